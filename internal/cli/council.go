@@ -147,7 +147,7 @@ func (c *command) councilDocument(do func(ctx context.Context, d document) error
 		if err != nil {
 			return err
 		}
-		return do(ctx, document{value: x, markdown: x.Markdown(), beside: x.Folder})
+		return do(ctx, document{value: x, markdown: x.Markdown(), note: x.Folder})
 	})
 }
 

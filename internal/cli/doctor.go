@@ -24,37 +24,36 @@ import (
 	"sibyl/internal/text"
 )
 
-// lookTime bounds each look at a server that may not be there, and embedTime the wait for a word's vector: a local
-// model may have to be loaded first.
+// lookTime limits a request to a server that may be down; embedTime limits an embedding, for which a local model may
+// have to be loaded first.
 const (
 	lookTime  = 5 * time.Second
 	embedTime = 30 * time.Second
 )
 
-// The names of what can be tested beside providers, and of the providers that are something apart: the one that needs
-// nothing, and the one that is looked for.
+// The names of checks that test no provider, and of two special providers.
 const (
-	anyEngine      = "web" // whichever engine it uses
+	anyEngine      = "web" // the configured engine
 	witnessName    = "witness"
 	embeddingsName = "embeddings"
 	offlineName    = "offline"
 	ollamaName     = "ollama"
 )
 
-// finding is one line of ‘sibyl doctor’.
+// finding is the result of a check, as ‘sibyl doctor’, ‘config test’ and ‘init’ print it.
 type finding struct {
 	What string `json:"what"`
 	OK   bool   `json:"ok"`
 	Says string `json:"says"`
 	Fix  string `json:"fix,omitempty"`
 
-	spare bool // it is not set up, or not needed: that it does not work is no fault
+	spare bool // not set up, or not needed: if it is not OK, the command does not fail
 }
 
-// findingIndent is where in its line a finding says what it says.
+// findingIndent is the column where the text of a finding begins.
 const findingIndent = 18
 
-// String is a finding for the screen.
+// String gives the finding for the screen, with its fix on a second line.
 func (f finding) String() string {
 	mark, fix := "--", ""
 	if f.OK {
@@ -66,13 +65,13 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s  %-13s %s", mark, f.What, printable(f.Says)) + fix
 }
 
-// check looks at something that may be set up.
+// check is a named test of something that may be set up.
 type check struct {
 	name string
 	look func(ctx context.Context, a *app.App) finding
 }
 
-// runChecks carries checks out, all at the same time. What is found is in their order.
+// runChecks runs checks concurrently and gives their findings, redacted, in the order of the checks.
 func runChecks(ctx context.Context, a *app.App, checks []check) []finding {
 	found := make([]finding, len(checks))
 	var all sync.WaitGroup
@@ -87,8 +86,7 @@ func runChecks(ctx context.Context, a *app.App, checks []check) []finding {
 	return found
 }
 
-// serverChecks are the checks that ask a server: those of each provider, of the witness and the embeddings, and of the
-// web search.
+// serverChecks are the checks that ask servers: of each provider but offline, witness, embeddings and web search.
 func serverChecks(a *app.App) (checks []check) {
 	for _, p := range a.Models {
 		if p.Name != offlineName {
@@ -104,7 +102,7 @@ func engineCheck(name string) check {
 	return check{name, func(ctx context.Context, a *app.App) finding { return checkEngine(ctx, a.Config, name) }}
 }
 
-// testable are the names of what can be tested.
+// testable lists the names that ‘sibyl config test’ accepts, which include the search engines.
 func testable(a *app.App) (names []string) {
 	for _, one := range serverChecks(a) {
 		names = append(names, one.name)
@@ -131,13 +129,13 @@ func (c *command) configTest() *cobra.Command {
 		})}, "a JSON array")
 }
 
-// checkOf is the check of a name. A provider that is nowhere in the settings lacks its key.
+// checkOf is the check with a name; a name that no check of serverChecks has is taken for a search engine.
 func checkOf(a *app.App, name string) check {
 	all := append(serverChecks(a), engineCheck(name))
 	return all[slices.IndexFunc(all, func(one check) bool { return one.name == name })]
 }
 
-// reportFindings prints findings. What was asked for has to work.
+// reportFindings prints findings and sets the exit code if one is not OK; spare ones count only with all.
 func (c *command) reportFindings(found []finding, all bool) error {
 	if slices.ContainsFunc(found, func(f finding) bool { return !f.OK && (all || !f.spare) }) {
 		c.code = ExitFailed
@@ -170,10 +168,10 @@ func works(says string) finding { return finding{OK: true, Says: says} }
 
 func fails(err error) finding { return finding{Says: err.Error()} }
 
-// absent is what is not set up, with what it would do and how it is had.
+// absent is the spare finding for what is not set up; its fix says what it does and how to set it up.
 func absent(says, does, how string) finding { return finding{Says: says, Fix: does + how, spare: true} }
 
-// checkModel says which model answers, and what a person should know of it.
+// checkModel names the model that answers, with its context window, and warns if it does not support tools.
 func checkModel(ctx context.Context, a *app.App) finding {
 	chosen, err := a.Models.Choose(ctx, a.Config.Model)
 	if err != nil {
@@ -190,13 +188,13 @@ func checkModel(ctx context.Context, a *app.App) finding {
 	return works(says)
 }
 
-// checkFallback says which models are asked after the first has failed, and which of them never will be.
+// checkFallback lists the models that are asked when the first fails; its fix says which never are, and why.
 func checkFallback(ctx context.Context, a *app.App) finding {
 	f := works(strings.Join(a.Config.Fallback.Models, ", then "))
 	if f.Says == "" {
 		return absent("not set up", "answers when a model fails: ", "list others in fallback.models, as provider:model")
 	}
-	first, _ := a.Models.Choose(ctx, a.Config.Model) // that there is none is another finding
+	first, _ := a.Models.Choose(ctx, a.Config.Model) // if there is none, checkModel says so
 	var never []string
 	stays := isLocal(a, first) && !a.Config.Fallback.LocalToCloud
 	for _, id := range a.Config.Fallback.Models {
@@ -234,6 +232,7 @@ func checkTrees(_ context.Context, a *app.App) finding {
 	return works(strings.Join(names, ", "))
 }
 
+// checkJournal opens the journal and checks that it can be written and has room.
 func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 	a, err := c.open(ctx, prepared.Config)
 	if err != nil {
@@ -243,7 +242,7 @@ func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 	if info, err := os.Stat(strings.TrimPrefix(says, "sqlite:")); err == nil {
 		says += ", " + agent.Size(int(info.Size()))
 	}
-	// To free the lease of a run that there is not changes nothing, and fails otherwise where nothing can be written.
+	// Releasing the lease of a run that does not exist changes nothing, but tests that the database is writable.
 	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor", time.Time{})
 	if errors.Is(writeErr, journal.ErrNotFound) {
 		writeErr = nil
@@ -267,7 +266,7 @@ func checkVault(ctx context.Context, a *app.App) finding {
 	return works(a.Config.Vault)
 }
 
-// checkClassifier loads the BERT model of the fallback and asks it something.
+// checkClassifier loads the BERT model that decides about doubtful replies and has it classify a text.
 func checkClassifier(ctx context.Context, a *app.App) finding {
 	info, set, err := a.CheckClassifier(ctx)
 	switch {
@@ -281,8 +280,8 @@ func checkClassifier(ctx context.Context, a *app.App) finding {
 		info.LoadTime.Milliseconds(), info.AnswerTime.Milliseconds()))
 }
 
-// checkTranscription says who writes down recordings, or what would. A server is looked for at its address; what it
-// can do, only a recording tells.
+// checkTranscription says what transcribes recordings, or what to set up. A server is only connected to: nothing is
+// transcribed.
 func checkTranscription(ctx context.Context, a *app.App) finding {
 	by, missing, err := a.Transcription()
 	if server := a.Config.Transcription.Server; err == nil && server != "" {
@@ -297,7 +296,7 @@ func checkTranscription(ctx context.Context, a *app.App) finding {
 	return works(by)
 }
 
-// listens says whether anything listens at the address of the server for transcription.
+// listens connects to transcription.server; the error says that the address is invalid or that nothing answers.
 func listens(ctx context.Context, address string) error {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -305,7 +304,7 @@ func listens(ctx context.Context, address string) error {
 	}
 	port := u.Port()
 	if port == "" {
-		port = u.Scheme // which net knows the port of
+		port = u.Scheme // net knows its port
 	}
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -316,7 +315,7 @@ func listens(ctx context.Context, address string) error {
 	return conn.Close()
 }
 
-// checkOracles says how many oracles there are, and which files can't be used as their author may think.
+// checkOracles counts the oracles, with warnings about their files; not OK if there are none or one is skipped.
 func checkOracles(ctx context.Context, a *app.App) finding {
 	list, err := a.Oracles().List(ctx)
 	if err != nil {
@@ -329,7 +328,7 @@ func checkOracles(ctx context.Context, a *app.App) finding {
 	return finding{OK: len(list.Oracles) > 0 && len(list.Skipped) == 0, Says: says}
 }
 
-// oraclesIn says how many oracles there are, and where.
+// oraclesIn says that there are n oracles, and in which folder, or that they are built in.
 func oraclesIn(a *app.App, n int) string {
 	if from := a.OraclesDir(); from != "" {
 		return text.Count(n, "oracle") + " in " + from
@@ -337,7 +336,7 @@ func oraclesIn(a *app.App, n int) string {
 	return text.Count(n, "oracle") + ", built in; set ORACLES_DIR to use a folder of your own"
 }
 
-// oracleWarnings are what their authors should know of the files of oracles, a line each.
+// oracleWarnings lists the warnings about the files of oracles, and which were left out and why.
 func oracleWarnings(list persona.Listing) (all []string) {
 	for _, p := range list.Oracles {
 		for _, w := range p.Warnings {

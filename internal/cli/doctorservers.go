@@ -16,8 +16,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// checkProvider asks a provider for its models. One that is only looked for may be away, if it is not the one that is
-// set.
+// checkProvider lists the models of a provider. If the settings name no model of it, a provider that is only probed or
+// is not set up may fail: that finding is spare.
 func checkProvider(ctx context.Context, a *app.App, p model.Provider) finding {
 	wished, wishedModel := model.SplitID(a.Config.Model)
 	if wished == p.Name && wishedModel != "" {
@@ -38,7 +38,7 @@ func checkProvider(ctx context.Context, a *app.App, p model.Provider) finding {
 	return f
 }
 
-// providerOf finds a provider; one that is nowhere in the settings lacks its key.
+// providerOf finds a provider by its name; one that is not in the catalog is given as lacking its key.
 func providerOf(a *app.App, name string) model.Provider {
 	at := slices.IndexFunc(a.Models, func(p model.Provider) bool { return p.Name == name })
 	if at < 0 {
@@ -47,7 +47,7 @@ func providerOf(a *app.App, name string) model.Provider {
 	return a.Models[at]
 }
 
-// listOf asks a provider for its models. The finding says what failed, and nothing where there are some.
+// listOf asks a provider for its models. The finding says what failed; its Says is "" if there are some.
 func listOf(ctx context.Context, cfg config.Config, p model.Provider) (f finding, names []string) {
 	var err error
 	if p.Missing == "" {
@@ -58,7 +58,7 @@ func listOf(ctx context.Context, cfg config.Config, p model.Provider) (f finding
 	return listed(cfg, p, len(names), err), names
 }
 
-// listed says of a provider that was asked for its models what failed, and nothing where there are some.
+// listed is the finding for a provider that was asked for its models; its Says is "" if there are some.
 func listed(cfg config.Config, p model.Provider, models int, err error) finding {
 	f := finding{What: p.Name}
 	switch {
@@ -72,12 +72,12 @@ func listed(cfg config.Config, p model.Provider, models int, err error) finding 
 	return f
 }
 
-// hasModel says whether a model is among names. Ollama means the latest one by a name alone.
+// hasModel says whether a model is among names. As for Ollama, a name alone means its tag latest.
 func hasModel(names []string, wanted string) bool {
 	return slices.Contains(names, wanted) || slices.Contains(names, wanted+":latest")
 }
 
-// providerFix says what would help against a provider's failure.
+// providerFix says how to fix a failure of a provider.
 func providerFix(cfg config.Config, p model.Provider, k model.Kind) string {
 	switch k {
 	case model.Auth:
@@ -93,7 +93,7 @@ func providerFix(cfg config.Config, p model.Provider, k model.Kind) string {
 	return oracle.Remedy(k)
 }
 
-// keyFix says how another key is given.
+// keyFix says where the key of a provider comes from, or how to store one.
 func keyFix(cfg config.Config, name string) string {
 	switch from, by := cfg.KeyOrigin(name); from {
 	case config.FromEnvironment:
@@ -104,7 +104,7 @@ func keyFix(cfg config.Config, name string) string {
 	return "store its key with ‘sibyl config set-key " + name + "’"
 }
 
-// checkWitness asks who serves the witness of the settings for that model.
+// checkWitness checks that the provider of the witness in the settings lists that model.
 func checkWitness(ctx context.Context, a *app.App) finding {
 	const choose = "‘sibyl config set inquiry.witness ollama:MODEL’"
 	id := a.Config.Inquiry.Witness
@@ -128,7 +128,7 @@ func checkWitness(ctx context.Context, a *app.App) finding {
 	return f
 }
 
-// checkEmbeddings has the model of the settings embed a word.
+// checkEmbeddings embeds a word with the model of the settings; it warns if texts are sent to other machines.
 func checkEmbeddings(ctx context.Context, a *app.App) finding {
 	id := a.Config.Inquiry.Embeddings
 	if id == "" {
@@ -158,7 +158,7 @@ func checkEmbeddings(ctx context.Context, a *app.App) finding {
 	return works(says)
 }
 
-// checkEngine asks a search engine for one result. Its tool is opened anew, with that engine.
+// checkEngine searches once with an engine; anyEngine means the configured one.
 func checkEngine(ctx context.Context, cfg config.Config, name string) finding {
 	if name != anyEngine {
 		cfg.Web.Engine = name

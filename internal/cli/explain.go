@@ -17,7 +17,7 @@ import (
 	"sibyl/internal/service"
 )
 
-// explainFlags is how an explanation is wanted.
+// explainFlags are the flags of ‘sibyl explain’.
 type explainFlags struct {
 	step int
 	full bool
@@ -66,7 +66,7 @@ func (c *command) explain(ctx context.Context, a *app.App, r journal.Run, e expl
 	return c.showInPager(ctx, c.shortExplanation(x, costs))
 }
 
-// explanation is why a run did what it did, and what it cost.
+// explanation explains a run, and gives its tokens and costs as a text, "" if there are none.
 func (c *command) explanation(ctx context.Context, a *app.App, run string) (service.Explanation, string, error) {
 	x, err := a.Service.Explain(ctx, c.owner(), run)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *command) explanation(ctx context.Context, a *app.App, run string) (serv
 	return x, costsOf(c.prices, used), err
 }
 
-// wholeExplanation is each of the steps, and how the run ended.
+// wholeExplanation shows steps in full, and how the run ended; only is the number of a single step, or 0 for all.
 func wholeExplanation(x service.Explanation, steps []service.Step, only int) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, stateWords(x.Run.State), printable(x.Run.Title))
@@ -90,7 +90,7 @@ func wholeExplanation(x service.Explanation, steps []service.Step, only int) str
 	return b.String()
 }
 
-// shortExplanation is the story of a run, each line with the number of its step and how long it took.
+// shortExplanation is the story of a run, each line with its step and duration, and then its facts.
 func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, stateWords(x.Run.State), oneLine(x.Run.Title))
@@ -98,7 +98,7 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	line := func(head, text string) {
 		text = fmt.Sprintf("%-*s%s", margin, "  "+head, oneLine(text))
 		if c.OutTTY {
-			text = wrapLine(text, c.width()-3) // in a conversation a mark stands before it
+			text = wrapLine(text, c.width()-3) // a conversation puts a mark before it
 		}
 		b.WriteString(text + "\n")
 	}
@@ -111,7 +111,7 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	return b.String()
 }
 
-// toldLine is a line of a story.
+// toldLine is a line of a story, with its duration and the run that it leads to.
 func toldLine(told service.Told) string {
 	first, size := utf8.DecodeRuneInString(told.Text)
 	text := conversation.WithDuration(string(unicode.ToUpper(first))+told.Text[size:], told.Took)
@@ -121,10 +121,10 @@ func toldLine(told service.Told) string {
 	return text
 }
 
-// fact is what a story tells beside its lines.
+// fact is a line below a story, such as what was cited.
 type fact struct{ What, Text string }
 
-// storyFacts are what was cited and opened, what left, and what the run took.
+// storyFacts say what was cited and opened, what was sent where, and the tokens and time of the run.
 func storyFacts(x service.Explanation, costs string) (all []fact) {
 	const most = 4
 	for _, cited := range []bool{true, false} {
@@ -153,7 +153,7 @@ func storyFacts(x service.Explanation, costs string) (all []fact) {
 	return all
 }
 
-// sentLine says what was sent to a place.
+// sentLine says where something was sent, of what kind, how often and how many bytes.
 func sentLine(s service.Sent) string {
 	line := s.Kind + " " + s.To
 	if s.Times > 1 {
@@ -165,11 +165,11 @@ func sentLine(s service.Sent) string {
 	return line
 }
 
-// stepText draws what one step came to, in order, by the trees that its nodes lie in. A node stands below them with
-// what it decided, or else why, and with the keys that it wrote.
+// stepText draws one step: in order its nodes, indented below the trees that contain them, each with what it decided,
+// or else why, and the keys that it wrote; then the effects that the step requests, and how the tree ends.
 func stepText(s service.Step) string {
 	b := &strings.Builder{}
-	var above, said, wrote []string // the last two of the node that is not done yet
+	var above, said, wrote []string // said and wrote are of the node whose status is yet to come
 	for i, e := range s.Events {
 		if e.Status == "" {
 			if e.Key != "" {
@@ -178,7 +178,7 @@ func stepText(s service.Step) string {
 				said = append(said, e.Words)
 			}
 			if i+1 < len(s.Events) && s.Events[i+1].Rule == e.Rule {
-				continue // its status stands there
+				continue // its status comes with that
 			}
 		} else if said == nil && e.Words != "" {
 			said = []string{e.Words}
@@ -211,7 +211,7 @@ func stepText(s service.Step) string {
 	return b.String()
 }
 
-// eventMark is the mark of a node's status; of what a node tells beside it, a dot.
+// eventMark is the mark for a node's status; a dot for an event without status.
 func eventMark(status string) string {
 	return cmp.Or(map[string]string{"": "·", "SUCCESS": "✓", "FAILURE": "✗", "RUNNING": "…", "SKIPPED": "⊘"}[status],
 		"■")

@@ -13,7 +13,7 @@ import (
 	"sibyl/internal/service"
 )
 
-// pageStyle is how a page looks: it needs no script, and nothing that lies elsewhere.
+// pageStyle is the style of the page.
 //
 //go:embed explainpage.css
 var pageStyle template.CSS
@@ -32,7 +32,7 @@ var pageTemplate = sync.OnceValue(func() *template.Template {
 	}).Parse(pageText))
 })
 
-// explained is an explanation with what its page has besides.
+// explained is the data for the template of the page.
 type explained struct {
 	service.Explanation
 	Facts    []fact
@@ -42,7 +42,7 @@ type explained struct {
 	Answer   template.HTML
 }
 
-// explainPage writes an explanation as a page that needs nothing else.
+// explainPage gives an explanation as one HTML page, without scripts or other files.
 func explainPage(x service.Explanation, costs string) (string, error) {
 	sum := sha256.Sum256([]byte(pageStyle))
 	hash := base64.StdEncoding.EncodeToString(sum[:])
@@ -62,7 +62,7 @@ func explainPage(x service.Explanation, costs string) (string, error) {
 	return b.String(), err
 }
 
-// fate is what became of a place that was read or cited.
+// fate says whether a source was read and cited and has changed since, with a class for the style.
 type fate struct{ Words, Class string }
 
 func fateOf(p service.Source) fate {

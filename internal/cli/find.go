@@ -13,7 +13,7 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// period are the days that a list is bounded by.
+// period is the first and the last day of a list, as typed; "" sets no limit.
 type period struct{ since, until string }
 
 func (p *period) flags(cmd *cobra.Command) {
@@ -21,7 +21,7 @@ func (p *period) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&p.until, "until", "", "only up to this day, which counts")
 }
 
-// bounds are the beginning of the first day, and the end of the last; zero where none is named.
+// bounds gives the beginning of the first day and the end of the last; zero where there is no limit.
 func (p *period) bounds() (from, to time.Time, err error) {
 	if from, err = dayOf(p.since); err != nil {
 		return from, to, err
@@ -42,7 +42,7 @@ func dayOf(text string) (at time.Time, err error) {
 	return at, err
 }
 
-// mostLooks bounds how often it is looked again after a part of the older runs was looked through.
+// mostLooks limits how often a search is repeated while older runs are still being indexed.
 const mostLooks = 30
 
 func (c *command) findCommand() *cobra.Command {
@@ -77,7 +77,7 @@ func (c *command) findCommand() *cobra.Command {
 	return c.withJSON(c.withLimit(cmd, 20, "maximum number to show"), "a JSON array")
 }
 
-// hitLine names what was found as the commands that show it take it, and below it the place.
+// hitLine is a line for a hit, with the ids that other commands take, and its excerpt on a second line.
 func hitLine(h service.Hit) string {
 	id := strings.TrimSpace(h.Session + " " + h.Entry)
 	if h.Task != 0 {
@@ -90,7 +90,7 @@ func hitLine(h service.Hit) string {
 	return line
 }
 
-// withoutMarks is a marked text without its marks.
+// withoutMarks is the text of spans, without the marks of what matches.
 func withoutMarks(spans []search.Span) string {
 	b := &strings.Builder{}
 	for _, s := range spans {

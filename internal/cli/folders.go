@@ -6,8 +6,8 @@ import (
 	"sibyl/internal/app"
 )
 
-// projectHere is the folder that the person stands in, if it holds a project: only then it is searched unless it is
-// named. A home folder is none.
+// projectHere is the working directory if it holds a project, which the home folder never does; "" otherwise. Only then
+// it is searched without being named.
 func projectHere() string {
 	here, err := os.Getwd()
 	if err != nil || !app.IsProject(here) {
@@ -16,7 +16,7 @@ func projectHere() string {
 	return here
 }
 
-// noteUnsearchedFolders tells that no code is searched, and how it would be.
+// noteUnsearchedFolders prints, if there is no folder of code, that none is searched, and how to search this one.
 func (c *command) noteUnsearchedFolders(codeRoot string) {
 	if codeRoot == "" && !c.asJSON {
 		c.note("this folder holds no project and is not searched; ‘--in .’ searches it")

@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// insertDefaultCommand is a command line as it is meant. One that names no command is a question if it has a sentence
-// in quotes; with only options of a question, or on a terminal with nothing, it opens the conversation. Words without
-// quotes may be a mistyped command.
+// insertDefaultCommand puts ask before a command line without a command, if it has a sentence in quotes, only flags of
+// ask, or, on a terminal, no arguments; without a question ask opens the conversation. Others are returned unchanged:
+// words without quotes may be a mistyped command.
 func (c *command) insertDefaultCommand(root *cobra.Command, args []string) []string {
 	if cmd, _, err := root.Find(args); cmd != root || err != nil || isCompletion(args) {
 		return args
 	}
-	ask, _, err := new(command).root().Find([]string{"ask"}) // another one: what it parses is parsed again
+	ask, _, err := new(command).root().Find([]string{"ask"}) // of another root: its flags will be parsed again
 	if err != nil || ask.ParseFlags(args) != nil {
 		return args
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// addCommands gives the root its commands, in the groups in which help lists them.
+// addCommands adds all commands to root, in the groups of ‘help all’, and sets up their help.
 func (c *command) addCommands(root *cobra.Command) {
 	for _, group := range []struct {
 		title    string
@@ -42,12 +42,12 @@ func (c *command) addCommands(root *cobra.Command) {
 	c.setHelp(root)
 }
 
-// first are the commands that somebody who begins needs, in the order in which help shows them.
+// first are the commands that a beginner needs, in the order in which help shows them.
 func first() []string {
 	return []string{"ask", "chat", "council", "investigate", "explain", "open", "init", "doctor"}
 }
 
-// setHelp has help show the first commands, and “help all” every one in its group.
+// setHelp makes the help of root show the first commands, and ‘help all’ all of them in groups.
 func (c *command) setHelp(root *cobra.Command) {
 	ofCobra := root.HelpFunc()
 	whole := func(cmd *cobra.Command, args []string) {
@@ -91,10 +91,10 @@ func (c *command) setHelp(root *cobra.Command) {
 	})
 }
 
-// paragraph finds the lines of one, which are not indented.
+// paragraph matches consecutive lines that are not indented.
 var paragraph = regexp.MustCompile(`(?m)(?:^\S.*$\n?)+`)
 
-// readable lays out the paragraphs of a help text, as wide as is easy to read or as the terminal is.
+// readable wraps the paragraphs of a help text at 100 columns, or at the width of a narrower terminal.
 func (c *command) readable(text string) string {
 	columns := 100
 	if c.OutTTY {
@@ -105,7 +105,7 @@ func (c *command) readable(text string) string {
 	})
 }
 
-// valueNames say what stands behind flags whose own names don't.
+// valueNames names the values of flags in help, where the name of the flag would not do.
 var valueNames = map[string]string{
 	"attach": "FILE", "config": "FILE", "html": "FILE", "notices": "FILE", "output": "FILE", "tree": "FILE",
 	"data": "FOLDER", "documents": "FOLDER", "in": "FOLDER", "prompts": "FOLDER", "vault": "FOLDER",
@@ -113,7 +113,7 @@ var valueNames = map[string]string{
 	"since": "DAY", "until": "DAY", "expires": "TIME", "older-than": "TIME", "user": "NAME",
 }
 
-// namedValue is that of a flag, of which help says what it is by a word that people know.
+// namedValue is the value of a flag, with the name that help shows for it.
 type namedValue struct {
 	pflag.Value
 	name string
@@ -122,10 +122,10 @@ type namedValue struct {
 // Type implements pflag.Value.
 func (v namedValue) Type() string { return v.name }
 
-// nameValue gives the value of a flag its name. It is for help alone: completions go by the types of values.
+// nameValue names the value of a flag and hides an empty default. For help only: completion needs the value's type.
 func nameValue(f *pflag.Flag) {
 	if f.NoOptDefVal != "" {
-		return // it takes none
+		return // it takes no value
 	}
 	name := cmp.Or(valueNames[f.Name], strings.ToUpper(f.Name))
 	switch f.Value.Type() {
@@ -135,23 +135,23 @@ func nameValue(f *pflag.Flag) {
 		name = "TIME"
 	}
 	if f.DefValue == "[]" || f.DefValue == "0s" {
-		f.DefValue = "" // there is none
+		f.DefValue = "" // no default to show
 	}
 	f.Value = namedValue{f.Value, name}
 }
 
-// helpText says what commands do, each below a line with its path: a description, and examples.
+// helpText has the description and examples of each command, below a line with its path.
 //
 //go:embed help.txt
 var helpText string
 
-// describe gives root and the commands below it their descriptions and examples.
+// describe gives root and its subcommands their descriptions and examples from helpText.
 func describe(root *cobra.Command) {
 	for _, part := range strings.Split("\n"+helpText, "\n# ")[1:] {
 		path, text, _ := strings.Cut(part, "\n")
 		cmd, _, err := root.Find(strings.Fields(path)[1:])
 		if err != nil {
-			continue // a test holds each to be there
+			continue // a test checks that each exists
 		}
 		long, examples, _ := strings.Cut("\n"+text, "\nExamples:\n")
 		cmd.Long, cmd.Example = strings.TrimSpace(long), strings.TrimRight(examples, "\n")

@@ -19,7 +19,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// initFlags are what a person says beforehand, so that it is not asked.
+// initFlags are the flags of ‘sibyl init’; what they answer is not asked.
 type initFlags struct {
 	yes, pull    bool
 	model, vault string
@@ -40,21 +40,21 @@ func (c *command) initCommand() *cobra.Command {
 	return cmd
 }
 
-// setup is what ‘sibyl init’ has found, and what it will write.
+// setup is the state of one ‘sibyl init’: what it has found, and what it will write.
 type setup struct {
 	*dialogue
 	initFlags
 	cfg      config.Config
-	app      *app.App // of the settings, and of a key that was typed
+	app      *app.App // prepared with the settings, and with a key that was typed
 	path     string   // of the settings file
-	served   []served // in the order of the catalog
-	proposed string   // the model that is taken by itself; "": none is
+	served   []served // in the order of the catalog, but first the one whose key was typed
+	proposed string   // the model used when none is set; "": none
 	write    []config.Text
 	key      config.Secret // of the provider keyOf, to be stored
 	keyOf    string
 }
 
-// served is a provider with the models that it lists; none where it can't be used.
+// served is a provider, the finding about it, and the models that it lists; none if it can't be used.
 type served struct {
 	model.Provider
 	finding
@@ -90,7 +90,7 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 	return err
 }
 
-// chooseAndWrite settles what is to be written, and writes it.
+// chooseAndWrite chooses and tests a model, chooses the other settings, and writes all after a confirmation.
 func (s *setup) chooseAndWrite(ctx context.Context) error {
 	if err := s.chooseModel(ctx); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *setup) chooseAndWrite(ctx context.Context) error {
 	return s.finish(ctx)
 }
 
-// listProviders asks all providers that are set up for their models, at the same time.
+// listProviders asks all providers but the offline one for their models, concurrently, with a finding for each.
 func listProviders(ctx context.Context, a *app.App) (all []served) {
 	for _, o := range model.NewOffers(a.Models, nil).All(ctx) {
 		if o.Name == offlineName {
@@ -129,7 +129,7 @@ func listProviders(ctx context.Context, a *app.App) (all []served) {
 	return all
 }
 
-// reportProviders says what was found.
+// reportProviders prints a line for each provider, for the web search and for git.
 func (s *setup) reportProviders() {
 	lines := []finding{}
 	for _, one := range s.served {
@@ -148,7 +148,7 @@ func (s *setup) reportProviders() {
 	}
 }
 
-// ids are the models that can be had: of each provider the one that is set for it, else all.
+// ids lists the usable models as PROVIDER:MODEL: of each provider its default if it lists it, else all.
 func (s *setup) ids() (all []string) {
 	for _, one := range s.served {
 		names := one.names
@@ -162,7 +162,7 @@ func (s *setup) ids() (all []string) {
 	return all
 }
 
-// usable says why a model can't be used; nil: a provider that answers has it.
+// usable says why a model can't be used; nil if it is offline, or a working provider has it or defaults to it.
 func (s *setup) usable(id string) error {
 	name, wanted := model.SplitID(id)
 	if name == offlineName {
@@ -186,7 +186,7 @@ func (s *setup) usable(id string) error {
 	return nil
 }
 
-// chooseModel settles which model answers. One that is set and works is kept.
+// chooseModel picks the model: of the flags, else the one that is set, else with --yes the proposed one; or it asks.
 func (s *setup) chooseModel(ctx context.Context) error {
 	ids := s.ids()
 	switch {
@@ -216,13 +216,13 @@ func (s *setup) chooseModel(ctx context.Context) error {
 		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s",
 			len(ids), ids[0]))
 	case s.yes:
-		s.tellLocal(ctx)
+		s.suggestPull(ctx)
 		return nil
 	}
 	return s.askModel(ctx)
 }
 
-// askModel asks which model is to answer, until one is named that works, or none is wanted.
+// askModel asks for a model until a usable one or none is chosen; meanwhile keys can be typed and models loaded.
 func (s *setup) askModel(ctx context.Context) error {
 	for {
 		keyless := s.keyless()
@@ -266,7 +266,7 @@ func (s *setup) askModel(ctx context.Context) error {
 	}
 }
 
-// defaultModel is the model that Enter takes. Among many of which none is proposed there is none.
+// defaultModel is the model that Enter selects: the proposed one, else the first of a short list; "" means none.
 func (s *setup) defaultModel(ids []string) string {
 	if s.proposed == "" && len(ids) <= mostOffered {
 		return ids[0]
@@ -274,7 +274,7 @@ func (s *setup) defaultModel(ids []string) string {
 	return s.proposed
 }
 
-// keyless are the providers that a key would add.
+// keyless lists the providers that can't be used and whose keys can be stored.
 func (s *setup) keyless() (names []string) {
 	for _, one := range s.served {
 		if !one.OK && !one.Probe && config.CheckName(one.Name, s.cfg.KeyNames()) == nil {
@@ -284,8 +284,8 @@ func (s *setup) keyless() (names []string) {
 	return names
 }
 
-// askKey asks for the key of a provider and tests it. A key that works is stored at the end; one that does not is
-// forgotten.
+// askKey asks for the key of a provider and tests it. finish stores a key that works; one that does not is reported
+// and dropped, with a nil error. The models of the provider are then first in s.served, and none is proposed.
 func (s *setup) askKey(ctx context.Context, name string) error {
 	key, err := s.c.readKey(ctx, name)
 	if wrong, is := errors.AsType[*exitError](err); is && wrong.code == ExitUsage {
@@ -305,7 +305,7 @@ func (s *setup) askKey(ctx context.Context, name string) error {
 		return withCode(ExitUsage, err)
 	}
 	p := cfg.Providers[name]
-	p.EnvKey = key // as if a variable held it: nothing is stored before it is known to work
+	p.EnvKey = key // as if from a variable: it is stored only after it has worked
 	cfg.Providers[name] = p
 	fmt.Fprintf(s.c.Err, "· listing the models of %s\n", name)
 	a, err := app.Prepare(cfg)
@@ -319,12 +319,12 @@ func (s *setup) askKey(ctx context.Context, name string) error {
 		return nil
 	}
 	works := all[at]
-	all = slices.Insert(slices.Delete(all, at, at+1), 0, works) // its models come first
+	all = slices.Insert(slices.Delete(all, at, at+1), 0, works) // offered first
 	s.app, s.served, s.proposed, s.key, s.keyOf = a, all, "", key, name
 	return nil
 }
 
-// chooseVault settles where notes are. A folder that is set is kept.
+// chooseVault picks the folder of notes: --vault, else the one that is set; else, without --yes, it asks.
 func (s *setup) chooseVault(ctx context.Context) error {
 	switch {
 	case s.vault != "":
@@ -366,14 +366,14 @@ func (s *setup) chooseVault(ctx context.Context) error {
 	}
 }
 
-// noteSetting notes a setting to be written, unless it has that value.
+// noteSetting adds a setting to those to be written, unless it has that value already.
 func (s *setup) noteSetting(name, was, value string) {
 	if was != value {
 		s.write = append(s.write, config.Text{Name: name, Value: value})
 	}
 }
 
-// finish shows what is to be written, and writes it after a yes.
+// finish shows what is to be written, asks unless --yes was given, and stores the key and the settings.
 func (s *setup) finish(ctx context.Context) error {
 	if len(s.write) == 0 && s.keyOf == "" {
 		fmt.Fprintln(s.c.Out, "There is nothing to write.")
@@ -411,7 +411,7 @@ func (s *setup) finish(ctx context.Context) error {
 	return s.writeSettings()
 }
 
-// notesGoTo is the provider elsewhere that is sent passages of the notes that are about to be set; "" where none is.
+// notesGoTo names the remote provider that will be sent passages of the notes to be set; "" if there is none.
 func (s *setup) notesGoTo() string {
 	id, notes := s.cfg.Model, false
 	for _, one := range s.write {
@@ -430,7 +430,7 @@ func (s *setup) notesGoTo() string {
 	return name
 }
 
-// writeSettings writes the settings.
+// writeSettings writes s.write to the settings file and prints what overrides it or is still wrong.
 func (s *setup) writeSettings() error {
 	if len(s.write) == 0 {
 		return nil

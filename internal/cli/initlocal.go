@@ -14,42 +14,42 @@ import (
 	"sibyl/internal/model"
 )
 
-// What stands for itself where a model is asked for: a model of this machine, and another look at what there is.
+// Answers in place of a model: one on this machine is wanted, or the question is to be asked again.
 const (
 	ofThisMachine = "local"
 	again         = "\x00"
 )
 
-// localModel is a model that Ollama loads and that calls tools.
+// localModel is a model that Ollama can load and that calls tools.
 type localModel struct {
-	name     string // as Ollama knows it
-	billions float64
+	name     string  // as Ollama knows it
+	billions float64 // of parameters
 }
 
-// localModels are those that are offered, the largest first. How many billions of parameters they have is in their
-// names; how much of the disk they take is told by Ollama alone, when it begins to load them.
+// localModels are the models that are offered, the largest first. Their names say how many parameters they have; only
+// Ollama knows their size on disk, and reports it when it begins to load them.
 func localModels() []localModel {
 	return []localModel{{"gpt-oss:120b", 120}, {"qwen3:30b", 30}, {"gpt-oss:20b", 20}, {"qwen3:14b", 14},
 		{"qwen3:8b", 8}, {"qwen3:4b", 4},
 		{"llama3.2:3b", 3}, {"qwen3:1.7b", 1.7}}
 }
 
-// contextMemory is what the context of 32,768 tokens that Sibyl asks for takes, in GB. It is calculated for qwen3:8b:
+// contextMemory is the memory in GB for the context of 32,768 tokens that Sibyl requests, calculated for qwen3:8b:
 // 36 layers with 8 heads each, of 128 numbers for the keys and 128 for the values, of 2 bytes, are 147 kB a token.
 const contextMemory = 5
 
-// memory is what a machine should have for a model, in GB (10^9 bytes): by rule of thumb one for each billion of
-// parameters, as Ollama's README has it (8 for 7, 16 for 13, 32 for 33 billions), and the context. Nobody measured it.
+// memory is what a machine should have for a model, in GB (10^9 bytes): the context, and one for each billion of
+// parameters. That is a rule of thumb from Ollama's README (8 for 7, 16 for 13, 32 for 33 billions), not measured.
 func (m localModel) memory() float64 { return m.billions + contextMemory }
 
-// fitting are the models for a machine with so many bytes of memory, the largest first. Of 0, which is not known, all.
+// fitting lists the models that fit into so many bytes of memory, the largest first; all for 0, which means unknown.
 func fitting(memory uint64) []localModel {
 	return slices.DeleteFunc(localModels(), func(m localModel) bool {
 		return memory > 0 && m.memory()*1e9 > float64(memory)*1.02
 	})
 }
 
-// askSource asks where a model is to come from, as there is none.
+// askSource asks where to get a model, as there is none, and gives what was typed; Enter means ofThisMachine.
 func (s *setup) askSource(ctx context.Context, keyless []string) (string, error) {
 	fmt.Fprint(s.c.Err, "\nNo model is available. Without one, Sibyl searches and quotes your files.\n"+
 		"  local   a model on this machine, with Ollama: free, and nothing leaves the machine\n")
@@ -62,12 +62,12 @@ func (s *setup) askSource(ctx context.Context, keyless []string) (string, error)
 	return cmp.Or(typed, ofThisMachine), err
 }
 
-// ollama is the place of the provider that loads models, among those that were found; -1: there is none.
+// ollama is the index in s.served of the provider that loads models; -1: there is none.
 func (s *setup) ollama() int {
 	return slices.IndexFunc(s.served, func(one served) bool { return one.Pull != nil && one.Probe })
 }
 
-// isAnswering says whether the provider at a place answers, if only that it has no model.
+// isAnswering says whether the provider with an index in s.served lists its models, even if it has none.
 func (s *setup) isAnswering(ctx context.Context, at int) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
@@ -75,7 +75,7 @@ func (s *setup) isAnswering(ctx context.Context, at int) bool {
 	return err == nil
 }
 
-// installLine is a command that installs Ollama on a system.
+// installLine is the command that installs Ollama on an operating system.
 func installLine(system string) string {
 	switch system {
 	case "darwin":
@@ -86,7 +86,7 @@ func installLine(system string) string {
 	return "curl -fsSL https://ollama.com/install.sh | sh"
 }
 
-// howToStart says what makes Ollama answer here.
+// howToStart says how to start Ollama, or how to install it if it is not there.
 func howToStart() string {
 	if _, err := exec.LookPath("ollama"); err == nil {
 		return "Ollama is installed, but does not answer. Start it in another terminal:\n    ollama serve"
@@ -95,7 +95,8 @@ func howToStart() string {
 		installLine(runtime.GOOS)
 }
 
-// askLocal has the person choose a model that Ollama is to load, and loads it.
+// askLocal asks for a model and has Ollama load it, after waiting until Ollama answers. The id is that of the model,
+// ‘none’, or again if none fits or loading fails.
 func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 	at := s.ollama()
 	for !s.isAnswering(ctx, at) {
@@ -133,7 +134,7 @@ func (s *setup) askLocal(ctx context.Context) (id string, err error) {
 	return s.adoptLoaded(ctx, at, typed), nil
 }
 
-// tableTitle says what the models that are offered are chosen by.
+// tableTitle is the text above the models that are offered: where they run, and how much memory one needs.
 func (s *setup) tableTitle() string {
 	which := "Models that fit this machine"
 	if memory := s.memory(); memory > 0 {
@@ -146,7 +147,7 @@ func (s *setup) tableTitle() string {
 		"The larger answer better, the smaller sooner.", which, contextMemory)
 }
 
-// memory is that of this machine, if the models run here; 0: it is not known.
+// memory is that of this machine in bytes, if Ollama runs here; 0: unknown.
 func (s *setup) memory() uint64 {
 	if at := s.ollama(); at < 0 || !s.served[at].Local {
 		return 0
@@ -154,7 +155,7 @@ func (s *setup) memory() uint64 {
 	return cmp.Or(s.c.Memory, machineMemory())
 }
 
-// usualMemory is what a machine is taken to have whose memory is not known, in bytes.
+// usualMemory is assumed, in bytes, where the memory is unknown.
 const usualMemory = 10e9
 
 // suggested is the largest model that fits this machine; "": none does.
@@ -165,14 +166,14 @@ func (s *setup) suggested() string {
 	return ""
 }
 
-// adoptLoaded takes a model in that was loaded, and gives its id.
+// adoptLoaded lists all providers again after a model was loaded, and gives the id of the model.
 func (s *setup) adoptLoaded(ctx context.Context, at int, name string) string {
 	provider := s.served[at].Name
 	s.served = listProviders(ctx, s.app)
 	return provider + ":" + name
 }
 
-// pullUnasked has Ollama load the model that --model names, or the largest that fits, and takes it.
+// pullUnasked sets the model that --model names, or the largest that fits; Ollama loads it unless it has it.
 func (s *setup) pullUnasked(ctx context.Context) error {
 	at := s.ollama()
 	provider, name := model.SplitID(s.model)
@@ -198,8 +199,8 @@ func (s *setup) pullUnasked(ctx context.Context) error {
 	return nil
 }
 
-// tellLocal says how a model is had where nobody can be asked.
-func (s *setup) tellLocal(ctx context.Context) {
+// suggestPull prints how to get a local model, where nobody can be asked; nothing if none fits.
+func (s *setup) suggestPull(ctx context.Context) {
 	at, name := s.ollama(), s.suggested()
 	if name == "" {
 		return
@@ -210,5 +211,5 @@ func (s *setup) tellLocal(ctx context.Context) {
 	s.c.note("no model is available; ‘sibyl init --yes --pull’ loads %s with Ollama", name)
 }
 
-// gigabytes writes an amount of memory.
+// gigabytes formats a number of bytes in GB.
 func gigabytes(bytes uint64) string { return fmt.Sprintf("%.0f GB", float64(bytes)/1e9) }

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Where notes are looked for: so deep below the home folder, for so long, and in so many folders at most.
+// Limits of the search for notes: depth below the home folder, time, and number of folders.
 const (
 	notesDepth   = 3
 	notesTime    = time.Second
 	notesFolders = 2000
 )
 
-// fewestNotes is how many Markdown files make a folder one of notes, if they are most of its files.
+// fewestNotes is how many Markdown files make a folder one of notes, if they are two thirds of its files.
 const fewestNotes = 5
 
-// findNotes lists the folders below a home folder that look like notes, the largest first: those of Obsidian, and
-// those with mostly Markdown files.
-// Projects, which git keeps, and hidden folders are passed over. What is not found in a short time is not listed.
+// findNotes lists the folders below a home folder that look like notes, those with most Markdown files first: folders
+// of Obsidian, and those with mostly Markdown files. It does not search hidden folders, below git repositories, or
+// beyond its limits.
 func findNotes(ctx context.Context, home string) []string {
 	type place struct {
 		path  string
@@ -41,7 +41,7 @@ func findNotes(ctx context.Context, home string) []string {
 		queue = queue[1:]
 		entries, err := os.ReadDir(at.path)
 		if err != nil {
-			continue // a folder that can't be read is none of notes
+			continue // a folder that can't be read is skipped
 		}
 		notes, files, obsidian, project := 0, 0, false, false
 		var below []place

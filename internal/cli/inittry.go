@@ -12,19 +12,19 @@ import (
 	"sibyl/internal/model"
 )
 
-// testResult is what a question to a model showed.
+// testResult says how long a model took for a test question, and whether it called the tool.
 type testResult struct {
 	took  time.Duration
 	tools bool
 }
 
-// testTool is what a model is offered when it is tested: one that calls it can search.
+// testTool is the tool that a model is offered in its test: one that calls it can search.
 func testTool() model.Tool {
 	return model.Tool{Name: "look_up", Description: "Looks a fact up. Use it before you answer.",
 		Schema: []byte(`{"type":"object","properties":{"topic":{"type":"string"}},"required":["topic"],"additionalProperties":false}`)}
 }
 
-// test asks a model a question, with a tool. One that takes no tools is asked once more without.
+// test asks a model a question with testTool, and once more without if it takes none; an empty answer is an error.
 func test(ctx context.Context, m model.Model) (t testResult, err error) {
 	begun := time.Now()
 	req := model.Request{System: "Answer briefly. Look facts up with the tool.", Tools: []model.Tool{testTool()},
@@ -40,14 +40,14 @@ func test(ctx context.Context, m model.Model) (t testResult, err error) {
 	return testResult{time.Since(begun), len(got.ToolCalls) > 0}, err
 }
 
-// tryModel asks the model that is about to be set a question, and says what it can do. Where nobody can be asked, one
-// that fails is not written.
+// tryModel tests the model that is about to be set, and prints whether it answers and calls tools. If it fails, that is
+// an error with --yes alone. Without a new model, or for the offline one, it does nothing.
 func (s *setup) tryModel(ctx context.Context) error {
 	id := s.valueToWrite("model")
 	if provider, _ := model.SplitID(id); id == "" || provider == offlineName {
 		return nil
 	}
-	if _, name := model.SplitID(id); name == "" { // the one of its provider
+	if _, name := model.SplitID(id); name == "" { // the default of its provider
 		var err error
 		if id, err = s.app.Models.Choose(ctx, id); err != nil {
 			return withCode(ExitUsage, err)
@@ -82,7 +82,7 @@ func (s *setup) tryModel(ctx context.Context) error {
 	return nil
 }
 
-// valueToWrite is the value that a setting is about to get; "": it stays.
+// valueToWrite is the value that a setting is about to get; "": it is not changed.
 func (s *setup) valueToWrite(name string) string {
 	at := slices.IndexFunc(s.write, func(one config.Text) bool { return one.Name == name })
 	if at < 0 {
@@ -91,7 +91,7 @@ func (s *setup) valueToWrite(name string) string {
 	return s.write[at].Value
 }
 
-// chooseAddress has the address of the model's endpoint written, if this shell alone knows it, and says so of its key.
+// chooseAddress adds the model's base_url to the settings if only a variable holds it, and notes if one holds its key.
 func (s *setup) chooseAddress() error {
 	id := s.valueToWrite("model")
 	if id == "" {

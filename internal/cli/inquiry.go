@@ -67,8 +67,8 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 	return errors.Join(followed, err)
 }
 
-// startRun begins a run. An inquiry that has failed and only waits to be resumed is ended, which is told, so that
-// another can begin.
+// startRun starts a run. If a failed inquiry that waits to be resumed prevents a new one, that is cancelled first, and
+// told says so; if another inquiry does, the error names it.
 func (c *command) startRun(
 	ctx context.Context, a *app.App, asked service.Request,
 ) (r *service.Run, told []string, err error) {
@@ -77,7 +77,7 @@ func (c *command) startRun(
 	if !isHeld || asked.Assistant != inquiry.Name {
 		return r, nil, err
 	}
-	if ended, gave := c.cancelFailedInquiry(ctx, a, held.Run); gave {
+	if ended, cancelled := c.cancelFailedInquiry(ctx, a, held.Run); cancelled {
 		told = []string{"the inquiry before, which had failed, has ended: " + ended}
 		r, err = c.start(ctx, a, asked)
 		held, isHeld = errors.AsType[*journal.ClaimedError](err)
@@ -88,16 +88,16 @@ func (c *command) startRun(
 	return r, told, err
 }
 
-// mostOfInquiry is how many rows of a terminal the end of an inquiry takes.
+// mostOfInquiry is how many rows of a terminal the result of an inquiry may take, with its notes.
 const mostOfInquiry = 15
 
-// beginningOf is what a terminal shows of an inquiry that has ended, above some notes and the line that tells what it
-// cost: its verdict and its findings, which stand first, in as many rows as are left.
+// beginningOf cuts the Markdown of an ended inquiry to the terminal rows that its notes and the line with the costs
+// leave; verdict and findings come first in it. At least its first line remains.
 func (c *command) beginningOf(markdown string, notes []string) string {
 	left := mostOfInquiry - 1
 	for _, note := range notes {
 		for row := range strings.SplitSeq(wrapLine("· "+note, c.width()-1), "\n") {
-			left -= 1 + ansi.StringWidth(row)/c.width() // a long path goes on in the next row
+			left -= 1 + ansi.StringWidth(row)/c.width() // a long path continues in the next row
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(markdown), "\n")
@@ -113,20 +113,19 @@ func (c *command) beginningOf(markdown string, notes []string) string {
 	return lines[0]
 }
 
-// cancelFailedInquiry ends an inquiry that has failed and only waits to be resumed, and gives its id; false if it is
-// another one that holds the place.
-func (c *command) cancelFailedInquiry(ctx context.Context, a *app.App, id string) (session string, gave bool) {
+// cancelFailedInquiry cancels an inquiry that failed and waits to be resumed, and gives its id; false: it did not.
+func (c *command) cancelFailedInquiry(ctx context.Context, a *app.App, id string) (session string, cancelled bool) {
 	r, err := a.Inquiry.Get(ctx, c.owner(), id)
 	if err != nil {
 		return "", false
 	}
 	s, err := a.Inquiry.Read(ctx, c.owner(), r)
-	gave = err == nil && s.Resumable && a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") == nil
-	return s.ID, gave
+	cancelled = err == nil && s.Resumable && a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") == nil
+	return s.ID, cancelled
 }
 
-// writeEndedInquiry writes the file of an inquiry that has ended, also where it was stopped, and says where it lies and
-// what can be done next.
+// writeEndedInquiry writes the file of an ended or stopped inquiry; told says where it is, or why it could not be
+// written, and what can be done next.
 func (c *command) writeEndedInquiry(ctx context.Context, a *app.App, run string) (told []string, err error) {
 	row, err := a.Service.Run(ctx, c.owner(), run)
 	if err != nil {
@@ -151,7 +150,7 @@ func (c *command) writeEndedInquiry(ctx context.Context, a *app.App, run string)
 		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"), nil
 }
 
-// alreadyRunning says which inquiry has to end before another begins, and how it goes on or ends.
+// alreadyRunning is the error that names the inquiry that prevents a new one, and says how to resume or stop it.
 func (c *command) alreadyRunning(ctx context.Context, a *app.App, id string) error {
 	if row, err := a.Service.Run(ctx, c.owner(), id); err == nil && row.State == service.Interrupted {
 		return fmt.Errorf("an inquiry was interrupted and has not ended: run %s; ‘sibyl run resume %s’ continues it, "+
@@ -195,10 +194,10 @@ func inquiryLine(i inquiry.Item) string {
 	return line
 }
 
-// beginOne says how an inquiry is begun, to somebody who has none.
+// beginOne says how to begin an inquiry; an empty list shows it.
 const beginOne = "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"
 
-// onInquiry runs a command on the inquiry that its first argument names; without one on the latest.
+// onInquiry runs a command on the inquiry that its first argument names, or the latest; it writes its file if missing.
 func (c *command) onInquiry(
 	do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error,
 ) runE {
@@ -218,7 +217,7 @@ func (c *command) onInquiry(
 	})
 }
 
-// inquiryOf reads an inquiry; the second result says if its file can't be written.
+// inquiryOf reads an inquiry, and writes its file if missing; the second result says why that could not be written.
 func (c *command) inquiryOf(ctx context.Context, a *app.App, r journal.Run) (s record.Session, _ []string, err error) {
 	s, err = a.Inquiry.Session(ctx, c.owner(), r)
 	if unwritten := (*inquiry.UnwrittenError)(nil); errors.As(err, &unwritten) {
@@ -227,7 +226,7 @@ func (c *command) inquiryOf(ctx context.Context, a *app.App, r journal.Run) (s r
 	return s, nil, err
 }
 
-// inquiryDocument runs a command on the inquiry that its first argument names, as a document.
+// inquiryDocument runs a command on the inquiry that its first argument names, or the latest, as a document.
 func (c *command) inquiryDocument(do func(ctx context.Context, d document) error) runE {
 	return c.onInquiry(func(ctx context.Context, _ *app.App, _ journal.Run, s record.Session) error {
 		return do(ctx, document{value: s, markdown: string(record.Markdown(s))})
@@ -251,10 +250,10 @@ func (c *command) inquiryStop() *cobra.Command {
 		})}
 }
 
-// stopPatience is how long an inquiry may take to stop, also one of another process.
+// stopPatience is how long ‘inquiry stop’ waits for an inquiry to end, also one that another process drives.
 const stopPatience = 10 * time.Second
 
-// waitUntilStopped waits until an inquiry has ended, and writes its file.
+// waitUntilStopped waits until an inquiry has ended and writes its file; an error if stopPatience is not enough.
 func (c *command) waitUntilStopped(ctx context.Context, a *app.App, r journal.Run) error {
 	waiting, enough := context.WithTimeout(ctx, stopPatience)
 	defer enough()

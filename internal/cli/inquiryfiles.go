@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/inquiry/record"
 )
 
-// readBounded reads a file whole, or standard input for “-”.
+// readBounded reads a file, or standard input for “-”, whole; more than most bytes are an error.
 func (c *command) readBounded(name string, most int64) ([]byte, error) {
 	if name != "-" {
 		return files.ReadNamed(name, most)
@@ -23,7 +23,7 @@ func (c *command) readBounded(name string, most int64) ([]byte, error) {
 	return raw, err
 }
 
-// mostEvidence bounds an evidence page, in bytes.
+// mostEvidence limits the bytes of an evidence page or a session file.
 const mostEvidence = 64 << 20
 
 func (c *command) inquiryVerify() *cobra.Command {

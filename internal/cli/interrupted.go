@@ -14,38 +14,38 @@ import (
 	"sibyl/internal/text"
 )
 
-// mention is what was told of interrupted runs, and when.
-type mention struct {
+// interruptedNote says which interrupted runs the person was last told of, and when; the data folder keeps it.
+type interruptedNote struct {
 	At   time.Time `json:"at"`
 	Runs []string  `json:"runs"`
 }
 
-// covers says whether these runs need not be told of again: all were, less than a day ago.
-func (m mention) covers(runs []string, now time.Time) bool {
-	age := now.Sub(m.At)
+// covers says whether all these runs are in the note and it is less than a day old.
+func (n interruptedNote) covers(runs []string, now time.Time) bool {
+	age := now.Sub(n.At)
 	return 0 <= age && age < 24*time.Hour &&
-		!slices.ContainsFunc(runs, func(id string) bool { return !slices.Contains(m.Runs, id) })
+		!slices.ContainsFunc(runs, func(id string) bool { return !slices.Contains(n.Runs, id) })
 }
 
-// noteInterruptedRuns tells of runs that a crash left open, so that nobody has to look for them; of each once a day.
+// noteInterruptedRuns prints how many runs are interrupted, unless it printed that about all of them within a day.
 func (c *command) noteInterruptedRuns(ctx context.Context, a *app.App) error {
 	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err != nil || len(open) == 0 {
 		return err
 	}
-	now := mention{At: time.Now()}
+	now := interruptedNote{At: time.Now()}
 	for _, r := range open {
 		now.Runs = append(now.Runs, r.ID)
 	}
 	file := filepath.Join(a.Config.DataDir, "interrupted.json")
-	var before mention
+	var before interruptedNote
 	if raw, err := os.ReadFile(file); err == nil && json.Unmarshal(raw, &before) == nil &&
 		before.covers(now.Runs, now.At) {
 		return nil
 	}
 	fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ continues\n", text.Count(len(open), "run"))
 	if raw, err := json.Marshal(now); err == nil {
-		_ = files.Replace(file, raw, 0o600) // where it can't be kept, it is told again
+		_ = files.Replace(file, raw, 0o600) // if it can't be written, the next command prints it again
 	}
 	return nil
 }

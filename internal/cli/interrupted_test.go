@@ -7,7 +7,7 @@ import (
 
 func TestInterruptedRunIsToldOfOnceADay(t *testing.T) {
 	noon := time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC)
-	told := mention{At: noon, Runs: []string{"a", "b"}}
+	told := interruptedNote{At: noon, Runs: []string{"a", "b"}}
 	for _, c := range []struct {
 		about  string
 		runs   []string

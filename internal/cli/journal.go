@@ -18,7 +18,7 @@ func (c *command) journalCommand() *cobra.Command {
 		c.journalCopy())
 }
 
-// here stands for the database of the settings.
+// here is the name for the database of the settings.
 const here = "here"
 
 func (c *command) journalCopy() *cobra.Command {
@@ -58,7 +58,7 @@ func (c *command) copyJournal(ctx context.Context, from, to string) (err error) 
 	return nil
 }
 
-// openNamed opens the database that a person named.
+// openNamed opens a database by its name, or by here.
 func (c *command) openNamed(ctx context.Context, name string) (app.Database, error) {
 	cfg, err := c.settings()
 	if err != nil {

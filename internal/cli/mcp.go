@@ -34,7 +34,7 @@ func (c *command) mcpCommand() *cobra.Command {
 	return cmd
 }
 
-// namedFolders are folders by their own names.
+// namedFolders maps the names of folders to their absolute paths; the names have to differ and to have no colon.
 func namedFolders(paths []string) (map[string]string, error) {
 	all := map[string]string{}
 	for _, path := range paths {
@@ -61,7 +61,7 @@ func (c *command) mcp(ctx context.Context, f *optionFlagSet[oracle.Options], doc
 	if err != nil {
 		return err
 	}
-	o, err := f.withSettings(cfg) // without --in no code is searched: whoever starts this program is somewhere by chance
+	o, err := f.withSettings(cfg) // without --in no code is searched: the working directory is arbitrary here
 	if err != nil {
 		return err
 	}
@@ -81,6 +81,6 @@ func (c *command) mcp(ctx context.Context, f *optionFlagSet[oracle.Options], doc
 	err = s.Stream(ctx, c.user, c.In, c.Out)
 	atOnce, cut := context.WithCancel(context.WithoutCancel(ctx))
 	cut()
-	a.Service.Drain(atOnce) // what goes on is left in order
+	a.Service.Drain(atOnce) // leaves active runs to other processes
 	return err
 }

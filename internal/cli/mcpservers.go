@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/app"
 )
 
-// mcpServersCommands are about the servers of others, whose tools the Oracle has.
+// mcpServersCommands are the commands about MCP servers of others, whose tools the Oracle can use.
 func (c *command) mcpServersCommands() []*cobra.Command {
 	return []*cobra.Command{c.mcpServers(), c.mcpTrust()}
 }
@@ -33,7 +33,7 @@ func (c *command) mcpServers() *cobra.Command {
 		})}, "a JSON array")
 }
 
-// serverLines are the lines of a server in a list.
+// serverLines shows a server in a list: its state, and its tools or how they have changed.
 func serverLines(s app.MCPServer) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s", s.Name, s.State)

@@ -2,7 +2,7 @@ package cli
 
 import "golang.org/x/sys/unix"
 
-// machineMemory is how many bytes of memory this machine has; 0: it is not known.
+// machineMemory is the memory of this machine in bytes; 0: unknown.
 func machineMemory() uint64 {
 	whole, err := unix.SysctlUint64("hw.memsize")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// machineMemory is how many bytes of memory this machine, or the container of this process, has; 0: it is not known.
+// machineMemory is the memory of this machine, or the limit of its container if that is less, in bytes; 0: unknown.
 func machineMemory() uint64 {
 	var whole uint64
 	text, err := os.ReadFile("/proc/meminfo")

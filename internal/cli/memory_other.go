@@ -2,5 +2,5 @@
 
 package cli
 
-// machineMemory is how many bytes of memory this machine has; 0: it is not known.
+// machineMemory is the memory of this machine in bytes: 0, which means unknown.
 func machineMemory() uint64 { return 0 }

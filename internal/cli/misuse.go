@@ -10,7 +10,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// rewordErrors says in our words what cobra says of arguments and flags, for a command and all below it.
+// rewordErrors rewords cobra's errors about arguments, and adds suggestions of verbs, for a command and all below it.
 func rewordErrors(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -31,34 +31,33 @@ func rewordErrors(cmd *cobra.Command) {
 	}
 }
 
-// alike are verbs that people use for the same: where one of them names a command, it is suggested for the others.
+// alike lists verbs that mean the same: a command that one of them names is suggested for the others.
 var alike = [...]string{
 	"list ls all", "show view cat get", "new add create begin start", "edit set change update", "rename mv title",
 	"delete rm remove del erase", "cancel stop abort kill end", "resume continue", "done complete finish close",
 	"check verify validate test lint", "export save download", "undo revert", "watch follow tail", "find search grep",
 }
 
-// isArgumentCount says that an error is one of those that cobra has for a wrong number of arguments.
+// isArgumentCount says whether an error is one of cobra's for a wrong number of arguments.
 func isArgumentCount(err error) bool {
 	return slices.ContainsFunc([]string{"accepts ", "requires at least ", "unknown command "}, func(start string) bool {
 		return strings.HasPrefix(err.Error(), start)
 	})
 }
 
-// usageOf is how a command is called, without its flags.
+// usageOf is the usage line of a command without its flags.
 func usageOf(cmd *cobra.Command) string { return strings.TrimSuffix(cmd.UseLine(), " [flags]") }
 
 func helpHint(cmd *cobra.Command) string {
 	return fmt.Sprintf("; see ‘%s --help’", cmd.CommandPath())
 }
 
-// rewordFlagError is an error of a flag, with where to look.
+// rewordFlagError adds a reference to the help to an error about a flag.
 func rewordFlagError(cmd *cobra.Command, err error) error {
 	return withCode(ExitUsage, fmt.Errorf("%w%s", err, helpHint(cmd)))
 }
 
-// failure is what --json has where a command fails and no outcome says it: the exit code, what was wrong, and what
-// would mend it.
+// failure is what --json prints if a command fails without an outcome: the exit code, the error and how to fix it.
 type failure struct {
 	Error struct {
 		Code    int    `json:"code"`
@@ -67,7 +66,7 @@ type failure struct {
 	} `json:"error"`
 }
 
-// report writes an error for people, and under --json, where nothing else was written, for programs.
+// report prints an error on stderr, and with --json, if nothing was printed yet, on stdout; it returns code.
 func (c *command) report(err error, code int, hint string) int {
 	fmt.Fprintln(c.Err, "sibyl:", printable(err.Error()))
 	if hint != "" {
@@ -76,12 +75,12 @@ func (c *command) report(err error, code int, hint string) int {
 	if c.wantsJSON && !c.out.wrote {
 		var p failure
 		p.Error.Code, p.Error.Message, p.Error.Hint = code, err.Error(), hint
-		_ = newJSON(c.Out).Encode(p) // what can't be written is told by the exit code
+		_ = newJSON(c.Out).Encode(p) // if it can't be written, the exit code remains
 	}
 	return code
 }
 
-// asksJSON says that a command line wants JSON, even one that can't be understood.
+// asksJSON says whether a command line asks for JSON, even one that can't be parsed.
 func asksJSON(args []string) bool {
 	if end := slices.Index(args, "--"); end >= 0 {
 		args = args[:end]

@@ -12,14 +12,14 @@ import (
 	"sibyl/internal/service"
 )
 
-// whichModel asks a person for one of several models.
+// whichModel is the question which model of a provider to use.
 func whichModel(many *model.ManyModelsError) string {
 	return fmt.Sprintf("Which model of %s should answer?", many.Provider)
 }
 
-// startChoosing begins a run. Where an endpoint has several models and that is why it can't begin, the person chooses
-// one, which is kept in the settings, put in the place of named, and asked. Other errors, and any where nobody can be
-// asked, are returned as they are.
+// startChoosing calls start. If that fails because a provider has several models and none is set, the person chooses
+// one: it is saved in the settings and set in *named, and start is called again. Other errors, and all of them where
+// nobody can be asked, are returned unchanged.
 func (c *command) startChoosing(
 	ctx context.Context, named *string, start func() (*service.Run, error),
 ) (*service.Run, error) {
@@ -41,7 +41,7 @@ func (c *command) startChoosing(
 	return start()
 }
 
-// keepModel keeps the choice of a provider's model in the settings, and says so.
+// keepModel saves the model of a provider in the settings; its text says so, or why it could not.
 func (c *command) keepModel(provider, id string) string {
 	name := "providers." + provider + ".model"
 	done, err := config.SetTexts(c.options(), []config.Text{{Name: name, Value: id}})
@@ -51,7 +51,7 @@ func (c *command) keepModel(provider, id string) string {
 	return fmt.Sprintf("saved as %s in %s; -m uses another", name, printable(done.File))
 }
 
-// asChoice is an error as a conversation takes it: one that a choice of a model mends comes with the choice.
+// asChoice turns the error that a provider has several models into a choice for a conversation; others are unchanged.
 func (c *command) asChoice(err error) error {
 	var many *model.ManyModelsError
 	if !errors.As(err, &many) {

@@ -10,14 +10,14 @@ import (
 	"sibyl/internal/service"
 )
 
-// noticeLine is one line of the file of notices.
+// noticeLine is the beginning of a line in the file of notices; the fields of the notice follow.
 type noticeLine struct {
 	At      time.Time `json:"at"`
 	Session string    `json:"session_id"`
 	Run     string    `json:"run_id"`
 }
 
-// checkNotices says, before anything is asked, what would keep a file from taking notices.
+// checkNotices gives an error if notices can't be appended to a file, which it creates if missing; "" is no file.
 func checkNotices(path string) error {
 	switch path {
 	case "":
@@ -36,7 +36,7 @@ func openNotices(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 }
 
-// appendNotices keeps the notices of a run, each in one write, so that several programs may share the file.
+// appendNotices appends the notices of a run to a file, each in one write, so that several programs may share it.
 func appendNotices(path string, r *service.Run, res service.Result, at time.Time) (err error) {
 	if path == "" || len(res.Notices) == 0 {
 		return nil

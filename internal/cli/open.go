@@ -23,7 +23,7 @@ import (
 	"sibyl/internal/config"
 )
 
-// openFlags are those of ‘sibyl open’.
+// openFlags are the flags of ‘sibyl open’.
 type openFlags struct {
 	in, vault string
 	noBrowser bool
@@ -48,7 +48,7 @@ func (c *command) openCommand() *cobra.Command {
 	return cmd
 }
 
-// allowFolders makes the folders that are meant some that the owner of the command line may name on the page.
+// allowFolders lets the local owner name the folders of code and notes, of the flags or their defaults, on the page.
 func (f openFlags) allowFolders(cfg *config.Config) error {
 	code, notes := cmp.Or(f.in, projectHere()), cmp.Or(f.vault, cfg.Vault)
 	all := maps.Clone(cfg.Server.Folders)
@@ -69,7 +69,7 @@ func (f openFlags) allowFolders(cfg *config.Config) error {
 	return nil
 }
 
-// openPage opens the page at a server that runs on this database, or at one that it starts.
+// openPage opens the page at a server that runs on this database; else it starts one and serves until it is stopped.
 func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) (err error) {
 	cfg.Telemetry.LogLevel = max(cfg.Telemetry.LogLevel, slog.LevelWarn)
 	cfg.Server.Listen = onThisMachine(ctx, cfg.Server.Listen)
@@ -89,7 +89,7 @@ func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) 
 		return err
 	}
 	page := ""
-	defer func() { _ = os.Remove(page) }() // which may never have been written
+	defer func() { _ = os.Remove(page) }() // if it was written
 	var failed error
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
@@ -107,8 +107,7 @@ func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) 
 	return errors.Join(err, failed)
 }
 
-// onThisMachine is where to listen: as it is set, if that is of this machine alone and free, or else at any port that
-// is free.
+// onThisMachine is the address to listen at: the set one if it is a loopback address and free, else any free port.
 func onThisMachine(ctx context.Context, set string) string {
 	const any = "127.0.0.1:0"
 	if !(config.Server{Listen: set}).Loopback() {
@@ -122,8 +121,8 @@ func onThisMachine(ctx context.Context, set string) string {
 	return set
 }
 
-// showAddress prints an address that signs in, and opens it in a browser. Everybody on this machine can read command
-// lines, so the browser is given a file that only its owner can read, whose path is returned.
+// showAddress prints an address that signs in, and on a terminal opens it in a browser. As others on this machine can
+// read command lines, the browser gets a private file that leads there, whose path is returned, "" if none was written.
 func (c *command) showAddress(
 	ctx context.Context, cfg config.Config, url string, f openFlags,
 ) (path string, err error) {
@@ -137,10 +136,10 @@ func (c *command) showAddress(
 		return "", nil
 	}
 	left, _ := filepath.Glob(filepath.Join(cfg.DataDir, "open-*.html"))
-	for _, old := range left { // the secret in it was used, or is too old
+	for _, old := range left { // its secret was used or has expired
 		_ = os.Remove(old)
 	}
-	file, err := os.CreateTemp(cfg.DataDir, "open-*.html") // which only its owner can read
+	file, err := os.CreateTemp(cfg.DataDir, "open-*.html") // readable by its owner alone
 	if err != nil {
 		return "", err
 	}
@@ -160,10 +159,10 @@ func (c *command) showAddress(
 	return file.Name(), nil
 }
 
-// browserTime bounds how long the system may take to hand a page to a browser.
+// browserTime limits the start of the browser.
 const browserTime = 10 * time.Second
 
-// browser is the program by which this system opens a page; nil if there is none.
+// browser is the command that opens a page: of BROWSER, or of the system; nil if there is none, or no display.
 func (c *command) browser() []string {
 	words := map[string][]string{"darwin": {"open"},
 		"windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]

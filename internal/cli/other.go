@@ -16,19 +16,19 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// extraAssistants are the assistants of this build that have no command of their own making.
+// extraAssistants are the assistants of this build without a command of their own, except companions.
 func (c *command) extraAssistants() []*assistant.Assistant {
 	if c.Also == nil {
 		return nil
 	}
 	all, err := c.Also(nil)
 	if err != nil {
-		return nil // opening the program says it
+		return nil // opening the program reports it
 	}
 	return slices.DeleteFunc(all, func(a *assistant.Assistant) bool { return a.Options == nil || a.Companion })
 }
 
-// otherAssistants are their commands: each is asked by its name, with the flags of its options.
+// otherAssistants gives each extra assistant a command with its name and with flags for its options.
 func (c *command) otherAssistants() (all []*cobra.Command) {
 	for _, a := range c.extraAssistants() {
 		all = append(all, c.assistantCommand(a))
@@ -36,7 +36,7 @@ func (c *command) otherAssistants() (all []*cobra.Command) {
 	return all
 }
 
-// words are those of arguments, or with a - alone of standard input, of so many bytes at most.
+// words joins the arguments; for a lone - it reads standard input, and ignores what follows the first most bytes.
 func (c *command) words(args []string, most int64) (string, error) {
 	words := strings.Join(args, " ")
 	if words != "-" {
@@ -49,7 +49,7 @@ func (c *command) words(args []string, most int64) (string, error) {
 	return string(raw), nil
 }
 
-// mostWords bounds words that are read from standard input, in bytes.
+// mostWords limits the bytes that are read from standard input.
 const mostWords = 1 << 20
 
 func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {

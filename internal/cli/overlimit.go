@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/service"
 )
 
-// start begins a run. Where the day has cost what it may, the person is asked first.
+// start starts a run. If today's limit of costs is reached, it asks first; a refusal, or nobody to ask, is an error.
 func (c *command) start(ctx context.Context, a *app.App, r service.Request) (*service.Run, error) {
 	r.OverLimit = r.OverLimit || c.overLimit
 	begun, err := a.Service.Start(ctx, c.owner(), r)

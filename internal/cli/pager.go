@@ -20,7 +20,8 @@ func (c *command) withPager(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// showInPager shows a text that ends with a line end: through the person's pager where it is longer than the terminal.
+// showInPager prints a text that ends with a line end, in the pager if it is longer than the terminal. Once a pager has
+// started, this process ignores Ctrl-C.
 func (c *command) showInPager(ctx context.Context, text string) error {
 	words := c.pager()
 	if !c.OutTTY || c.file == nil || c.noPager || len(words) == 0 || strings.Count(text, "\n") < c.height() {
@@ -40,14 +41,14 @@ func (c *command) showInPager(ctx context.Context, text string) error {
 	if err := cmd.Start(); err != nil {
 		return errors.Join(writeAll(c.Out, text), in.Close())
 	}
-	signal.Ignore(os.Interrupt) // it is for the pager
+	signal.Ignore(os.Interrupt) // the pager handles it
 	_, _ = io.WriteString(filterTerminal(in, true, c.width()), text)
 	_ = in.Close()
-	_ = cmd.Wait() // who leaves a pager early has read enough
+	_ = cmd.Wait() // leaving the pager early is no error
 	return nil
 }
 
-// pager is the program that shows long texts, with its arguments; none where the person wants none.
+// pager is the command of PAGER, or else less; nil if PAGER is empty or the terminal is dumb.
 func (c *command) pager() []string {
 	if c.env("TERM") == "dumb" {
 		return nil
@@ -58,7 +59,7 @@ func (c *command) pager() []string {
 	return strings.Fields(c.env("PAGER"))
 }
 
-// pagerEnviron has less end on one screen, show colours and leave what was read.
+// pagerEnviron adds LESS=FRX unless LESS is set: quit if it fits on a screen, show colours, keep the text on screen.
 func (c *command) pagerEnviron() []string {
 	if c.env("LESS") != "" {
 		return c.environ

@@ -12,13 +12,13 @@ import (
 	"sibyl/internal/service"
 )
 
-// progress tells on stderr what a run does, and shows the answer on stdout.
+// progress prints on stderr what a run does, and on stdout its answer.
 type progress struct {
 	*command
 	screen *screen
-	step   *service.Step // whose trace is to be shown behind its lines
+	step   *service.Step // the trace of which is printed after its lines
 	begun  time.Time
-	told   []string // lines that were printed: what is said again at the end is left out
+	told   []string // lines that were printed; show leaves out warnings that repeat them
 
 	mu   sync.Mutex
 	work conversation.Work
@@ -28,7 +28,7 @@ func (c *command) newProgress() *progress {
 	return &progress{command: c, screen: c.newScreen(), begun: time.Now()}
 }
 
-// newScreen is a screen on the terminal of the command. Citations lead to files below its folders.
+// newScreen is a screen for the command. Citations link to files in its folders and the working directory.
 func (c *command) newScreen() *screen {
 	dumb := c.env("TERM") == "dumb"
 	look := render.Options{Links: c.OutTTY && render.CanLink(c.env)}
@@ -38,7 +38,7 @@ func (c *command) newScreen() *screen {
 	return &screen{Streams: c.Streams, colour: c.colour() && !dumb, still: dumb, look: look}
 }
 
-// colour says whether stderr and stdout may be painted.
+// colour says whether the environment allows colours.
 func (c *command) colour() bool { return c.env("NO_COLOR") == "" }
 
 func (p *progress) update(u service.Update) {
@@ -51,7 +51,7 @@ func (p *progress) update(u service.Update) {
 	case p.OutTTY && !p.asJSON && u.Text != "":
 		p.screen.showProvisional(u.Text)
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
-		p.screen.retract() // what was said was a step on the way
+		p.screen.retract() // the text was not the answer
 	}
 	p.trackWork(u)
 	lines := u.Lines
@@ -74,7 +74,7 @@ func (p *progress) update(u service.Update) {
 	}
 }
 
-// trackWork keeps what is under way, and has a line tell it. Where no line can live, a pause is told once.
+// trackWork records what is under way and shows it in the status line; where there can be none, it prints pauses.
 func (p *progress) trackWork(u service.Update) {
 	p.mu.Lock()
 	p.work.Track(u)
@@ -91,7 +91,7 @@ func (p *progress) trackWork(u service.Update) {
 	}
 }
 
-// statusLine is the line that tells what is under way.
+// statusLine says what is under way, and for how long.
 func (p *progress) statusLine() string {
 	const turning = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 	now := time.Now()
@@ -101,13 +101,13 @@ func (p *progress) statusLine() string {
 	return string(sign) + " " + p.work.Line(p.begun, now, p.screen.width()-2, "")
 }
 
-// end takes away what lives, and shows what is left to tell.
+// end closes the screen and prints the trace of the last step.
 func (p *progress) end() {
 	p.screen.close()
 	p.showTrace()
 }
 
-// showTrace shows what the last step came to, once all its lines are told.
+// showTrace prints the trace of the last step, if --trace is on and it was not printed yet.
 func (p *progress) showTrace() {
 	if p.step == nil {
 		return
@@ -125,7 +125,7 @@ func (p *progress) say(format string, args ...any) {
 	p.screen.printBeside(func() { fmt.Fprintln(p.Err, p.screen.dim(line, p.ErrTTY)) })
 }
 
-// show prints the answer, then on stderr what the person should know beside it.
+// show prints the answer, then on stderr what waits for the person, warnings, notes and costs.
 func (p *progress) show(r service.Result) {
 	if r.Answer != "" {
 		p.screen.writeAnswer(r.Answer)
@@ -148,7 +148,7 @@ func (p *progress) show(r service.Result) {
 	}
 }
 
-// waitingLines say what waits for the person, and how it is answered.
+// waitingLines say what the person is asked to approve or answer, and how to reply.
 func waitingLines(r service.Result) (lines []string) {
 	for n, w := range r.Waiting {
 		line := conversation.AskFor(w)

@@ -62,8 +62,8 @@ func (c *command) promptsShow() *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-// showPrompt prints the text on stdout, so that it can be piped, and what it is made of on stderr; without the text,
-// that on stdout.
+// showPrompt prints a prompt on stdout, so that it can be piped, and its parts and their tokens on stderr. If brief, it
+// prints only the parts, on stdout.
 func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	to := c.Err
 	if brief {

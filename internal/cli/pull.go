@@ -11,14 +11,14 @@ import (
 	"sibyl/internal/model"
 )
 
-// How often the bar of a download is drawn, and how often a line of it is written where nothing can be redrawn, in
-// percent.
+// The interval at which the bar of a download is drawn; the percentage after which a line is printed instead, where
+// nothing can be redrawn.
 const (
 	drawEach  = 100 * time.Millisecond
 	writeEach = 10
 )
 
-// pull has a provider load a model, with a bar that shows how far it is. Ctrl-C stops it.
+// pull has a provider load a model, and shows a progress bar. Ctrl-C stops it, which is an error with ExitStopped.
 func (c *command) pull(ctx context.Context, p model.Provider, name string) error {
 	c.note("loading %s; Ctrl-C stops it, and the next time it goes on from there", name)
 	b := &bar{c: c, name: name, begun: time.Now()}
@@ -34,14 +34,14 @@ func (c *command) pull(ctx context.Context, p model.Provider, name string) error
 	return nil
 }
 
-// bar shows how far a download is: a line that is redrawn, or lines where nothing can be.
+// bar shows the progress of a download: a line that is redrawn, or several lines where nothing can be.
 type bar struct {
 	c     *command
 	name  string
 	begun time.Time
-	first int64 // what was there when it began
+	first int64 // bytes that were there when it began
 	drawn time.Time
-	last  string // what was shown last: the bar, or the percents of a line
+	last  string // what was shown last: the bar, or the percentage of a line
 }
 
 func (b *bar) showProgress(at model.PullProgress) {
@@ -65,7 +65,7 @@ func (b *bar) showProgress(at model.PullProgress) {
 	}
 }
 
-// write writes a line from time to time.
+// write prints a line whenever another tenth is loaded.
 func (b *bar) write(at model.PullProgress) {
 	if at.Total == 0 {
 		return
@@ -77,15 +77,14 @@ func (b *bar) write(at model.PullProgress) {
 	}
 }
 
-// end leaves the bar as it is.
+// end moves below the bar, which stays.
 func (b *bar) end() {
 	if b.c.ErrTTY && b.last != "" {
 		fmt.Fprintln(b.c.Err)
 	}
 }
 
-// pulledLine is a download in one line of at most width columns: what came while it was watched, and for how long, say
-// how fast it is.
+// pulledLine shows a download in a line of at most width columns; its speed is came bytes in the time watched.
 func pulledLine(name string, at model.PullProgress, came int64, watched time.Duration, width int) string {
 	if at.Total == 0 {
 		return ansi.Truncate(printable(name+"  "+at.Status), width, "…")
@@ -104,7 +103,7 @@ func pulledLine(name string, at model.PullProgress, came int64, watched time.Dur
 	return ansi.Truncate(printable(name)+"  "+strings.TrimLeft(end, " "), width, "…")
 }
 
-// size writes a number of bytes as people read it.
+// size formats a number of bytes in GB, MB or kB.
 func size(bytes int64) string {
 	switch {
 	case bytes >= 1e9:

@@ -21,7 +21,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// ExitDiffers says that a replay decides otherwise than its run, as diff does.
+// ExitDiffers is the exit code of a replay that differs from its run.
 const ExitDiffers = 3
 
 // replayFlags are the flags of ‘sibyl replay’.
@@ -75,7 +75,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 	return c.printResult(told, told.text(r, f, a.Service.Words(r.Assistant)))
 }
 
-// options reads what is to be different.
+// options reads the tree and the folder of prompts that replace the run's own.
 func (f replayFlags) options(
 	ctx context.Context, s *service.Service, owner journal.Owner, id string,
 ) (replay.Options, error) {
@@ -110,7 +110,7 @@ type replayed struct {
 	Same bool `json:"same"`
 }
 
-// text tells a replay to people.
+// text describes a replay for people.
 func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s: %s\n", r.ID, oneLine(r.Title))
@@ -143,7 +143,7 @@ func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) strin
 	return b.String()
 }
 
-// verdict says what it means that nothing differs.
+// verdict says what a replay without differences shows about its tree and prompts.
 func (t replayed) verdict(f replayFlags) string {
 	what := "this tree would have made the same decisions"
 	if t.OwnTree {
@@ -155,7 +155,7 @@ func (t replayed) verdict(f replayFlags) string {
 	return what + "."
 }
 
-// stepWords places a step where ‘sibyl explain’ shows it.
+// stepWords names a step by its number and record, as ‘sibyl explain’ does, or by its timer.
 func stepWords(m replay.Moment) string {
 	switch {
 	case m.Timer > 0:
@@ -166,13 +166,13 @@ func stepWords(m replay.Moment) string {
 	return fmt.Sprintf("record %d", m.Record)
 }
 
-// differences are the kinds of difference in words.
+// differences gives the kinds of difference in words.
 var differences = map[replay.DifferenceKind]string{replay.OtherDecision: "other decision",
 	replay.OtherRequest: "same decision, different request",
 	replay.OtherSending: "same request, different content sent",
 	replay.OtherOutcome: "same decisions, different outcome"}
 
-// differenceText tells one difference.
+// differenceText describes one difference, with the traces of both steps.
 func differenceText(d replay.Difference, words run.Vocabulary) string {
 	b := &strings.Builder{}
 	b.WriteString(differences[d.Kind] + "\n")
@@ -235,7 +235,7 @@ func changesText(changes []replay.Change) string {
 	return firstOf(texts, 12, "    ")
 }
 
-// firstOf writes the first texts, each in a line of its own, and says how many are left out.
+// firstOf gives the first texts, each indented and with a line end, and says how many are left out.
 func firstOf(texts []string, most int, indent string) string {
 	b := &strings.Builder{}
 	for _, text := range texts[:min(most, len(texts))] {
@@ -292,7 +292,7 @@ func tokenWords(n int) string {
 	return fmt.Sprintf(": %d tokens", n)
 }
 
-// traceText shows how two steps came to their decisions, from where they differ, without what both did.
+// traceText is the diff of the traces of two steps, without their equal events and cut after 16 lines.
 func traceText(t replay.TraceDiff, words run.Vocabulary) string {
 	was, would := eventTexts(t.Was[t.Same:], words), eventTexts(t.Would[t.Same:], words)
 	diff, err := udiff.ToUnified("", "", was, udiff.Lines(was, would), 0)
@@ -300,7 +300,7 @@ func traceText(t replay.TraceDiff, words run.Vocabulary) string {
 		return "  their traces are the same\n"
 	}
 	var lines []string
-	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n")[2:] { // behind the names
+	for _, line := range strings.Split(strings.TrimSuffix(diff, "\n"), "\n")[2:] { // after the header
 		if !strings.HasPrefix(line, "@@") {
 			lines = append(lines, line[:1]+" "+line[1:])
 		}
@@ -309,7 +309,7 @@ func traceText(t replay.TraceDiff, words run.Vocabulary) string {
 		text.Count(t.Same, "equal event")) + firstOf(lines, 16, "  ")
 }
 
-// eventTexts are events, a line each.
+// eventTexts gives events as text, a line each.
 func eventTexts(all []run.TraceEvent, words run.Vocabulary) string {
 	var b strings.Builder
 	for _, e := range all {

@@ -15,7 +15,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// replayAll takes the past runs of an assistant through a tree.
+// replayAll replays the past runs of an assistant with a tree, and prints which of them decide differently.
 func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args []string) error {
 	switch {
 	case len(args) > 0:
@@ -54,7 +54,7 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 	return c.printResult(h, historyText(h))
 }
 
-// historyText tells a history to people.
+// historyText describes a history for people.
 func historyText(h replay.History) string {
 	const shown = 5 // runs of a group, and of those that don't fit
 	b := &strings.Builder{}

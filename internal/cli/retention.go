@@ -14,14 +14,14 @@ import (
 	"sibyl/internal/text"
 )
 
-// Bounds of what a question removes on the way, and of one transaction of ‘session prune’.
+// Limits of what one question removes.
 const (
 	sweepSessions = 20
 	sweepTime     = 50 * time.Millisecond
 )
 
-// retire removes sessions that were not used for the time of retention, one a transaction and only a few, and says how
-// many. It is in nobody's way: what it can't do at once, the next question's does.
+// retire removes a few sessions and replaced notes that have outlived their retention, and prints how many sessions.
+// What it can't remove within sweepTime, or while the journal can't be written, it leaves to the next question.
 func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
@@ -43,7 +43,7 @@ func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) e
 	return nil
 }
 
-// retryable says that another try at another time may go well.
+// retryable says whether an error may be gone later: the journal is read-only, locked or full.
 func retryable(err error) bool {
 	return errors.Is(err, journal.ErrReadOnly) || errors.Is(err, journal.ErrLocked) || errors.Is(err, journal.ErrFull)
 }

@@ -50,7 +50,7 @@ func (c *command) runList() *cobra.Command {
 			if err != nil {
 				return nil, err
 			}
-			if !c.asJSON && f.Assistant == "" { // the sitting of an oracle stands there
+			if !c.asJSON && f.Assistant == "" { // members are left out: their sitting is listed
 				rows = slices.DeleteFunc(rows, func(r service.Row) bool { return r.Assistant == council.MemberName })
 			}
 			return rows, a.Service.AddUsage(ctx, rows, countingTime)
@@ -64,10 +64,10 @@ func (c *command) runList() *cobra.Command {
 	return cmd
 }
 
-// countingTime is for what the models of the listed runs took.
+// countingTime limits the counting of the tokens and costs of listed runs; those not reached have none.
 const countingTime = 5 * time.Second
 
-// runLine is a run in a list: how it stands, what it is about, whose it is, how long it took, and what its models took.
+// runLine is a run in a list: state, title, assistant, duration, tokens and cost, and below why it was set aside.
 func runLine(r service.Row, currency string) string {
 	about := []string{r.Assistant}
 	if !r.EndedAt.IsZero() {
@@ -87,7 +87,7 @@ func runLine(r service.Row, currency string) string {
 	return line
 }
 
-// stateWords is how a run stands, for people.
+// stateWords is the state of a run in words.
 func stateWords(state string) string {
 	switch state {
 	case "confirmation_required", "clarification_needed", oracle.StopNeedsUser:
@@ -98,14 +98,14 @@ func stateWords(state string) string {
 	return strings.ReplaceAll(state, "_", " ")
 }
 
-// newJSON writes JSON that steers no terminal: what printable would drop is written by its number.
+// newJSON gives a JSON encoder that can't control the terminal: what printable drops is written as \u escapes.
 func newJSON(to io.Writer) *json.Encoder {
 	enc := json.NewEncoder(numbering{to})
 	enc.SetEscapeHTML(false)
 	return enc
 }
 
-// numbering writes the characters that steer a terminal as JSON's \u escapes. Each call gets whole characters.
+// numbering writes control characters other than line ends as \u escapes. A Write must not split a character.
 type numbering struct{ io.Writer }
 
 func (n numbering) Write(text []byte) (int, error) {
@@ -125,7 +125,7 @@ func (n numbering) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// printJSON writes one JSON value and a line end.
+// printJSON prints a value as indented JSON, with a line end.
 func (c *command) printJSON(v any) error {
 	enc := newJSON(c.Out)
 	enc.SetIndent("", "  ")
@@ -169,7 +169,7 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string, force b
 		if ctx.Err() != nil {
 			return err
 		}
-		if err != nil { // it keeps no other from going on
+		if err != nil { // the others are resumed all the same
 			c.code = c.fail(err)
 		}
 		resumed++

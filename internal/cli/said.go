@@ -13,21 +13,21 @@ import (
 	"sibyl/internal/schema"
 )
 
-// optionFlagSet are the options of an assistant, of the type O, as the flags of a command say them.
+// optionFlagSet holds the options O of an assistant as flags set them; given says which flags did.
 type optionFlagSet[O any] struct {
 	object  *schema.Object
 	options O
 	given   map[*schema.Field]bool
 }
 
-// optionFlags gives a command the flags that O declares, or those that are named.
+// optionFlags adds to a command the flags that O declares, or only the named ones.
 func optionFlags[O any](cmd *cobra.Command, only ...string) *optionFlagSet[O] {
 	s := &optionFlagSet[O]{object: schema.Of[O](), given: map[*schema.Field]bool{}}
 	bindFlags(cmd, s.object, &s.options, s.given, only)
 	return s
 }
 
-// bindFlags has flags fill in the struct that into points to.
+// bindFlags adds flags that fill in the struct that into points to, and mark their fields in given.
 func bindFlags(cmd *cobra.Command, object *schema.Object, into any, given map[*schema.Field]bool, only []string) {
 	for _, f := range object.Fields {
 		name, short := f.Flag()
@@ -54,15 +54,15 @@ func bindFlags(cmd *cobra.Command, object *schema.Object, into any, given map[*s
 	}
 }
 
-// optionFlag is a flag that says an option.
+// optionFlag is the value of a flag that sets an option.
 type optionFlag struct {
 	field *schema.Field
 	into  any
 	given map[*schema.Field]bool
-	not   bool // it says that something is not wanted
+	not   bool // of a flag --no-NAME, which sets the opposite
 }
 
-// String implements pflag.Value: no default is shown but what the usage says.
+// String implements pflag.Value. It is empty, as the usage says what the default is.
 func (*optionFlag) String() string { return "" }
 
 // Type implements pflag.Value.
@@ -71,7 +71,7 @@ func (o *optionFlag) Type() string {
 		"list": "strings", "text": "string"}[o.field.Kind()]
 }
 
-// kind is the kind of what may stand behind the flag, as completions have it.
+// kind says for completion what the flag takes: = and the choices, or a kind of names.
 func (o *optionFlag) kind() string {
 	if all := o.field.Choices(); len(all) > 0 {
 		return "=" + strings.Join(all, " ")
@@ -88,13 +88,13 @@ func (o *optionFlag) Set(text string) error {
 	return o.field.SetText(o.into, text)
 }
 
-// withSettings are the options with the settings where a flag said nothing, and folders where they lie.
+// withSettings gives the options, with the settings where no flag was given, and absolute paths of folders.
 func (s *optionFlagSet[O]) withSettings(cfg config.Config) (O, error) {
 	o := s.options
 	return o, applySettings(s.object, &o, s.given, cfg)
 }
 
-// applySettings fills in *into from the settings, where no flag was given, and finds the folders.
+// applySettings fills in *into from the settings where no flag was given, and makes the paths of folders absolute.
 func applySettings(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
 	err := object.FillFromSettings(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
 	if err == nil {
@@ -103,7 +103,7 @@ func applySettings(object *schema.Object, into any, given map[*schema.Field]bool
 	return withCode(ExitUsage, err)
 }
 
-// localPath finds a folder of this machine by its path; a witness may be a file.
+// localPath gives the absolute path of a folder, which has to exist; a witness may also be a file.
 func localPath(f *schema.Field, name string) (string, error) {
 	flag, _ := f.Flag()
 	abs, err := filepath.Abs(name)

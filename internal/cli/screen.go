@@ -14,33 +14,33 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// screen shows text that may not be the answer yet. On a terminal its end is laid out as it arrives, and taken away
-// before anything else is written; elsewhere only the answer is written. Below it stands a line that lives, while
-// something is under way. All that is printed meanwhile goes through it.
+// screen shows provisional text and then the answer. On a terminal it draws the text as it arrives and removes it
+// before it writes anything else; elsewhere only the answer is written. A status line below says what is under way.
+// Until close, everything has to be printed through the screen.
 type screen struct {
 	Streams
 	look   render.Options
 	colour bool
-	still  bool // the terminal can't move its cursor: nothing is taken back
+	still  bool // the terminal can't move its cursor: nothing is redrawn
 
-	mu     sync.Mutex
-	stream *render.Stream // of the text; nil: there is none
-	stable []string       // its lines that won't change
-	drawn  []string       // its lines on the terminal
-	stale  bool           // there is more than is drawn
-	live   func() string  // the line that lives; nil: none
-	lit    bool           // it stands on the terminal
-	stop   func()         // ends the painter
+	mu     sync.Mutex     // held by the callers of begin, paint, draw, clearStatusLine and dropText
+	stream *render.Stream // of the provisional text; nil: there is none
+	stable []string       // lines of the text that won't change
+	drawn  []string       // lines of the text that are on the terminal
+	stale  bool           // the text has to be drawn again
+	live   func() string  // gives the status line; nil: none
+	lit    bool           // the status line is on the terminal
+	stop   func()         // ends the painting; nil: none
 }
 
-// pace is how often the screen is painted while text arrives or a line lives.
+// pace is the interval of painting while text arrives or a status line is shown.
 const pace = 100 * time.Millisecond
 
 func (s Streams) width() int { return cmp.Or(s.Width, 80) }
 
 func (s Streams) height() int { return cmp.Or(s.Height, 24) }
 
-// showProvisional shows text as it arrives.
+// showProvisional adds to the provisional text and has it drawn; off a terminal it does nothing.
 func (s *screen) showProvisional(text string) {
 	if text == "" || !s.OutTTY || s.still {
 		return
@@ -55,7 +55,7 @@ func (s *screen) showProvisional(text string) {
 	s.begin()
 }
 
-// setStatusLine has a line stand below all else, as line gives it each time; nil ends it.
+// setStatusLine shows a line below all else, which line computes at each painting; nil removes it.
 func (s *screen) setStatusLine(line func() string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *screen) setStatusLine(line func() string) {
 	}
 }
 
-// begin has the screen painted until close.
+// begin starts to paint the screen, until close.
 func (s *screen) begin() {
 	if s.stop != nil {
 		return
@@ -90,7 +90,7 @@ func (s *screen) begin() {
 	}()
 }
 
-// close ends the painting, and takes the line that lives away.
+// close ends the painting and removes the status line; the text stays.
 func (s *screen) close() {
 	s.setStatusLine(nil)
 	s.mu.Lock()
@@ -102,7 +102,7 @@ func (s *screen) close() {
 	}
 }
 
-// paint brings the terminal up to date: of the text as much as it has room for.
+// paint draws the last lines of the text that fit on the terminal, if it has changed, and the status line.
 func (s *screen) paint() {
 	if s.stale {
 		lines := slices.Concat(s.stable, s.stream.Tail())
@@ -115,7 +115,7 @@ func (s *screen) paint() {
 	}
 }
 
-// draw puts lines in place of those that are drawn, from the first on that differs.
+// draw removes the status line and replaces the drawn lines, from the first that differs.
 func (s *screen) draw(lines []string) {
 	s.clearStatusLine()
 	same := 0
@@ -138,7 +138,7 @@ func (s *screen) clearStatusLine() {
 	}
 }
 
-// retract takes the text away.
+// retract removes the provisional text.
 func (s *screen) retract() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *screen) dropText() {
 	s.stream, s.stable, s.stale = nil, nil, false
 }
 
-// printBeside prints something else than the answer, at the left of a line of its own; the text goes on below it.
+// printBeside prints something other than the answer, on a new line; the next painting draws the text below it.
 func (s *screen) printBeside(print func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,7 +159,7 @@ func (s *screen) printBeside(print func()) {
 	print()
 }
 
-// writeAnswer writes the answer: laid out on a terminal, and elsewhere as it is, in Markdown.
+// writeAnswer replaces the provisional text by the answer: laid out on a terminal, elsewhere as Markdown.
 func (s *screen) writeAnswer(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -171,7 +171,7 @@ func (s *screen) writeAnswer(text string) {
 	fmt.Fprint(s.Out, out)
 }
 
-// renderText is a text with its last line end: laid out for a terminal, and elsewhere without the escapes of Markdown.
+// renderText lays Markdown out for a terminal, and elsewhere removes its escapes; the text ends with a line end.
 func (s *screen) renderText(text string) string {
 	if !s.OutTTY {
 		return printable(markdown.Unescaped(text)) + "\n"
@@ -185,7 +185,7 @@ func (s *screen) options() render.Options {
 	return o
 }
 
-// dim paints a line of lesser weight on a terminal.
+// dim makes a line printable, and faint on a terminal with colours.
 func (s *screen) dim(line string, tty bool) string {
 	if line = printable(line); tty && s.colour {
 		return "\x1b[2m" + line + "\x1b[22m"
@@ -193,8 +193,8 @@ func (s *screen) dim(line string, tty bool) string {
 	return line
 }
 
-// printable drops control characters, so that no text from elsewhere can steer the terminal.
+// printable drops control characters, so that text can't control the terminal.
 func printable(text string) string { return render.Clean(text) }
 
-// clipLine cuts a line that would fill the width.
+// clipLine cuts a line to less than width columns, with a … at the cut.
 func clipLine(s string, width int) string { return ansi.Truncate(s, width-1, "…") }

@@ -47,7 +47,7 @@ func (c *command) serveCommand() *cobra.Command {
 	return cmd
 }
 
-// serve opens the program as one that stays, and answers until it is told to stop.
+// serve opens the program as a server, and serves until ctx is done.
 func (c *command) serve(ctx context.Context, cfg config.Config) (err error) {
 	c.Serving = c.Err
 	a, err := c.open(ctx, cfg)

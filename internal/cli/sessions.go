@@ -47,7 +47,7 @@ func (c *command) sessionLine(s journal.Session) string {
 	return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d  %-6s", s.Runs, s.Assistant), titleAndFolder(c, s))
 }
 
-// sessionDocument runs a command on the session that its first argument names, as a document.
+// sessionDocument runs a command on the session that its first argument names, or the last, as a document.
 func (c *command) sessionDocument(do func(ctx context.Context, d document) error) runE {
 	return c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
 		e, err := a.Service.Show(ctx, c.owner(), s.ID)
@@ -57,14 +57,14 @@ func (c *command) sessionDocument(do func(ctx context.Context, d document) error
 		export := func(format string) (string, error) { return e.Export(format, encodeJSON) }
 		d := document{value: e, markdown: e.Markdown(), export: export}
 		if e.Assistant == oracle.ShadowName {
-			d.beside = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, " +
+			d.note = "this session has a shadow run: ‘sibyl shadow report’ compares its answer, " +
 				"‘sibyl session audit " + e.ID + "’ shows all of it"
 		}
 		return do(ctx, d)
 	})
 }
 
-// encodeJSON writes a value as this command line does.
+// encodeJSON encodes a value as newJSON does, with a line end.
 func encodeJSON(v any, indent bool) (string, error) {
 	b := &strings.Builder{}
 	enc := newJSON(b)
@@ -95,7 +95,7 @@ func (c *command) sessionDelete() *cobra.Command {
 		})})
 }
 
-// titleAndFolder is the title of a session, and behind it the folder that it is about.
+// titleAndFolder is the title of a session, and in brackets its folder, if it has one.
 func titleAndFolder(c *command, s journal.Session) string {
 	if s.Place == "" {
 		return s.Title
@@ -103,7 +103,7 @@ func titleAndFolder(c *command, s journal.Session) string {
 	return s.Title + "  [" + c.tilde(s.Place) + "]"
 }
 
-// tilde is a path as a person writes it, where it lies below their home folder.
+// tilde shortens a path below the home folder to one that begins with ~.
 func (c *command) tilde(path string) string {
 	if home := c.env("HOME"); home != "" && strings.HasPrefix(path, home+string(filepath.Separator)) {
 		return "~" + path[len(home):]

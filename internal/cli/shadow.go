@@ -18,9 +18,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// shadow answers a question again by the baseline tree, on the same model and with the same past, and says in a line
-// how the two compare. What the person asked for is done by then: a shadow that fails, or is stopped, changes no exit
-// code.
+// shadow answers a question again with the baseline tree, the same model and the same history, and prints a line that
+// compares the two. The person has the answer by then: a shadow that fails or is stopped changes no exit code.
 func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	if !c.quiet {
 		fmt.Fprintf(c.Err, "· the shadow is answering, with the tree ‘%s’; the answer above stands, and Ctrl-C stops "+
@@ -36,7 +35,7 @@ func (c *command) shadow(ctx context.Context, a *app.App, of *service.Run) {
 	}
 }
 
-// finishShadow waits for a shadow, whose answer is for the report and not for the person, and says how it compares.
+// finishShadow waits for a shadow to end, and prints how it compares, but not its answer: that is for the report.
 func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run) error {
 	if _, err := r.Wait(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("the shadow stopped short: %w", err)
@@ -61,7 +60,7 @@ func (c *command) finishShadow(ctx context.Context, a *app.App, r *service.Run) 
 	return nil
 }
 
-// outcomes reads how runs have ended.
+// outcomes gives a function that reads the outcome of a run by its id.
 func (c *command) outcomes(ctx context.Context, a *app.App) func(id string) (json.RawMessage, error) {
 	return func(id string) (json.RawMessage, error) {
 		res, err := a.Service.Result(ctx, c.owner(), id)
@@ -69,7 +68,7 @@ func (c *command) outcomes(ctx context.Context, a *app.App) func(id string) (jso
 	}
 }
 
-// comparedShadows compares the latest shadows with their runs.
+// comparedShadows pairs the latest shadows, at most limit, with their runs; skipped counts those it can't compare.
 func (c *command) comparedShadows(
 	ctx context.Context, a *app.App, limit int,
 ) (pairs []oracle.Pair, skipped int, err error) {
@@ -85,7 +84,7 @@ func (c *command) comparedShadows(
 	return oracle.PairsOf(shadows, c.outcomes(ctx, a), limit)
 }
 
-// longestReport is how many questions are compared unless told otherwise.
+// longestReport is how many questions a report compares by default.
 const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
@@ -115,7 +114,7 @@ func (c *command) shadowReport() *cobra.Command {
 	return c.withJSON(c.withLimit(cmd, longestReport, "maximum number to compare, the latest first"), "one JSON object")
 }
 
-// pairFor finds the pair that a run, ours or the shadow, belongs to.
+// pairFor finds the pair of a run, ours or the shadow, by the beginning of its id; ‘last’ is the first pair.
 func pairFor(pairs []oracle.Pair, wish string) (oracle.Pair, error) {
 	if wish == "last" && len(pairs) > 0 {
 		return pairs[0], nil
@@ -174,10 +173,10 @@ func (c *command) reportShadows(pairs []oracle.Pair, skipped int, one bool) erro
 	return nil
 }
 
-// figure writes a number with all its digits.
+// figure formats a number with all its digits and no exponent.
 func figure(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
-// sideBySide shows one question with both ways to its answer.
+// sideBySide prints one question with the figures and answers of both its runs.
 func (c *command) sideBySide(p oracle.Pair) error {
 	fmt.Fprintf(c.Out, "%s\n", printable(p.Question))
 	t := tabwriter.NewWriter(c.Out, 0, 0, 2, ' ', 0)

@@ -72,17 +72,17 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 	return c.showInPager(ctx, c.newScreen().renderText(strings.TrimSpace(b.String())))
 }
 
-// citedSource is a source of an answer with the lines that are shown of it.
+// citedSource is a source that an answer cites, with the lines that are shown of it.
 type citedSource struct {
 	assistant.Passage
-	number int               // by which it is named
-	of     assistant.Passage // that it is a part of
+	number int               // by which citations name it
+	of     assistant.Passage // that contains it
 }
 
-// isPart says that more was read than is shown.
+// isPart says whether more was read than is shown.
 func (s citedSource) isPart() bool { return len(s.Lines) < len(s.of.Lines) }
 
-// String is the source in Markdown, with its place and how much of it is shown.
+// String gives the source in Markdown: its place, how much of it is shown, and the lines.
 func (s citedSource) String() string {
 	part := ""
 	if s.isPart() {
@@ -91,8 +91,8 @@ func (s citedSource) String() string {
 	return fmt.Sprintf("`%s`%s:\n\n%s", s.Cite, part, s.Fenced())
 }
 
-// citedSources are the sources that the answer of a run cites and had read, in the order in which it does, with the
-// lines that are cited. Without a model the answer numbers whole passages, and what else it cites is a part of these.
+// citedSources lists the sources that a run read and its answer cites, in that order, with the cited lines. An answer
+// without a model numbers whole passages; its other citations are parts of these and are left out.
 func (c *command) citedSources(
 	ctx context.Context, a *app.App, id string,
 ) (all []citedSource, x service.Explanation, err error) {
@@ -137,7 +137,7 @@ func (c *command) citedSources(
 	return all, x, nil
 }
 
-// wholePassages are the passages that sources are parts of, each once.
+// wholePassages gives the whole passages that contain sources, each once.
 func wholePassages(sources []citedSource) (all []citedSource) {
 	for _, s := range sources {
 		if !slices.ContainsFunc(all, func(o citedSource) bool { return o.of.Cite == s.of.Cite }) {
@@ -148,7 +148,7 @@ func wholePassages(sources []citedSource) (all []citedSource) {
 	return all
 }
 
-// answeringRun is the run that a name means; without one the last of a question that has ended.
+// answeringRun is the id of the run with a name; without one, of the latest question that has ended.
 func (c *command) answeringRun(ctx context.Context, a *app.App, name string) (string, error) {
 	if name != "" {
 		r, err := a.Service.FindRun(ctx, c.owner(), name)
@@ -166,5 +166,5 @@ func (c *command) answeringRun(ctx context.Context, a *app.App, name string) (st
 	return "", withCode(ExitUsage, errors.New("there is no answer yet: ask with ‘sibyl ask’"))
 }
 
-// mostTried is how many runs are looked at for one that has ended.
+// mostTried is how many of the latest runs are searched for one that has ended.
 const mostTried = 20

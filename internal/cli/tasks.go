@@ -19,20 +19,20 @@ func (c *command) taskCommand() *cobra.Command {
 		c.taskList(), c.taskAdd(), c.taskDone(), c.taskEdit(), c.taskDelete(), c.taskHistory(), c.taskUndo())
 }
 
-// tasksOf is the task list of whoever a command is for.
+// tasksOf is the task service, with the owner and the actor for whom a command changes tasks.
 type tasksOf struct {
 	*task.Service
 	by task.By
 }
 
-// onTasks runs a command on the tasks of a user.
+// onTasks runs a command on the tasks of its user; its changes have the actor ‘cli’.
 func (c *command) onTasks(do func(ctx context.Context, tasks tasksOf, args []string) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		return do(ctx, tasksOf{a.Tasks, task.By{Owner: c.user, Actor: "cli"}}, args)
 	})
 }
 
-// onTask runs a command on the task whose id its argument is.
+// onTask runs a command on the task whose id is the first argument.
 func (c *command) onTask(do func(ctx context.Context, tasks tasksOf, id int64) error) runE {
 	return c.onTasks(func(ctx context.Context, tasks tasksOf, args []string) error {
 		id, err := strconv.ParseInt(args[0], 10, 64)
@@ -80,7 +80,7 @@ func (c *command) taskList() *cobra.Command {
 	return c.withJSON(c.withLimit(cmd, 0, "maximum number to show (default: all)"), "a JSON array")
 }
 
-// taskLine is a task in one line, with its id.
+// taskLine is a task in one line, with its status and id.
 func taskLine(t task.Task) string {
 	if t.CompletedAt != nil {
 		return fmt.Sprintf("[x] %s  (id %d, completed %s)", printable(t.Title), t.ID, moment(*t.CompletedAt))
@@ -158,7 +158,7 @@ func (c *command) taskDelete() *cobra.Command {
 			if err != nil || !agreed {
 				return err
 			}
-			was, _, err := tasks.Delete(ctx, tasks.by, id, t.Version) // the one that was shown, and no other
+			was, _, err := tasks.Delete(ctx, tasks.by, id, t.Version) // only if it has not changed since it was shown
 			if err != nil {
 				return err
 			}
@@ -232,7 +232,7 @@ func changeText(c task.Change) string {
 	return strings.Join(all, "; ")
 }
 
-// descriptionLine is the description of a task in one line.
+// descriptionLine is the description of a task in one line; "" if it has none.
 func descriptionLine(t *task.Task) string {
 	if t.Description == nil {
 		return ""

@@ -72,7 +72,7 @@ func nameOr(args []string, def string) string {
 	return def
 }
 
-// mostTree bounds the file of a tree that is read, in bytes; what a tree may have is less.
+// mostTree limits how many bytes of a tree file are read; loading a tree has lower limits.
 const mostTree = 16 << 20
 
 func (c *command) treeCheck() *cobra.Command {
@@ -104,7 +104,7 @@ func (c *command) treeCheck() *cobra.Command {
 		})}
 }
 
-// check prints what is wrong with one file and counts the errors.
+// check prints the errors of one tree, or else its warnings and size, and gives the number of errors.
 func (c *command) check(a *app.App, t trees.Tree) int {
 	loaded, err := a.LoadTree(t)
 	var wrong *bt.LoadError

@@ -40,7 +40,7 @@ func (c *command) listWrites(ctx context.Context, a *app.App) error {
 	return printList(c, all, writeLine)
 }
 
-// writeLine is a write in a line: its id, when, what, and where.
+// writeLine is a line for a write to a note: id, time, path and action.
 func writeLine(w files.Replaced) string {
 	what := w.Action
 	switch {
@@ -73,7 +73,7 @@ func (c *command) undo(ctx context.Context, a *app.App, id string) error {
 	}{w, done}, printable(undoneText(w, done)))
 }
 
-// undoneText says what became of a write that was taken back.
+// undoneText says what an undo did to the note.
 func undoneText(w files.Replaced, done bool) string {
 	words := "was restored"
 	switch {

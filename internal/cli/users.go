@@ -17,7 +17,7 @@ func (c *command) userCommand() *cobra.Command {
 		c.userAdd(), c.userList(), c.userRevoke(), c.userRotate(), c.userSignIn())
 }
 
-// onUser runs a command on the user that its argument names.
+// onUser runs a command with the user's name that is its first argument; the user need not exist.
 func (c *command) onUser(do func(ctx context.Context, a *app.App, name string) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error { return do(ctx, a, args[0]) })
 }
@@ -59,7 +59,7 @@ func expiry(text string) (time.Duration, error) {
 	return lasts, nil
 }
 
-// printSecret prints a secret alone, and beside it what it is for.
+// printSecret prints the secret of a token on stdout, or as JSON with the token, and on stderr what it is for.
 func (c *command) printSecret(t user.Token, secret, use string) error {
 	fmt.Fprintf(c.Err, "· a token of %s (%s) until %s; %s\n", t.User, t.Scope, moment(t.ExpiresAt), use)
 	fmt.Fprintln(c.Err, "· it will not be shown again: only its hash is stored")
@@ -81,7 +81,7 @@ func (c *command) userList() *cobra.Command {
 		})
 }
 
-// userLines are the lines of a user in a list.
+// userLines shows a user in a list: whether revoked, or the scope and a line for each token.
 func userLines(u user.Listed) string {
 	if !u.RevokedAt.IsZero() {
 		return fmt.Sprintf("%s  revoked  since %s", u.Name, moment(u.RevokedAt))

@@ -15,14 +15,13 @@ import (
 	"sibyl/internal/app"
 )
 
-// The verbs that several groups of commands have: each group says what is loaded and how one is shown, and the rest is
-// the same for all.
+// The verbs that several groups of commands share; each group says what is loaded and how one entry is shown.
 
 // runE is what a command does with its arguments.
 type runE = func(cmd *cobra.Command, args []string) error
 
-// listCommand gives a group the verb that lists what it has, a line each: at most as many as are usual; 0: all. none
-// is said where there is nothing.
+// listCommand makes cmd the verb list of its group: it prints what load gives, a line each, or a note with none. load
+// has to apply c.limit, whose default is usual; 0 means all.
 func listCommand[T any](c *command, cmd *cobra.Command, usual int, none string, line func(T) string,
 	load func(ctx context.Context, a *app.App) ([]T, error)) *cobra.Command {
 	cmd.Use, cmd.Args = "list", cobra.NoArgs
@@ -39,7 +38,7 @@ func listCommand[T any](c *command, cmd *cobra.Command, usual int, none string, 
 	return c.withJSON(c.withLimit(cmd, usual, "maximum number to show"), "a JSON array")
 }
 
-// replaceIfFlag has a command do something else where a flag is given.
+// replaceIfFlag makes a command run other in place of its RunE if a flag is given.
 func replaceIfFlag(cmd *cobra.Command, flag string, other runE) *cobra.Command {
 	usual := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -51,18 +50,18 @@ func replaceIfFlag(cmd *cobra.Command, flag string, other runE) *cobra.Command {
 	return cmd
 }
 
-// document is one of the things of a group, as people and programs read it.
+// document is an entry of a group, such as a session, as people and programs read it.
 type document struct {
-	value    any // for programs
+	value    any // as JSON shows it
 	markdown string
-	beside   string                              // told beside it when it is shown; "": nothing
-	export   func(format string) (string, error) // in other formats than Markdown; nil: JSON alone
+	note     string                              // printed on stderr after it was shown; "": nothing
+	export   func(format string) (string, error) // in any format but md; nil: only json, which encodes value
 }
 
 // documents runs a command on the document that its arguments name.
 type documents = func(do func(ctx context.Context, d document) error) runE
 
-// showCommand gives a group the verb that shows one of its things.
+// showCommand makes cmd the verb show of its group: it shows a document in the pager, or as JSON.
 func (c *command) showCommand(cmd *cobra.Command, of documents) *cobra.Command {
 	cmd.Args = cobra.MaximumNArgs(1)
 	cmd.RunE = of(func(ctx context.Context, d document) error {
@@ -72,15 +71,15 @@ func (c *command) showCommand(cmd *cobra.Command, of documents) *cobra.Command {
 		if err := c.showInPager(ctx, c.newScreen().renderText(d.markdown)); err != nil {
 			return err
 		}
-		if d.beside != "" {
-			c.note("%s", d.beside)
+		if d.note != "" {
+			c.note("%s", d.note)
 		}
 		return nil
 	})
 	return c.withPager(c.withJSON(cmd, "one JSON object"))
 }
 
-// exportCommand gives a group the verb that writes one of its things.
+// exportCommand makes cmd the verb export of its group: it prints a document in a format, or writes it to a new file.
 func (c *command) exportCommand(cmd *cobra.Command, formats string, of documents) *cobra.Command {
 	var format, file string
 	cmd.Args = cobra.MaximumNArgs(1)
@@ -111,14 +110,14 @@ func (c *command) exportCommand(cmd *cobra.Command, formats string, of documents
 	return cmd
 }
 
-// withYes gives a command that deletes something for good the flag that agrees beforehand.
+// withYes gives a command the flag --yes, with which confirmDeletion does not ask.
 func (c *command) withYes(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.yes, "yes", "y", false, "delete without asking")
 	return cmd
 }
 
-// confirmDeletion says whether the person wants what is named to be deleted: beforehand, or at the terminal, where they
-// are asked.
+// confirmDeletion says whether to delete what is named: --yes was given, or the person agrees at the terminal. A no
+// sets the exit code; without a terminal, no --yes is an error.
 func (c *command) confirmDeletion(ctx context.Context, what string) (bool, error) {
 	if c.yes {
 		return true, nil
@@ -134,7 +133,7 @@ func (c *command) confirmDeletion(ctx context.Context, what string) (bool, error
 	return yes && err == nil, err
 }
 
-// groupRun serves a command that only holds others: bare it shows its help, and a name it does not know is an error.
+// groupRun runs a command that only has subcommands: it shows its help, or an error for an unknown subcommand.
 func groupRun(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -158,24 +157,24 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	return withCode(ExitUsage, fmt.Errorf("unknown command ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
 }
 
-// listener is the annotation of a group that names the command which takes sentences.
+// listener is the annotation of a group that names a command for sentences; groupRun suggests it.
 const listener = "listener"
 
-// group is a command that only holds others.
+// group adds subcommands to a command that has nothing else to run.
 func group(cmd *cobra.Command, subs ...*cobra.Command) *cobra.Command {
 	cmd.RunE = groupRun
 	cmd.AddCommand(subs...)
 	return cmd
 }
 
-// note tells something beside what a command prints.
+// note prints a line on stderr, unless --quiet is given.
 func (c *command) note(format string, args ...any) {
 	if !c.quiet {
 		fmt.Fprintln(c.Err, printable("· "+fmt.Sprintf(format, args...)))
 	}
 }
 
-// printList writes entries, each in a line, or as one JSON array.
+// printList prints entries, a line each, or with --json as one array.
 func printList[T any](c *command, all []T, line func(T) string) error {
 	if c.asJSON {
 		return c.printJSON(append([]T{}, all...)) // never null
@@ -186,7 +185,7 @@ func printList[T any](c *command, all []T, line func(T) string) error {
 	return nil
 }
 
-// printResult writes one thing, in words or as JSON.
+// printResult prints words, or with --json the value.
 func (c *command) printResult(v any, words string) error {
 	if c.asJSON {
 		return c.printJSON(v)
@@ -194,7 +193,7 @@ func (c *command) printResult(v any, words string) error {
 	return writeAll(c.Out, strings.TrimSuffix(words, "\n")+"\n")
 }
 
-// writeAll writes a text and names the place it could not be written to.
+// writeAll writes a text; its error says that the output could not be written.
 func writeAll(w io.Writer, text string) error {
 	if _, err := io.WriteString(w, text); err != nil {
 		return fmt.Errorf("writing the output: %w", err)
@@ -202,7 +201,7 @@ func writeAll(w io.Writer, text string) error {
 	return nil
 }
 
-// writeNew writes a file whole or not at all, and never over another; “-” is standard output.
+// writeNew writes a new file, whole or not at all; it never replaces one. “-” is standard output.
 func (c *command) writeNew(file, text string) error {
 	if file == "-" {
 		return writeAll(c.Out, text)
@@ -223,7 +222,7 @@ func (c *command) writeNew(file, text string) error {
 
 func moment(t time.Time) string { return t.Local().Format("2006-01-02 15:04") }
 
-// listLine is a line of a list of sessions or runs.
+// listLine is a line of a list of sessions, runs or hits; what fills the column before the title.
 func listLine(id string, at time.Time, what, title string) string {
 	return fmt.Sprintf("%s  %-16s  %s  %s", id, moment(at), what, printable(title))
 }
