@@ -223,7 +223,7 @@ var quotedMention = regexp.MustCompile(`@"[^"\n]+"`)
 // mostBlanks is how many words after a name withBlanks tries as the rest of it.
 const mostBlanks = 6
 
-// withBlanks returns the existing file whose name is name and some of the next words; "" if there is none.
+// withBlanks returns the existing file whose name consists of name and the next words; "" if there is none.
 func withBlanks(name string, next []string) string {
 	for _, word := range next[:min(mostBlanks, len(next))] {
 		name += " " + word

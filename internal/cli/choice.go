@@ -48,7 +48,7 @@ func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// confirm asks a question and reports whether the answer is y or yes; the end of the input means no.
+// confirm asks a question and reports whether the answer is yes, not at the end of the input. Cancelling is an error.
 func (c *command) confirm(ctx context.Context, question string) (bool, error) {
 	typed, err := c.newDialogue().ask(ctx, question)
 	if errors.Is(err, errNoMore) {

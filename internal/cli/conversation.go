@@ -36,8 +36,7 @@ import (
 // onTerminal reports whether a person can type, and see what is drawn.
 func (c *command) onTerminal() bool { return c.InTTY && c.OutTTY && c.env("TERM") != "dumb" }
 
-// opensConversation reports whether a command without words opens a conversation: on a terminal, and without flags for
-// a single answer.
+// opensConversation reports whether to converse if no words are given: on a terminal, without --json, --quiet, --trace.
 func (c *command) opensConversation() bool {
 	return c.onTerminal() && !c.asJSON && !c.quiet && !c.trace
 }
@@ -209,7 +208,7 @@ func (t *talker) startRequest(
 	case *oracle.Options:
 		err = t.addMaterial(ctx, words, asked, o)
 	case *council.Options:
-		r.Session, err = "", t.prepareSitting(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
+		r.Session, err = "", t.prepareCouncil(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
 	case *inquiry.Options:
 		r.Session = ""
 		if o.Witness == (schema.Folder{}) {
@@ -349,9 +348,9 @@ func (t *talker) addMaterial(ctx context.Context, words string, asked conversati
 	return nil
 }
 
-// prepareSitting stores words in a session of the Council, new if none is named, and sets o.Session. If o names no
+// prepareCouncil stores words in a session of the Council, new if none is named, and sets o.Session. If o names no
 // oracles, it chooses those asked last, or else a few who speak the language.
-func (t *talker) prepareSitting(ctx context.Context, words, session string, o *council.Options) (err error) {
+func (t *talker) prepareCouncil(ctx context.Context, words, session string, o *council.Options) (err error) {
 	if len(o.Oracles) == 0 {
 		o.Oracles = t.sat
 	}
@@ -369,7 +368,7 @@ func (t *talker) prepareSitting(ctx context.Context, words, session string, o *c
 	if err != nil {
 		return err
 	}
-	s := sitting{command: t.c, a: t.a, desk: desk}
+	s := councilSession{command: t.c, a: t.a, desk: desk}
 	if s.ID = session; session == "" {
 		if err := s.openOrCreate(ctx, "", true); err != nil {
 			return err
