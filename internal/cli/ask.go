@@ -21,13 +21,13 @@ import (
 	"sibyl/internal/service"
 )
 
-// askFlags are the flags of ‘sibyl ask’ beside the options of the Oracle.
+// askFlags are the flags of ‘sibyl ask’; those of the Oracle's options are in the embedded set.
 type askFlags struct {
 	*optionFlagSet[oracle.Options]
 	session      string
 	cont, shadow bool
 	attach       []string
-	given        func(flag string) bool // says whether the person gave a flag, if only with nothing behind it
+	given        func(flag string) bool // reports whether a flag was given, even with an empty value
 }
 
 func (c *command) askCommand() *cobra.Command {
@@ -57,15 +57,14 @@ func (c *command) askCommand() *cobra.Command {
 	return c.withView(cmd, "one JSON object")
 }
 
-// typedQuestion is what the person asks: the words, and the material that they are about. Piped says that the words
-// themselves were piped in.
+// typedQuestion is a question and the material it is about. If piped is true, the words were read from standard input.
 type typedQuestion struct {
 	words, material string
 	piped           bool
 }
 
-// readQuestion reads the arguments, what stands in standard input beside them, or for them where there are none, and
-// the files that are attached or named as @path.
+// readQuestion reads the question from args or, without words there, from standard input. Its material is what else
+// standard input has, the files in attach and, unless the question was piped in, those that it names as @path.
 func (c *command) readQuestion(ctx context.Context, args, attach []string) (q typedQuestion, err error) {
 	stdin := len(args) > 0 && args[len(args)-1] == "-"
 	if stdin {
@@ -111,7 +110,7 @@ func (c *command) readQuestion(ctx context.Context, args, attach []string) (q ty
 		}
 		parts = append(parts, named...)
 	}
-	if !q.piped { // words that were piped in are no wish of the person
+	if !q.piped { // piped words may be from strangers: they attach no files
 		named, err := c.readMentions(ctx, q.words)
 		if err != nil {
 			return q, withCode(ExitUsage, err)
@@ -150,7 +149,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
-	if f.shadow { // when the answer is there is no time to find that its tree is broken
+	if f.shadow { // find a broken tree before the answer, not after it
 		if err := a.Service.CheckTree(oracle.ShadowName); err != nil {
 			return err
 		}
@@ -180,7 +179,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	return c.retire(ctx, a, c.owner())
 }
 
-// chooseNoticesFile settles which file notices go to.
+// chooseNoticesFile sets c.notices: from --notices, which it checks by opening the file, or else from the settings.
 func (c *command) chooseNoticesFile(f askFlags, cfg config.Config) error {
 	if !f.given("notices") {
 		c.notices = cfg.Notices
@@ -189,9 +188,9 @@ func (c *command) chooseNoticesFile(f askFlags, cfg config.Config) error {
 	return withCode(ExitUsage, checkNotices(c.notices))
 }
 
-// sessionToContinue names the session that the question goes on with; "" for a new one. -c takes the last one of the
-// folder you are asking about or, where that is none, the last of all; a session is asked about its own folder, unless
-// the person names another.
+// sessionToContinue returns the id of the session to continue, or "" for a new one. -c takes the last session about the
+// folder in o or, if o has none, the last of all. A session with a folder of its own puts it into o.Code.Path, unless
+// --in names another; the folder must still exist.
 func (c *command) sessionToContinue(ctx context.Context, a *app.App, f askFlags, o *oracle.Options) (string, error) {
 	var s journal.Session
 	var err error
@@ -223,7 +222,7 @@ func (c *command) sessionToContinue(ctx context.Context, a *app.App, f askFlags,
 	return s.ID, nil
 }
 
-// nameSessionElsewhere adds to an error which session there is in another folder.
+// nameSessionElsewhere adds to err the last session about any folder, and how to continue it.
 func (c *command) nameSessionElsewhere(ctx context.Context, a *app.App, err error) error {
 	last, found := a.Service.FindSession(ctx, c.owner(), oracle.Name, "last")
 	if found != nil {
@@ -233,8 +232,8 @@ func (c *command) nameSessionElsewhere(ctx context.Context, a *app.App, err erro
 		err, last.Title, cmp.Or(last.Place, "no folder"), last.ID)
 }
 
-// questionOptions are what a question is asked with: where no code is named, it is that of the folder that the person
-// stands in, if that is a project or the code is to be searched.
+// questionOptions returns the Oracle's options from flags and settings. If no code folder is named, it is the current
+// folder, provided that this is a project or --code was given.
 func questionOptions(f *optionFlagSet[oracle.Options], cfg config.Config) (oracle.Options, error) {
 	o, err := f.withSettings(cfg)
 	if err != nil {
@@ -257,7 +256,7 @@ func questionOptions(f *optionFlagSet[oracle.Options], cfg config.Config) (oracl
 	return o, nil
 }
 
-// showRun shows a run that this process drives until it ends, prints the answer, and sets the exit code.
+// showRun shows a run until it ends, as showProgress does, then prints its outcome and sets or returns the exit code.
 func (c *command) showRun(ctx context.Context, r *service.Run) error {
 	p, res, err := c.showProgress(ctx, r)
 	if err != nil {
@@ -266,8 +265,8 @@ func (c *command) showRun(ctx context.Context, r *service.Run) error {
 	return c.printOutcome(p, r, res)
 }
 
-// showProgress shows a run that this process drives until it ends, and gives what came of it, without the parts of the
-// answer that were shown before.
+// showProgress shows a run that this process drives until it ends, even if ctx is cancelled. It returns the result with
+// its usage, and without the parts of the answer that were shown already.
 func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
@@ -288,6 +287,7 @@ func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, 
 	return p, c.withUsage(ctx, r, res), nil
 }
 
+// printOutcome prints a result and saves its notices. A failure is returned unless the answer already states it.
 func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) error {
 	if c.asJSON {
 		p.screen.retract()
@@ -305,7 +305,7 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 		failed = ExitStopped
 	}
 	switch f := res.Failure; {
-	case f != nil && strings.Contains(res.Answer, f.Message): // which tells it
+	case f != nil && strings.Contains(res.Answer, f.Message): // the answer states the failure
 		c.code = failed
 	case f != nil && f.Kind == oracle.StopRefused:
 		return withCode(ExitRefused, errors.New(f.Message))

@@ -22,14 +22,13 @@ import (
 	"sibyl/internal/oracle"
 )
 
-// stdinName is how lines of standard input are cited.
+// stdinName is the name by which answers cite standard input.
 const stdinName = "stdin"
 
-// mostTyped bounds the words of a question that is typed or given as arguments, in bytes: what is longer is material,
-// and no question.
+// mostTyped is the most bytes that a typed question may have: anything longer is meant as material.
 const mostTyped = 32 << 10
 
-// checkTyped refuses a question that is too long to have been meant as one.
+// checkTyped returns an error if a question is longer than mostTyped; it says how to pass material instead.
 func checkTyped(words string) error {
 	if len(words) <= mostTyped {
 		return nil
@@ -39,13 +38,12 @@ func checkTyped(words string) error {
 		agent.Size(len(words)), agent.Size(mostTyped))
 }
 
-// silence bounds the wait for the first byte of standard input that nobody asked for: what is inherited may stay open
-// and silent for ever.
+// silence is how long a question without ‘-’ waits for the first byte of standard input: an inherited pipe may stay
+// open and silent for ever.
 const silence = 2 * time.Second
 
-// readStdinBeside reads standard input beside a question, without a ‘-’: a pipe or a file with something in it. A
-// terminal, a device and a socket are none, and a pipe in which nothing stands in time is left alone, with a line that
-// says so.
+// readStdinBeside reads standard input for a question without ‘-’, if it is a pipe or a regular file. It returns ""
+// for a terminal, device or socket, and for a pipe that stays silent for wait, which a notice then reports.
 func (c *command) readStdinBeside(wait time.Duration) (text string, err error) {
 	if c.InTTY || c.In == nil {
 		return "", nil
@@ -68,7 +66,7 @@ func (c *command) readStdinBeside(wait time.Duration) (text string, err error) {
 		err  error
 	}
 	begun, all := make(chan struct{}), make(chan piece, 1)
-	go func() { // where nothing ever comes, it waits until the process ends
+	go func() { // without any input, it blocks until the process ends
 		first := make([]byte, 1)
 		n, err := io.ReadFull(in, first)
 		if n == 0 {
@@ -97,14 +95,14 @@ func (c *command) readStdinBeside(wait time.Duration) (text string, err error) {
 	}
 }
 
-// readMaterial reads at most one byte more than is taken, so that the bound can be told from the end.
+// readMaterial reads at most one byte more than oracle.MaxMaterial, so that callers can detect too much input.
 func readMaterial(in io.Reader) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(in, oracle.MaxMaterial+1))
 	return string(text), err
 }
 
-// pipedText is what was read of standard input as text, in whichever encoding files are read. What is too long for
-// material may be cut within a character, and stays as it is.
+// pipedText decodes the result of reading standard input; an error is returned with an explanation. Text longer than
+// oracle.MaxMaterial is returned undecoded, since it may be cut within a character.
 func pipedText(raw string, err error) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("reading standard input: %w", err)
@@ -120,7 +118,7 @@ func pipedText(raw string, err error) (string, error) {
 	return text, nil
 }
 
-// reportIfSlow tells of what takes longer than a second. Done says that it has ended.
+// reportIfSlow prints a notice if done isn't called within a second; never with --quiet or --json.
 func (c *command) reportIfSlow(what string) (done func()) {
 	if c.quiet || c.asJSON {
 		return func() {}
@@ -140,8 +138,7 @@ func (c *command) reportIfSlow(what string) (done func()) {
 	}
 }
 
-// readAttachment reads a file that is handed over: the pages of a PDF or DOCX, a picture, or a text. Answers cite it by
-// the name, with which errors begin.
+// readAttachment reads a file as the pages of a PDF or DOCX, a picture, or a text. Answers cite it by name.
 func (c *command) readAttachment(ctx context.Context, file, name string) ([]doc.Part, error) {
 	content, err := files.ReadNamed(file, doc.MaxFile)
 	if _, known := errors.AsType[*files.Error](err); known {
@@ -152,8 +149,8 @@ func (c *command) readAttachment(ctx context.Context, file, name string) ([]doc.
 	return oracle.ReadParts(ctx, c.Documents, name, content)
 }
 
-// readMentions reads the files that a question names as @path. What has no ending of a file stays words if there is no
-// such file.
+// readMentions reads the files that a question names as @path or @"path". A name without a file is an error if it is
+// quoted or looks like a file, else it is just words. Secret files are refused.
 func (c *command) readMentions(ctx context.Context, words string) (parts []doc.Part, err error) {
 	seen, home := map[string]bool{}, c.home()
 	var names []string
@@ -181,7 +178,7 @@ func (c *command) readMentions(ctx context.Context, words string) (parts []doc.P
 		if i < quoted && !isFile(name) {
 			return nil, fmt.Errorf("@\"%s\": there is no such file", name)
 		}
-		for name != "" && !isFile(name) { // the marks of the sentence around it
+		for name != "" && !isFile(name) { // strip the punctuation of the sentence
 			last, size := utf8.DecodeLastRuneInString(name)
 			if !unicode.IsPunct(last) {
 				break
@@ -210,7 +207,7 @@ func (c *command) readMentions(ctx context.Context, words string) (parts []doc.P
 			files.SecretPathReason(filepath.ToSlash(behind))); why != "" {
 			return nil, fmt.Errorf("@%s is not attached: %s; --attach takes it anyway", name, why)
 		}
-		cited := filepath.Clean(name)[len(filepath.VolumeName(name)):] // a colon parts a name from its lines
+		cited := filepath.Clean(name)[len(filepath.VolumeName(name)):] // citations put lines after a colon
 		named, err := c.readAttachment(ctx, name, filepath.ToSlash(cited))
 		if err != nil {
 			return nil, fmt.Errorf("@%w", err)
@@ -220,13 +217,13 @@ func (c *command) readMentions(ctx context.Context, words string) (parts []doc.P
 	return parts, nil
 }
 
-// quotedMention is a file whose name has blanks: @"My Report.pdf".
+// quotedMention matches the mention of a file with spaces in its name: @"My Report.pdf".
 var quotedMention = regexp.MustCompile(`@"[^"\n]+"`)
 
-// mostBlanks bounds how many words behind a name are looked at for the rest of it.
+// mostBlanks is how many words after a name withBlanks tries as the rest of it.
 const mostBlanks = 6
 
-// withBlanks is the file that a name begins, and the next words go on with; "": there is none.
+// withBlanks returns the existing file whose name consists of name and the next words; "" if there is none.
 func withBlanks(name string, next []string) string {
 	for _, word := range next[:min(mostBlanks, len(next))] {
 		name += " " + word
@@ -237,8 +234,8 @@ func withBlanks(name string, next []string) string {
 	return ""
 }
 
-// looksLikeFile says that a name has the ending of a file: an address or the name of a person has none, a package none
-// or a longer one.
+// looksLikeFile reports whether a name has an extension of a file: 2 to 4 bytes, and none that web addresses have.
+// Hidden files don't count.
 func looksLikeFile(name string) bool {
 	ending := filepath.Ext(name)
 	return len(ending) >= 3 && len(ending) <= 5 && !strings.HasPrefix(filepath.Base(name), ".") &&
@@ -250,11 +247,11 @@ func isFile(name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// checkMaterialSize says that the material is over the bound, and what would help.
+// checkMaterialSize returns an error if the texts together exceed oracle.MaxMaterial; it says what to do instead.
 func checkMaterialSize(parts []doc.Part) error {
 	n := 0
 	for _, p := range parts {
-		if p.Type == "" { // pictures have bounds of their own
+		if p.Type == "" { // pictures have their own limits
 			n += len(p.Text)
 		}
 	}

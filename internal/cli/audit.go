@@ -48,10 +48,10 @@ func (c *command) audit(ctx context.Context, a *app.App, name string) error {
 	return nil
 }
 
-// oneLine is text from elsewhere where it must not begin a line of its own.
+// oneLine makes text from elsewhere printable and joins its words with single spaces, so that it stays on one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(printable(text)), " ") }
 
-// quoted is text from elsewhere, line by line behind a bar, so that none of it can be taken for a line of the audit.
+// quoted puts a bar before each line of text from elsewhere, so that none can pass for a line of the audit.
 func quoted(text string) string {
 	return "        | " + strings.ReplaceAll(printable(text), "\n", "\n        | ") + "\n"
 }
@@ -121,7 +121,7 @@ func effectText(e audit.Effect) string {
 	return b.String()
 }
 
-// effectFacts is what the records say of an effect beside how it stands.
+// effectFacts lists what the journal has about an effect other than its state: leaf, record numbers, digest, details.
 func effectFacts(e audit.Effect) []string {
 	how := "repeatable"
 	if e.Once {

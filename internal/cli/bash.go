@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// bashAlone defines what cobra's script takes from the package bash-completion, where that is not there: else each Tab
-// would print an error.
+// bashAlone defines the functions of the package bash-completion that cobra's script calls, if they are missing:
+// otherwise each Tab would print an error.
 const bashAlone = `# What is used of the package bash-completion, where it is not there.
 if ! declare -F _get_comp_words_by_ref >/dev/null 2>&1; then
     _get_comp_words_by_ref()
@@ -32,15 +32,15 @@ fi
 
 `
 
-// withCompletion gives root the command that prints the scripts of shells.
+// withCompletion adds the command that prints shell completion scripts, with bashAlone in the one for bash.
 func withCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	cmd, _, err := root.Find([]string{"completion", "bash"})
 	if err != nil || cmd.Name() != "bash" {
-		return // cobra's own command does without it
+		return // leave cobra's commands as they are
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		none, _ := cmd.Flags().GetBool("no-descriptions") // which is false where there is no such flag
+		none, _ := cmd.Flags().GetBool("no-descriptions") // false if the flag doesn't exist
 		w := cmd.OutOrStdout()
 		if _, err := io.WriteString(w, bashAlone); err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Build names the program in the journal: the version set by a release build, else the commit it was made of.
+// Build returns the build that the journal records: version, if set, else the module version and commit, or "unknown".
 func Build(version string) string {
 	if version != "" {
 		return version
@@ -25,7 +25,7 @@ func Build(version string) string {
 	return name
 }
 
-// versionCommand says what --version says; a bug report has the rest.
+// versionCommand prints the version as --version does; its JSON adds the Go version and the platform.
 func (c *command) versionCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "version", Short: "Print the version of Sibyl", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -11,17 +11,17 @@ import (
 	"sibyl/internal/render"
 )
 
-// terminalFilter is a terminal that only the program's own sequences reach: colours, links to the web and to files, and
-// those that take back what it showed. Everything that is printed passes it, so that a text that nobody has made
-// printable can't steer the terminal either, and lines that are wider than the terminal are broken between words.
+// terminalFilter writes to a terminal, but drops characters that are unsafe there unless they belong to the program's
+// own sequences: colours, links, cursor up, erase. All output passes through it, so that no text can steer the
+// terminal. It also breaks lines that are wider than the terminal.
 type terminalFilter struct {
 	io.Writer
-	columns int    // 0: lines stay as they are
-	begun   []byte // of a character whose rest comes with the next write
+	columns int    // 0: lines aren't broken
+	begun   []byte // an incomplete character at the end of the last write
 	within  bool   // the last write ended within a line
 }
 
-// filterTerminal wraps a writer that is a terminal of so many columns.
+// filterTerminal returns w behind a terminalFilter if it is a terminal, else w itself.
 func filterTerminal(w io.Writer, terminal bool, columns int) io.Writer {
 	if !terminal {
 		return w
@@ -29,7 +29,7 @@ func filterTerminal(w io.Writer, terminal bool, columns int) io.Writer {
 	return &terminalFilter{Writer: w, columns: columns}
 }
 
-// ownSequence is one of those that this program writes.
+// ownSequence matches an escape sequence that this program writes, at the beginning of a text.
 var ownSequence = regexp.MustCompile(`^(?:\x1b\[(?:[0-9;]*m|[0-9]+A|J|K)|\x1b\]8;;(?:(?:https?|file)://[!-~]*)?\x07)`)
 
 func (c *terminalFilter) Write(p []byte) (int, error) {
@@ -58,7 +58,7 @@ func (c *terminalFilter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// wrapLines breaks the lines that begin in a text. One that is written over stays whole.
+// wrapLines breaks wide lines, except one that an earlier write began and those with a carriage return.
 func (c *terminalFilter) wrapLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
@@ -71,7 +71,8 @@ func (c *terminalFilter) wrapLines(text string) string {
 	return b.String()
 }
 
-// What stands before the text of a line: below it hangs what is broken off. Columns are two spaces apart, or more.
+// beforeText matches the indentation, bullet or number of a line: continuations align with the text after it. endsLine
+// matches a line's end or erasure, columnGap a gap between columns, copied a line that stays whole.
 var (
 	beforeText = regexp.MustCompile(`^(?:\s+|[·•] |\d+\. |\[.] )*(?:sibyl:)?`)
 	endsLine   = regexp.MustCompile(`(?:\n|\x1b\[[JK])$`)
@@ -80,9 +81,9 @@ var (
 	copied     = regexp.MustCompile(`^(?:\{| +\S+: \S+\n?$| +(?:\w+ \w+ \| |[A-Z_]+=\S+ )?sibyl )`)
 )
 
-// wrapLine breaks a line between words where it is wider than so many columns; the rest hangs below its last column if
-// that begins in its left half. A word stays whole, so that an address can be followed, and so do commands, settings
-// and JSON.
+// wrapLine breaks a line that is wider than columns between words. Continuations align with its last column, or are
+// indented by 4 if that begins in the right half. Words stay whole, so that addresses can be followed, and so do
+// commands, settings and JSON.
 func wrapLine(line string, columns int) string {
 	plain := ansi.Strip(line)
 	if ansi.StringWidth(plain) <= columns || copied.MatchString(plain) {

@@ -14,13 +14,12 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// chatFlags are the flags of ‘sibyl chat’.
 type chatFlags struct {
 	*optionFlagSet[taskchat.Options]
 	conversation string
 }
 
-// newConversation is the conversation that begins with a message.
+// newConversation is the value of --conversation that begins a new conversation.
 const newConversation = "new"
 
 func (c *command) chatCommand() *cobra.Command {
@@ -66,7 +65,7 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []stri
 	return errors.Join(err, c.retire(ctx, a, c.owner()))
 }
 
-// conversationOf finds the session of Tasks to go on with: the named one, or else the last; "" for a new one.
+// conversationOf returns the id of the named session of Tasks, by default of the last one; "" begins a new one.
 func (c *command) conversationOf(ctx context.Context, a *app.App, name string) (string, error) {
 	switch name {
 	case newConversation:
@@ -85,8 +84,8 @@ func (c *command) conversationOf(ctx context.Context, a *app.App, name string) (
 	return s.ID, err
 }
 
-// converse answers line by line where a terminal can draw no conversation, until there is no line. Stopping it is an
-// error.
+// converse reads and answers messages line by line, for terminals that can't be drawn on, until an empty line or the
+// end of the input. Cancelling ctx is an error.
 func (c *command) converse(ctx context.Context, a *app.App, session string, o taskchat.Options) error {
 	d := c.newDialogue()
 	for {
@@ -103,7 +102,8 @@ func (c *command) converse(ctx context.Context, a *app.App, session string, o ta
 	}
 }
 
-// say sends one message and prints the response.
+// say sends one message and prints the answer. It sets *session to the session of the run, and o.Model to the model
+// that the person chose if several could answer. An answer that only asks back counts as complete.
 func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskchat.Options, words string) error {
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o})
@@ -116,10 +116,10 @@ func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskc
 	if err != nil {
 		return err
 	}
-	asks := res.Asks // which the answer says by itself
+	asks := res.Asks // the answer's text asks already
 	res.Asks = false
 	err = c.printOutcome(p, r, res)
-	if asks && c.code == ExitPartial { // nothing is missing
+	if asks && c.code == ExitPartial { // a question back is a whole answer
 		c.code = ExitAnswered
 	}
 	return err

@@ -13,14 +13,14 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// dialogue asks a person at the terminal, line by line. Questions go to stderr.
+// dialogue prints questions to stderr and reads the answers line by line.
 type dialogue struct {
 	c     *command
 	lines *bufio.Reader
 }
 
-// newDialogue gives a dialogue over what is typed. All of a command read from one place: none takes lines that another
-// is to have.
+// newDialogue returns a dialogue over c.In. All dialogues of a command share one buffered reader, so that none takes
+// lines meant for another.
 func (c *command) newDialogue() *dialogue {
 	if c.typed == nil {
 		c.typed = bufio.NewReader(c.In)
@@ -28,11 +28,11 @@ func (c *command) newDialogue() *dialogue {
 	return &dialogue{c: c, lines: c.typed}
 }
 
-// errNoMore is the end of what a person types, before all was answered.
+// errNoMore reports that the input ended before a question was answered.
 var errNoMore = errors.New("the input ended")
 
-// ask gives the line that answers a question, without the space around it. Stopping it and the end of the input are
-// errors.
+// ask prints a question and returns the line that answers it, without surrounding space. If ctx is cancelled or the
+// input ends (errNoMore), the error has ExitStopped.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(d.c.Err, printable(question))
 	line, err := waitWithin(ctx, func() (string, error) { return d.lines.ReadString('\n') })
@@ -48,7 +48,7 @@ func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// confirm asks a question at the terminal, and says whether the answer is yes. Stopping it is an error.
+// confirm asks a question and reports whether the answer is yes, not at the end of the input. Cancelling is an error.
 func (c *command) confirm(ctx context.Context, question string) (bool, error) {
 	typed, err := c.newDialogue().ask(ctx, question)
 	if errors.Is(err, errNoMore) {
@@ -57,20 +57,20 @@ func (c *command) confirm(ctx context.Context, question string) (bool, error) {
 	return slices.Contains([]string{"y", "yes"}, strings.ToLower(typed)), err
 }
 
-// mostOffered bounds how many answers are shown at once. The others are found by a part of their name.
+// mostOffered is how many options choose shows at once; the others are found by a part of their name.
 const mostOffered = 9
 
-// choice is what a person chooses from.
+// choice is a question that offers several options.
 type choice struct {
 	title, prompt string
 	offered       []string
-	about         map[string]string       // what is told of one; nil: nothing is
-	usual         string                  // what Enter takes; "": the person has to say
-	own           func(typed string) bool // what stands for itself, and is no part of a name; nil: nothing does
+	about         map[string]string       // descriptions, by option; nil: none
+	usual         string                  // what Enter chooses; "": Enter lists the options again
+	own           func(typed string) bool // accepts an answer as typed; nil: none
 }
 
-// choose has the person choose one of what is offered: by its number, its name, or a part of the name that no other
-// has. A part that several have shows those. What fits nothing, or stands for itself, is returned as it was typed.
+// choose asks until one option is chosen: by its number, its name, or a part that only this name has. A part of several
+// names lists those. An answer that is in no name, or that own accepts, is returned as typed.
 func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {
 		fmt.Fprintln(d.c.Err, printable(c.title))

@@ -1,7 +1,7 @@
 // Package cli is Sibyl's command line.
 //
-// Answers go to stdout and nothing else does; progress, notices and errors go to stderr. With --json stdout is exactly
-// one JSON object. Colours and live redrawing are only used on a terminal, and never with NO_COLOR.
+// Answers and results go to stdout; progress, notices and errors go to stderr. With --json, stdout has only JSON.
+// Colours and live redrawing are only used on a terminal, and never with NO_COLOR.
 package cli
 
 import (
@@ -32,16 +32,16 @@ import (
 
 // Exit codes.
 const (
-	ExitAnswered = 0   // the answer is whole, or the command did what it says
-	ExitFailed   = 1   // the model or a tool failed, or it can't be done as things stand
+	ExitAnswered = 0   // the answer is complete, or the command succeeded
+	ExitFailed   = 1   // the model or a tool failed, or a valid request can't be carried out now
 	ExitUsage    = 2   // the command, its input or a setting is wrong
-	ExitPartial  = 3   // there is an answer, but not a whole one
+	ExitPartial  = 3   // the answer is incomplete
 	ExitRefused  = 4   // the model refused
 	ExitJournal  = 5   // the journal or a session can't be read or written: locked, damaged, disk full
 	ExitStopped  = 130 // the person stopped it
 )
 
-// Streams is where a command reads and writes.
+// Streams are a command's input and outputs, and facts about the terminal and the machine.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
@@ -51,49 +51,49 @@ type Streams struct {
 	Width    int // of the terminal; 0: 80
 	Height   int // of the terminal; 0: 24
 
-	Memory uint64 // of the machine, in bytes; 0: as the system says
+	Memory uint64 // of the machine, in bytes; 0: ask the system
 }
 
-// command is what all commands share.
+// command is the state that all commands share.
 type command struct {
 	Streams
 	Program
-	terminal   io.Writer // Out without what keeps it calm, for what draws on it
+	terminal   io.Writer // Out without its terminalFilter, for drawing
 	environ    []string
 	configPath string
 	dataDir    string
 	database   string
-	user       string // whose sessions and tasks are meant
+	user       string // owner of the sessions and tasks
 	flags
-	typed     *bufio.Reader // what a person types, once somebody has asked
-	file      *os.File      // stdout itself, where it is a file; for a program that is to have the terminal
+	typed     *bufio.Reader // buffers In for all dialogues; nil before the first
+	file      *os.File      // the original stdout, if it is a file, for programs that take over the terminal
 	out       *errorKeeper
-	wantsJSON bool // the person asked for JSON, if only in a command line that can't be understood
+	wantsJSON bool // --json is among the arguments, even if they can't be parsed
 	prices    config.Prices
 	code      int
-	overLimit bool // the person knows that the day has cost what it may
-	converses bool // the terminal is drawn on: nobody is asked line by line
-	began     bool // the command line was understood: what fails from here on is not its fault
-	warned    bool // the person has been told that stored keys can't be used
+	overLimit bool // begin runs although today's limit of costs is reached
+	converses bool // a conversation draws on the terminal: no line-by-line questions
+	began     bool // the command line is valid: later errors are not its fault
+	warned    bool // the warning about unusable stored keys was printed
 }
 
-// flags are those that several commands have. A process runs one of them.
+// flags are set by flags that several commands have. A process runs only one of them.
 type flags struct {
 	asJSON, quiet  bool
 	trace, verbose bool
 	noPager, yes   bool
-	folders        []string // that the citations of an answer lead to
+	folders        []string // where files are looked for that an answer cites
 	notices        string   // the file that notices are appended to; "" for none
-	limit          int      // of entries in a list
+	limit          int      // the most entries of a list; 0: all
 }
 
-// withJSON gives a command the flag --json.
+// withJSON adds the flag --json, described as printing what.
 func (c *command) withJSON(cmd *cobra.Command, what string) *cobra.Command {
 	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print "+what)
 	return cmd
 }
 
-// withView gives a command the flags that say how a run is shown.
+// withView adds the flags for showing a run: --quiet, --verbose, --trace and --json.
 func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress")
 	cmd.Flags().BoolVar(&c.verbose, "verbose", false, "show turns, signals and the arguments of calls on stderr, too")
@@ -101,9 +101,9 @@ func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 	return c.withJSON(cmd, what)
 }
 
-// withLimit gives a command a bound of its list, which has room for one entry at least. A usual one of 0 is none.
+// withLimit adds the flag --limit with a default; the default 0 means all, but the flag itself must be at least 1.
 func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Command {
-	limit := cmd.Flags().IntP("limit", "n", usual, doc) // of this command alone: what is usual differs
+	limit := cmd.Flags().IntP("limit", "n", usual, doc) // not c.limit: defaults differ
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if cmd.Flags().Changed("limit") && *limit < 1 {
 			return withCode(ExitUsage, fmt.Errorf("--limit is %d; use at least 1", *limit))
@@ -114,13 +114,13 @@ func (c *command) withLimit(cmd *cobra.Command, usual int, doc string) *cobra.Co
 	return cmd
 }
 
-// Program is what a build of Sibyl is made with.
+// Program holds what differs between builds of Sibyl.
 type Program = app.Options
 
-// Main runs the command line and returns the exit code. environ is as os.Environ gives it.
+// Main runs the command line and returns the exit code. environ is as from os.Environ. It silences the package log.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
 	log.SetOutput(io.Discard)   // libraries print what strangers sent them
-	file, _ := s.Out.(*os.File) // nil where it is none
+	file, _ := s.Out.(*os.File) // nil if it isn't a file
 	terminal := s.Out
 	wantsJSON, columns := asksJSON(args), s.width()
 	if wantsJSON {
@@ -151,15 +151,14 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	return c.code
 }
 
-// Commands is the tree of commands as Main runs it, for manual pages and completions. It is not made to be run.
+// Commands returns the tree of commands, for manual pages and completions; it must not be executed.
 func Commands() *cobra.Command {
 	root := new(command).root()
 	withCompletion(root)
 	return root
 }
 
-// errorKeeper is a writer that keeps its first error, so that one look at the end serves all that print, and whether
-// anything was written.
+// errorKeeper is a writer that keeps its first error, which Main checks at the end, and whether anything was written.
 type errorKeeper struct {
 	io.Writer
 	err   error
@@ -184,7 +183,7 @@ type exitError struct {
 func (e *exitError) Error() string { return e.err.Error() }
 func (e *exitError) Unwrap() error { return e.err }
 
-// withCode says how a failure ends the program.
+// withCode attaches an exit code to an error; nil stays nil.
 func withCode(code int, err error) error {
 	if err == nil {
 		return nil
@@ -192,7 +191,7 @@ func withCode(code int, err error) error {
 	return &exitError{code: code, err: err}
 }
 
-// fail prints an error once, with what would mend it, and gives the exit code.
+// fail prints an error, with a hint if one is known, and returns its exit code.
 func (c *command) fail(err error) int {
 	code, hint := c.exitOf(err)
 	if code == ExitStopped && errors.Is(err, context.Canceled) {
@@ -201,9 +200,8 @@ func (c *command) fail(err error) int {
 	return c.report(err, code, hint)
 }
 
-// exitOf is the exit code that a failure calls for, and what would mend it where more is known than the error says.
-// Errors of the journal come first, then the code that a command gave; a right request that can't be carried out now
-// has failed.
+// exitOf returns the exit code of an error and, unless a command set the code, a hint on what to do. Errors of the
+// journal override a code that a command set; a valid request that can't be carried out now is ExitFailed.
 func (c *command) exitOf(err error) (code int, hint string) {
 	t, known := problem.Of(err)
 	coded, isCoded := errors.AsType[*exitError](err)
@@ -223,7 +221,7 @@ func (c *command) exitOf(err error) (code int, hint string) {
 	return ExitFailed, t.Here
 }
 
-// blamesRequest says that a status of HTTP blames what was asked for, and not how things stand.
+// blamesRequest reports whether an HTTP status blames the request, not the state of the server.
 func blamesRequest(status int) bool {
 	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusRequestEntityTooLarge,
 		http.StatusUnsupportedMediaType}, status)
@@ -269,21 +267,21 @@ func (c *command) root() *cobra.Command {
 	return root
 }
 
-// owner is whose sessions and tasks are meant.
+// owner returns the owner of the sessions and tasks: the value of --user.
 func (c *command) owner() journal.Owner { return journal.Owner(c.user) }
 
-// env is a variable of the environment.
+// env returns an environment variable; "" if it isn't set.
 func (c *command) env(name string) string { return conversation.Variable(c.environ, name) }
 
-// home is the folder of the person; "" where nothing says which it is.
+// home returns the person's home folder; "" if the environment names none.
 func (c *command) home() string { return cmp.Or(c.env("HOME"), c.env("USERPROFILE")) }
 
-// options say where the configuration is loaded from.
+// options returns where the configuration is loaded from, including the names of stored keys.
 func (c *command) options() config.Options {
 	return config.Options{Path: c.configPath, Environ: c.environ, Stored: keys.Names}
 }
 
-// settings loads the configuration, and says what of it can't be used.
+// settings loads the configuration, warns once about unusable stored keys, and sets c.prices.
 func (c *command) settings() (config.Config, error) {
 	cfg, err := c.load(c.options())
 	if cfg.StoredProblem != nil && !c.warned {
@@ -294,15 +292,15 @@ func (c *command) settings() (config.Config, error) {
 	return cfg, err
 }
 
-// settingsWithoutStored loads the settings without looking into the key store: no key is wanted, or it is about to be
-// changed.
+// settingsWithoutStored loads the settings without reading the key store, when no key is needed or one is about to be
+// changed. It doesn't set c.prices.
 func (c *command) settingsWithoutStored() (config.Config, error) {
 	opts := c.options()
 	opts.Stored = nil
 	return c.load(opts)
 }
 
-// load loads the configuration; flags win over it.
+// load loads the configuration; --data and --database override it, and --data alone means the database file there.
 func (c *command) load(opts config.Options) (config.Config, error) {
 	cfg, err := config.Load(opts)
 	if err != nil {
@@ -319,7 +317,7 @@ func (c *command) load(opts config.Options) (config.Config, error) {
 	return cfg, nil
 }
 
-// open readies the whole program.
+// open opens the whole program, with its journal; the caller closes it.
 func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error) {
 	a, err := app.Open(ctx, cfg, c.Program)
 	if errors.Is(err, app.ErrJournal) {
@@ -328,10 +326,10 @@ func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error)
 	return a, withCode(ExitUsage, err)
 }
 
-// action is what a command does.
+// action is what a command does with the opened program.
 type action func(ctx context.Context, a *app.App, args []string) error
 
-// onSettings runs a command on the settings alone.
+// onSettings makes a command that loads the settings and calls do.
 func (c *command) onSettings(do func(ctx context.Context, cfg config.Config, args []string) error) runE {
 	return func(cmd *cobra.Command, args []string) error {
 		cfg, err := c.settings()
@@ -342,7 +340,7 @@ func (c *command) onSettings(do func(ctx context.Context, cfg config.Config, arg
 	}
 }
 
-// onApp runs a command on the opened program.
+// onApp makes a command that opens the program, calls do, and closes it.
 func (c *command) onApp(do action) runE {
 	return c.onSettings(func(ctx context.Context, cfg config.Config, args []string) error {
 		a, err := c.open(ctx, cfg)
@@ -353,7 +351,7 @@ func (c *command) onApp(do action) runE {
 	})
 }
 
-// onPrepared runs a command on the program without its journal.
+// onPrepared makes a command that calls do on the program without its journal.
 func (c *command) onPrepared(do action) runE {
 	return c.onSettings(func(ctx context.Context, cfg config.Config, args []string) error {
 		a, err := app.Prepare(cfg)
@@ -364,7 +362,7 @@ func (c *command) onPrepared(do action) runE {
 	})
 }
 
-// onRun runs a command on the run that its first argument names; without one on the last.
+// onRun makes a command that calls do on the run that its first argument names, or on the last one.
 func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := a.Service.FindRun(ctx, c.owner(), nameOr(args, "last"))
@@ -375,8 +373,8 @@ func (c *command) onRun(do func(ctx context.Context, a *app.App, r journal.Run) 
 	})
 }
 
-// onSession runs a command on the session that its first argument names, and hands on what follows it; without one on
-// the last.
+// onSession makes a command that calls do on the session that its first argument names, or on the last one, with the
+// remaining arguments.
 func (c *command) onSession(
 	do func(ctx context.Context, a *app.App, s journal.Session, args []string) error,
 ) runE {

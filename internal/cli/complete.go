@@ -26,16 +26,16 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// The bounds of a completion: of the time that looking for values may take, of what a model server on this machine may
-// take of it, and of how many are offered.
+// Bounds of a completion: the time for finding values, the part of it for models of servers on this machine, and the
+// number of values offered.
 const (
 	completionTime = 200 * time.Millisecond
 	listingTime    = 120 * time.Millisecond
 	mostCompleted  = 200
 )
 
-// completions are the kinds of what may stand behind commands, by their path below sibyl, and behind flags, for which
-// the path of their command may stand before them. Words behind a “=” are offered themselves.
+// completions maps commands (their paths below sibyl) and flags (which may follow such a path) to the kind of values
+// that complete them. A kind that begins with “=” lists the values.
 func completions() map[string]string {
 	return map[string]string{
 		"ask": "mention", "explain": "run", "replay": "run", "shadow report": "run", "undo": "write",
@@ -60,17 +60,17 @@ func completions() map[string]string {
 	}
 }
 
-// isCompletion says that a command line is the shell's, which asks what may stand where somebody types.
+// isCompletion reports whether the shell asks for completions with this command line.
 func isCompletion(args []string) bool {
 	return len(args) > 0 && (args[0] == cobra.ShellCompRequestCmd || args[0] == cobra.ShellCompNoDescRequestCmd)
 }
 
-// setCompletions has the arguments and flags of a command, and of all below it, completed in the shell.
+// setCompletions sets how arguments and flags of a command, and of all its subcommands, are completed.
 func (c *command) setCompletions(cmd *cobra.Command, path string, kinds map[string]string) {
 	switch kind := kinds[path]; {
 	case kind != "":
 		cmd.ValidArgsFunction = c.completionFunc(kind)
-	case strings.Contains(cmd.Use, "FILE") || strings.Contains(cmd.Use, "FOLDER"): // the shell knows what there is
+	case strings.Contains(cmd.Use, "FILE") || strings.Contains(cmd.Use, "FOLDER"): // the shell completes files
 	default:
 		cmd.ValidArgsFunction = cobra.NoFileCompletions
 	}
@@ -82,7 +82,7 @@ func (c *command) setCompletions(cmd *cobra.Command, path string, kinds map[stri
 		switch kind {
 		case "":
 		case "folder":
-			_ = cmd.MarkFlagDirname(f.Name) // the flag is there
+			_ = cmd.MarkFlagDirname(f.Name) // the flag exists
 		default:
 			c.completeFlag(cmd, f.Name, kind)
 		}
@@ -92,20 +92,20 @@ func (c *command) setCompletions(cmd *cobra.Command, path string, kinds map[stri
 	}
 }
 
-// completeFlag has a flag completed in the shell, whatever arguments stand before it.
+// completeFlag sets how a flag is completed, whatever arguments precede it.
 func (c *command) completeFlag(cmd *cobra.Command, name, kind string) {
 	complete := c.completionFunc(kind)
 	behind := func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		return complete(cmd, nil, begun)
 	}
-	_ = cmd.RegisterFlagCompletionFunc(name, behind) // it is there, and has none yet
+	_ = cmd.RegisterFlagCompletionFunc(name, behind) // the flag exists and has none yet
 }
 
-// errFiles says that a file of the person's may stand at a place, which the shell knows better.
+// errFiles leaves a completion to the shell: a file can be named here.
 var errFiles = errors.New("files stand here")
 
-// completionFunc makes a kind of words one of the shell's: what is not found in time, or at all, is not offered, and
-// nothing is said of it. Nobody is asked beyond this machine, and nothing is written.
+// completionFunc returns the function that completes values of a kind. Errors and timeouts yield no values, silently.
+// It contacts no other machine and writes nothing.
 func (c *command) completionFunc(kind string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 		takes := strings.Fields(cmd.Use + " ...")[1]
@@ -136,7 +136,7 @@ func (c *command) completionFunc(kind string) cobra.CompletionFunc {
 	}
 }
 
-// waitWithin waits for what a function gives, and for no longer than ctx lasts: what is late is left behind.
+// waitWithin returns the result of do, or the cause of ctx if that ends first; do then still runs, unobserved.
 func waitWithin[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	type reply struct {
 		value T
@@ -156,16 +156,17 @@ func waitWithin[T any](ctx context.Context, do func() (T, error)) (T, error) {
 	}
 }
 
-// values are the words that fit a place, as cobra wants them.
+// values collects the completions of one word, in cobra's format.
 type values struct {
-	args  []string // that stand before it
-	begun string   // what is typed of it already
+	args  []string // the arguments before it
+	begun string   // its beginning, already typed
 	lines []string
 }
 
-// add offers a word, with what a person knows it by, if it goes on with what is typed and was not given yet.
+// add offers a word and its description, if it begins with what is typed, is no argument yet and has no space. It keeps
+// at most mostCompleted.
 func (v *values) add(word, says string) {
-	endsWord := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) } // for shells
+	endsWord := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) } // shells would split it
 	fits := word != "" && strings.HasPrefix(word, v.begun) && !strings.ContainsFunc(word, endsWord)
 	if !fits || slices.Contains(v.args, word) || len(v.lines) == mostCompleted {
 		return
@@ -182,10 +183,10 @@ func (v *values) addAll(words ...string) {
 	}
 }
 
-// latestOne is the name of the latest, where one is wanted.
+// latestOne is the name for the latest session or run.
 const latestOne = "last"
 
-// addValues looks for the words of a kind.
+// addValues adds the values of a kind; errFiles leaves them to the shell.
 func (c *command) addValues(ctx context.Context, v *values, kind string) error {
 	cfg, err := c.settingsWithoutStored()
 	if err != nil {
@@ -311,7 +312,7 @@ func (c *command) addValuesOfDatabase(ctx context.Context, v *values, db app.Dat
 	return err
 }
 
-// knownModels are the models that the settings name, and those that the servers on this machine list.
+// knownModels returns the models in the settings, defaults of providers, and those that local servers list in time.
 func knownModels(ctx context.Context, a *app.App) []string {
 	ctx, cancel := context.WithTimeout(ctx, listingTime)
 	defer cancel()
@@ -339,7 +340,7 @@ func knownModels(ctx context.Context, a *app.App) []string {
 	return slices.Compact(known)
 }
 
-// addSettings offers the names of settings, and, behind one, what it may be.
+// addSettings offers the names of settings or, after a name, its possible values.
 func (v *values) addSettings(ctx context.Context, a *app.App) error {
 	providers, servers := slices.Sorted(maps.Keys(a.Config.Providers)), slices.Sorted(maps.Keys(a.Config.MCP.Servers))
 	for _, h := range config.Hints(providers, servers) {
@@ -358,7 +359,7 @@ func (v *values) addSettings(ctx context.Context, a *app.App) error {
 	return nil
 }
 
-// addFiles offers the files that a question may name as @path.
+// addFiles offers files after an @; a word without one is left to the shell.
 func (v *values) addFiles(home string) error {
 	typed, ok := strings.CutPrefix(v.begun, "@")
 	if !ok {
@@ -366,7 +367,7 @@ func (v *values) addFiles(home string) error {
 	}
 	names, err := conversation.Paths(home, typed, false)
 	for _, name := range names {
-		if !strings.ContainsFunc(name, unicode.IsSpace) { // which the shell would take for two words
+		if !strings.ContainsFunc(name, unicode.IsSpace) { // the shell would split it
 			v.add("@"+name, "")
 		}
 	}

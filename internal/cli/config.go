@@ -31,7 +31,7 @@ func (c *command) configWhere() *cobra.Command {
 		}}
 }
 
-// withoutFile says what follows from a settings file that is not there: one that somebody named has to be.
+// withoutFile says what happens without the settings file: defaults, or an error if it was named explicitly.
 func (c *command) withoutFile() string {
 	if c.configPath != "" || c.env("SIBYL_CONFIG") != "" {
 		return "other commands will fail because it was named explicitly"
@@ -43,7 +43,7 @@ func (c *command) configShow() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "show",
 		Short: "Print the current settings, and where each comes from", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			if _, err := c.settings(); err != nil { // which also says what can't be used
+			if _, err := c.settings(); err != nil { // also warns about unusable stored keys
 				return err
 			}
 			_, lines, err := config.Explain(c.options())

@@ -27,7 +27,7 @@ func (c *command) configCheck() *cobra.Command {
 		}}, "one JSON object")
 }
 
-// checkedText is a check as lines: the rules, and below each what breaks it.
+// checkedText formats a check: a line for each rule, and below it its violations and how to fix them.
 func checkedText(found config.Checked) string {
 	marks := map[string]string{config.RuleHolds: "ok", config.RuleBroken: "--", config.RuleUnchecked: "??"}
 	var out strings.Builder

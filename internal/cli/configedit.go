@@ -26,7 +26,7 @@ func (c *command) configEdit() *cobra.Command {
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			folder, err := os.MkdirTemp("", "sibyl-") // the person's alone
+			folder, err := os.MkdirTemp("", "sibyl-") // readable only by the person
 			if err != nil {
 				return err
 			}
@@ -39,7 +39,7 @@ func (c *command) configEdit() *cobra.Command {
 		}}
 }
 
-// editUntilValid edits a copy until it can replace the settings file, or the person gives up.
+// editUntilValid has the person edit a copy until it is valid, then saves it as the settings file; or they give up.
 func (c *command) editUntilValid(ctx context.Context, copied, path string, content []byte) error {
 	answers := c.newDialogue()
 	for {
@@ -74,14 +74,14 @@ func (c *command) editUntilValid(ctx context.Context, copied, path string, conte
 	}
 }
 
-// reportRemainingProblems says what was wrong with the settings before a change, and still is.
+// reportRemainingProblems prints the problems of the settings that a change has left.
 func (c *command) reportRemainingProblems(left []error) {
 	for _, one := range left {
 		fmt.Fprintln(c.Err, "· still wrong: "+printable(strings.ReplaceAll(one.Error(), "\n", " ")))
 	}
 }
 
-// edit opens a file in the person's editor, and waits for its end.
+// edit opens a file in the person's editor and waits until that exits; meanwhile Ctrl-C doesn't stop Sibyl.
 func (c *command) edit(ctx context.Context, name string) error {
 	program, err := conversation.Editor(c.env)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c *command) edit(ctx context.Context, name string) error {
 	}
 	err = cmd.Start()
 	if err == nil {
-		signal.Ignore(os.Interrupt) // it is for the editor
+		signal.Ignore(os.Interrupt) // Ctrl-C is for the editor
 		err = cmd.Wait()
 		signal.Reset(os.Interrupt)
 	}

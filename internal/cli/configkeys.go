@@ -17,10 +17,10 @@ import (
 	"sibyl/internal/redact"
 )
 
-// longestKey bounds a key, in bytes: some keyrings take no more.
+// longestKey is the most bytes of a key: some keyrings take no more.
 const longestKey = 2048
 
-// oneName wants the name of a provider or search engine and nothing else.
+// oneName requires exactly one argument, and explains why a key can't be another.
 func oneName(cmd *cobra.Command, args []string) error {
 	switch len(args) {
 	case 0:
@@ -32,7 +32,7 @@ func oneName(cmd *cobra.Command, args []string) error {
 		"command line, so it is read from standard input")
 }
 
-// whoseKey says of which provider or search engine a key is, where only its keys begin so; "" where that can't be told.
+// whoseKey returns the provider or search engine whose keys begin as this one does; "" if that isn't known.
 func whoseKey(key string) string {
 	for beginning, name := range map[string]string{"sk-ant-": "anthropic", "sk-proj-": "openai", "AIza": "gemini",
 		"tvly-": "tavily"} {
@@ -85,7 +85,7 @@ func (c *command) configDeleteKey() *cobra.Command {
 			name, store := args[0], keys.New(cfg.Keys)
 			where, err := store.Where()
 			if _, stored := where[name]; !stored && err == nil {
-				err = config.CheckName(name, cfg.KeyNames()) // a name that only the store knows is good enough
+				err = config.CheckName(name, cfg.KeyNames()) // only for names that aren't stored
 				if err == nil {
 					err = fmt.Errorf("%w for %s", keys.ErrNotStored, name)
 				}
@@ -109,13 +109,13 @@ func placeInWords(p keys.Place, cfg config.Config) string {
 	return cfg.Keys.File + ", encrypted"
 }
 
-// readKey reads a key, from a terminal without echo. Its errors repeat nothing of it.
+// readKey reads a key, from a terminal without echo, and checks its form. Its errors contain nothing of the key.
 func (c *command) readKey(ctx context.Context, name string) (config.Secret, error) {
 	text, err := c.readHidden(ctx, "Key of "+name+" (it will not be shown): ")
 	if err != nil {
 		return config.Secret{}, err
 	}
-	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")) // which some shells put before what they pipe
+	text = strings.TrimSpace(strings.TrimPrefix(text, "\uFEFF")) // some shells begin piped text with it
 	switch {
 	case text == "":
 		err = fmt.Errorf("no key was given: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’",
@@ -138,8 +138,8 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 	return config.NewSecret(text), nil
 }
 
-// readHidden reads a line of the terminal without showing it, or all of standard input. When the person stops it, the
-// terminal is as it was.
+// readHidden reads a line from the terminal without echo, or else standard input up to a limit. It restores the
+// terminal, even if ctx is cancelled.
 func (c *command) readHidden(ctx context.Context, prompt string) (string, error) {
 	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(c.In, longestKey*2)) }
 	restore := func() {}
@@ -167,7 +167,7 @@ func (c *command) readHidden(ctx context.Context, prompt string) (string, error)
 	return string(text), nil
 }
 
-// keyLine is one line of ‘sibyl config keys’.
+// keyLine is one line of ‘sibyl config keys’: a key's name and origin, never the key.
 type keyLine struct {
 	Name string `json:"name"`
 	From string `json:"from"`         // environment, command, keyring or file
@@ -188,7 +188,7 @@ func (c *command) configKeys() *cobra.Command {
 		RunE: c.onSettings(func(_ context.Context, cfg config.Config, _ []string) error {
 			where, err := keys.New(cfg.Keys).Where()
 			if err != nil {
-				c.code = ExitFailed // settings has said why
+				c.code = ExitFailed // settings() has printed why
 			}
 			lines := keyLines(cfg, where)
 			if len(lines) == 0 && !c.asJSON {
@@ -199,7 +199,7 @@ func (c *command) configKeys() *cobra.Command {
 		})}, "a JSON array")
 }
 
-// keyLines lists each name with the place its key comes from, and stored keys that nobody asks for.
+// keyLines lists, by name, all keys that exist, including stored ones that no setting uses.
 func keyLines(cfg config.Config, where map[string]keys.Place) []keyLine {
 	names := append(cfg.KeyNames(), slices.Collect(maps.Keys(where))...)
 	slices.Sort(names)

@@ -33,15 +33,15 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// onTerminal says that a person can type and see what is drawn.
+// onTerminal reports whether a person can type, and see what is drawn.
 func (c *command) onTerminal() bool { return c.InTTY && c.OutTTY && c.env("TERM") != "dumb" }
 
-// opensConversation says whether a command without words does: no flag may speak of a single answer.
+// opensConversation reports whether to converse if no words are given: on a terminal, without --json, --quiet, --trace.
 func (c *command) opensConversation() bool {
 	return c.onTerminal() && !c.asJSON && !c.quiet && !c.trace
 }
 
-// converseFrom holds a conversation whose words go to the Oracle.
+// converseFrom holds a conversation with the Oracle in the session that the flags name, and prints how to continue it.
 func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	cfg, err := c.settings()
 	if err != nil {
@@ -75,8 +75,8 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	return err
 }
 
-// holdConversation holds a conversation whose words go to an assistant, and gives the session that it was in last with
-// that one. Questions are asked with the options o.
+// holdConversation holds a conversation that begins with the assistant called to, and returns the id of the last
+// session with that one. It continues the given sessions, by assistant; o are the options of the Oracle.
 func (c *command) holdConversation(
 	ctx context.Context, a *app.App, to string, o oracle.Options, sessions map[string]string,
 ) (session string, err error) {
@@ -103,21 +103,21 @@ func (c *command) holdConversation(
 	return session, c.retire(ctx, a, c.owner())
 }
 
-// historyFile keeps what an owner typed in a folder.
+// historyFile returns the path of the file with what an owner typed in a folder.
 func historyFile(dataDir string, owner journal.Owner, folder string) string {
 	sum := sha256.Sum256([]byte(string(owner) + "\x00" + folder))
 	return filepath.Join(dataDir, "typed", hex.EncodeToString(sum[:10])+".jsonl")
 }
 
-// talker is this program as a conversation needs it.
+// talker implements conversation.Sibyl.
 type talker struct {
 	c     *command
 	a     *app.App
-	asked oracle.Options // what questions are asked with
-	sat   []string       // the oracles who were asked last
+	asked oracle.Options // options of the Oracle
+	sat   []string       // the oracles asked last
 }
 
-// assistants are those of the conversation: the four, and what else a build of the program has.
+// assistants returns the assistants of the conversation: the usual four, and those that this build adds.
 func (t *talker) assistants() []conversation.Assistant {
 	all := []conversation.Assistant{
 		{Name: oracle.Name, Title: "Oracle", Command: "/ask", Folders: true},
@@ -141,7 +141,7 @@ func (t *talker) assistants() []conversation.Assistant {
 	return all
 }
 
-// flagOf is a field as a flag of the conversation.
+// flagOf describes a field of options as a flag of the conversation.
 func flagOf(f *schema.Field) conversation.Flag {
 	name, _ := f.Flag()
 	return conversation.Flag{Name: name, About: f.Doc, Kind: (&optionFlag{field: f}).kind()}
@@ -164,7 +164,7 @@ func (t *talker) Offer(words, instead string) (name, question string) {
 	return "", ""
 }
 
-// Start begins a run with the options that the words begin with, those of the conversation, and those of the settings.
+// Start begins a run. Flags before the words override the conversation's model and folders, and these the settings.
 func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversation.Run, error) {
 	if err := checkTyped(asked.Words); err != nil {
 		return conversation.Run{}, err
@@ -196,7 +196,8 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 	return t.startRequest(ctx, asked, words, into)
 }
 
-// startRequest makes a run of words and options, as the assistant wants them.
+// startRequest begins a run with words and options. For the Council, it first stores the words in a session; an inquiry
+// without a witness is a *conversation.MissingError.
 func (t *talker) startRequest(
 	ctx context.Context, asked conversation.Asked, words string, into any,
 ) (conversation.Run, error) {
@@ -207,14 +208,14 @@ func (t *talker) startRequest(
 	case *oracle.Options:
 		err = t.addMaterial(ctx, words, asked, o)
 	case *council.Options:
-		r.Session, err = "", t.prepareSitting(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
+		r.Session, err = "", t.prepareCouncil(ctx, strings.TrimSpace(words+"\n"+asked.Material), asked.Session, o)
 	case *inquiry.Options:
 		r.Session = ""
 		if o.Witness == (schema.Folder{}) {
 			err = missingWitness()
 		}
 		words = strings.TrimSpace(words + "\n" + asked.Material)
-	default: // what it hears are orders, and material gives none
+	default: // others take instructions, and material isn't one
 		if asked.Material != "" {
 			err = errors.New("no pasted text is taken here: type what is to be done")
 		}
@@ -243,7 +244,7 @@ func (t *talker) startRequest(
 	return live, nil
 }
 
-// missingWitness asks for the witness of an inquiry.
+// missingWitness returns the error that asks for the witness of an inquiry.
 func missingWitness() error {
 	fields := schema.Of[inquiry.Options]().Fields
 	at := slices.IndexFunc(fields, func(f *schema.Field) bool { return f.Tag.Get("names") == "witness" })
@@ -251,13 +252,13 @@ func missingWitness() error {
 		Title: "Where are the documents? Type a file, a folder, or a model such as ollama:llama3.1:8b."}
 }
 
-// flagsBefore reads the flags that words begin with, and gives the words behind them.
+// flagsBefore parses the flags before words into options, marks them as given, and returns the words after them.
 func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words string) (string, error) {
 	cmd := &cobra.Command{}
 	bindFlags(cmd, o, into, given, nil)
 	cmd.Flags().SetInterspersed(false)
 	var tokens []string
-	var from []int // where each stands
+	var from []int // where each token begins
 	for _, at := range token.FindAllStringIndex(words, -1) {
 		tokens, from = append(tokens, strings.ReplaceAll(words[at[0]:at[1]], `"`, "")), append(from, at[0])
 	}
@@ -269,7 +270,7 @@ func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words
 		return "", err
 	}
 	n := cmd.Flags().NArg()
-	if hyphen >= 0 && cmd.Flags().ArgsLenAtDash() < 0 { // other words stand before it
+	if hyphen >= 0 && cmd.Flags().ArgsLenAtDash() < 0 { // words before it ended the flags, so “--” counts
 		n--
 	}
 	if n > 0 {
@@ -278,17 +279,18 @@ func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words
 	return "", errors.New("words are missing behind the options")
 }
 
-// isNoFlag says that a word begins with a hyphen but is no flag: -5, a lone hyphen.
+// isNoFlag reports whether a token begins with a hyphen but is no flag: -5, a lone hyphen.
 func isNoFlag(token string) bool {
 	rest, hyphen := strings.CutPrefix(token, "-")
 	first, _ := utf8.DecodeRuneInString(rest)
 	return hyphen && first != '-' && !unicode.IsLetter(first)
 }
 
-// token is a word, or several in quotation marks.
+// token matches a word; quotation marks keep spaces in it.
 var token = regexp.MustCompile(`(?:"[^"]*"|[^\s"])+`)
 
-// waitForResult waits for what comes of a run. Its last note tells what it cost; told is to be known beside it.
+// waitForResult waits for the result of a run and saves its notices. It adds told to the warnings and the costs to the
+// last note. For an inquiry, it writes the file and shortens the answer to fit the terminal.
 func (t *talker) waitForResult(ctx context.Context, r *service.Run, told []string) (service.Result, error) {
 	res, err := r.Wait(ctx)
 	if err != nil {
@@ -316,8 +318,8 @@ func (t *talker) waitForResult(ctx context.Context, r *service.Run, told []strin
 	return res, nil
 }
 
-// addMaterial adds to a question what was pasted and the files that words name as @path, and has it search the folders
-// of the conversation.
+// addMaterial sets a question's folders to those of the conversation, and its material to pasted text and files named
+// as @path. A question that replaces another reuses that one's material.
 func (t *talker) addMaterial(ctx context.Context, words string, asked conversation.Asked, o *oracle.Options) error {
 	if asked.Code != t.asked.Code.Path && o.Code == t.asked.Code {
 		o.Code = schema.Folder{Path: asked.Code}
@@ -333,7 +335,7 @@ func (t *talker) addMaterial(ctx context.Context, words string, asked conversati
 	if err != nil {
 		return err
 	}
-	if asked.Material != "" { // under a name of its own, whatever it says of itself
+	if asked.Material != "" { // cited as “pasted”, whatever the text claims
 		parts = append([]doc.Part{{Name: "pasted", Text: asked.Material}}, parts...)
 	}
 	if len(parts) == 0 {
@@ -346,9 +348,9 @@ func (t *talker) addMaterial(ctx context.Context, words string, asked conversati
 	return nil
 }
 
-// prepareSitting keeps words in a session of the Council, which begins with them if there is none, and names who
-// answers: as the person says, else those who did last, else a few who speak the language.
-func (t *talker) prepareSitting(ctx context.Context, words, session string, o *council.Options) (err error) {
+// prepareCouncil stores words in a session of the Council, new if none is named, and sets o.Session. If o names no
+// oracles, it chooses those asked last, or else a few who speak the language.
+func (t *talker) prepareCouncil(ctx context.Context, words, session string, o *council.Options) (err error) {
 	if len(o.Oracles) == 0 {
 		o.Oracles = t.sat
 	}
@@ -357,7 +359,7 @@ func (t *talker) prepareSitting(ctx context.Context, words, session string, o *c
 			return err
 		}
 	}
-	for _, name := range o.Oracles { // before the words are kept
+	for _, name := range o.Oracles { // check them before storing the words
 		if _, err := t.a.Council.Oracles.Find(ctx, name); errors.Is(err, persona.ErrNotFound) {
 			return err
 		}
@@ -366,7 +368,7 @@ func (t *talker) prepareSitting(ctx context.Context, words, session string, o *c
 	if err != nil {
 		return err
 	}
-	s := sitting{command: t.c, a: t.a, desk: desk}
+	s := councilSession{command: t.c, a: t.a, desk: desk}
 	if s.ID = session; session == "" {
 		if err := s.openOrCreate(ctx, "", true); err != nil {
 			return err
@@ -389,7 +391,7 @@ func (t *talker) Sessions(ctx context.Context, name string) ([]journal.Session, 
 	return t.a.Service.Sessions(ctx, t.c.owner(), journal.SessionFilter{Assistant: name, Limit: mostSessions})
 }
 
-// mostSessions bounds the sessions that a conversation offers.
+// mostSessions is the most sessions that a conversation offers.
 const mostSessions = 200
 
 func (t *talker) Last(ctx context.Context, session string) (conversation.Exchange, error) {
@@ -420,7 +422,7 @@ func (t *talker) Models(ctx context.Context) (all []string, err error) {
 	return all, nil
 }
 
-// Why explains a run as ‘sibyl explain’ does.
+// Why returns the lines that ‘sibyl explain’ prints about a run.
 func (t *talker) Why(ctx context.Context, run string) (lines []string, err error) {
 	x, costs, err := t.c.explanation(ctx, t.a, run)
 	if err != nil {
@@ -446,7 +448,7 @@ func (t *talker) Passage(ctx context.Context, run, cite string) (string, error) 
 	heard, err := t.a.Service.Passages(ctx, t.c.owner(), run)
 	at := slices.IndexFunc(heard, func(p assistant.Passage) bool { return p.Cite == cite })
 	if at < 0 {
-		return cite, err // an address, which the terminal opens
+		return cite, err // an address: the terminal can open it
 	}
 	return heard[at].Fenced(), err
 }

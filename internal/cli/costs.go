@@ -17,12 +17,12 @@ import (
 	"sibyl/internal/text"
 )
 
-// spending is what models took, and what that costs.
+// spending is the tokens that models used, and their price.
 type spending struct {
 	Input  int      `json:"input_tokens"`
 	Cached int      `json:"cached_tokens"` // of the input
 	Output int      `json:"output_tokens"`
-	Cost   *float64 `json:"cost,omitempty"` // nil: a model has no known price
+	Cost   *float64 `json:"cost,omitempty"` // nil: the price of a model is unknown
 }
 
 func spendingOf(prices config.Prices, used []assistant.Usage) spending {
@@ -39,7 +39,7 @@ func spendingOf(prices config.Prices, used []assistant.Usage) spending {
 	return s
 }
 
-// costsOf tells the tokens of models and, where all of them have a price, what they cost. "" where there are none.
+// costsOf describes the tokens used and, if every model's price is known, their cost; "" if no tokens were used.
 func costsOf(prices config.Prices, used []assistant.Usage) string {
 	s := spendingOf(prices, used)
 	if s.Input+s.Output == 0 {
@@ -60,8 +60,8 @@ func costsOf(prices config.Prices, used []assistant.Usage) string {
 	return line
 }
 
-// withUsage adds to what came of a run what its models took, and those of runs beside it. What can't be read is not
-// told.
+// withUsage sets res.Usage to what the models of a run used, also in runs that it started. If that can't be read, it
+// leaves res unchanged.
 func (c *command) withUsage(ctx context.Context, r *service.Run, res service.Result) service.Result {
 	if used, err := r.Used(ctx, c.owner()); err == nil {
 		res.Usage = append(used, res.Beside...)
@@ -69,7 +69,7 @@ func (c *command) withUsage(ctx context.Context, r *service.Run, res service.Res
 	return res
 }
 
-// amount is a sum of money: to the cent, or to two digits that count where it is less than one.
+// amount formats a sum of money with two decimals or, if it is below one, with two significant digits.
 func amount(sum float64) string {
 	if sum == 0 || sum >= 0.995 {
 		return strconv.FormatFloat(sum, 'f', 2, 64)
@@ -81,7 +81,7 @@ func amount(sum float64) string {
 	return strconv.FormatFloat(sum, 'f', decimals, 64)
 }
 
-// dayCost is what the runs that began on a day, or in a month, took.
+// dayCost is what the runs begun on a day, or in a month, used and cost.
 type dayCost struct {
 	Day  string `json:"day"`
 	Runs int    `json:"runs"`

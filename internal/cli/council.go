@@ -31,36 +31,36 @@ func (c *command) councilCommand() *cobra.Command {
 		c.councilSet(), c.councilRename(), c.councilDelete(), c.councilRepair(), c.councilOracles(), c.councilOracle())
 }
 
-// sitting is a session of the Council that a command is about.
-type sitting struct {
+// councilSession is a session of the Council and what commands on it need. It may not be open yet.
+type councilSession struct {
 	*command
 	a     *app.App
 	desk  *council.Desk
-	fresh bool // the session was begun by this very command
+	fresh bool // this command began the session
 	council.Opened
 }
 
-// onCouncil runs a command on the folder of somebody's sessions.
-func (c *command) onCouncil(do func(ctx context.Context, s sitting, args []string) error) runE {
+// onCouncil makes a command that calls do with the owner's sessions, none of them open.
+func (c *command) onCouncil(do func(ctx context.Context, s councilSession, args []string) error) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		desk, err := a.Council.Desk(c.owner())
 		if err != nil {
 			return err
 		}
-		return do(ctx, sitting{command: c, a: a, desk: desk}, args)
+		return do(ctx, councilSession{command: c, a: a, desk: desk}, args)
 	})
 }
 
-// withSession gives a command the flag that names a session.
+// withSession adds the flag --session, which sets name.
 func withSession(cmd *cobra.Command, name *string) *cobra.Command {
 	cmd.Flags().StringVarP(name, "session", "s", "",
 		"session, by its id, the beginning of it, or part of its name (default: the latest)")
 	return cmd
 }
 
-// onSitting runs a command on one session.
-func (c *command) onSitting(name *string, do func(ctx context.Context, s sitting, args []string) error) runE {
-	return c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+// onOneSession makes a command that opens the session called *name, by default the latest, and calls do with it.
+func (c *command) onOneSession(name *string, do func(ctx context.Context, s councilSession, args []string) error) runE {
+	return c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
 		if err := s.openSession(ctx, *name); err != nil {
 			return err
 		}
@@ -68,15 +68,16 @@ func (c *command) onSitting(name *string, do func(ctx context.Context, s sitting
 	})
 }
 
-// onNamed runs a command on the session that its first argument names, and hands on what follows it.
-func (c *command) onNamed(do func(ctx context.Context, s sitting, args []string) error) runE {
+// onNamed is onOneSession for the session that the first argument names; do gets the remaining arguments.
+func (c *command) onNamed(do func(ctx context.Context, s councilSession, args []string) error) runE {
 	return func(cmd *cobra.Command, args []string) error {
 		name := nameOr(args, "")
-		return c.onSitting(&name, do)(cmd, args[min(1, len(args)):])
+		return c.onOneSession(&name, do)(cmd, args[min(1, len(args)):])
 	}
 }
 
-func (s *sitting) openSession(ctx context.Context, name string) (err error) {
+// openSession opens a session, by default the latest, and prints what had to be fixed for that.
+func (s *councilSession) openSession(ctx context.Context, name string) (err error) {
 	s.Opened, err = s.desk.Open(ctx, name)
 	for _, line := range s.Fixed {
 		s.note("%s", line.Text)
@@ -87,7 +88,7 @@ func (s *sitting) openSession(ctx context.Context, name string) (err error) {
 func (c *command) councilNew() *cobra.Command {
 	var language string
 	cmd := &cobra.Command{Use: "new [NAME]", Short: "Begin a session",
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
 			made, err := s.desk.New(ctx, strings.Join(args, " "), language)
 			if err != nil {
 				return err
@@ -98,7 +99,7 @@ func (c *command) councilNew() *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-// sessionLine is the line of a session in a list.
+// sessionLine formats a session as a line of a list: id, state, counts and name.
 func sessionLine(s session.Session) string {
 	waiting := 0
 	for _, e := range s.Audio {
@@ -114,11 +115,11 @@ func sessionLine(s session.Session) string {
 }
 
 func (c *command) councilList() *cobra.Command {
-	return listCommand(c, &cobra.Command{Short: "List the sessions, the latest first"}, 20, "", sessionLine, c.sittings)
+	return listCommand(c, &cobra.Command{Short: "List the sessions, the latest first"}, 20, "", sessionLine, c.sessions)
 }
 
-// sittings are the sessions of the Council. Those that can't be read are told.
-func (c *command) sittings(ctx context.Context, a *app.App) ([]session.Session, error) {
+// sessions returns the latest sessions of the Council, at most c.limit. It prints which ones can't be read.
+func (c *command) sessions(ctx context.Context, a *app.App) ([]session.Session, error) {
 	desk, err := a.Council.Desk(c.owner())
 	if err != nil {
 		return nil, err
@@ -140,9 +141,9 @@ func (c *command) sittings(ctx context.Context, a *app.App) ([]session.Session, 
 	return all[:min(len(all), c.limit)], nil
 }
 
-// councilDocument runs a command on the session that its first argument names, as a document.
+// councilDocument makes a command that calls do on the session that its first argument names, as a document.
 func (c *command) councilDocument(do func(ctx context.Context, d document) error) runE {
-	return c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
+	return c.onNamed(func(ctx context.Context, s councilSession, _ []string) error {
 		x, err := s.desk.Export(ctx, s.ID)
 		if err != nil {
 			return err
@@ -158,7 +159,7 @@ func (c *command) councilSet() *cobra.Command {
 	cmd = &cobra.Command{Use: "set",
 		Short: "Change a session's settings: language, and whether earlier answers are in the context",
 		Args:  cobra.NoArgs,
-		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, _ []string) error {
+		RunE: c.onOneSession(&name, func(ctx context.Context, s councilSession, _ []string) error {
 			var set session.Settings
 			for flag, choose := range map[string]func(){"language": func() {
 				set.Language = &language
@@ -187,7 +188,7 @@ func (c *command) councilRename() *cobra.Command {
 	var model string
 	cmd := &cobra.Command{Use: "rename SESSION [NAME...]", Short: "Name a session, or have a model name it",
 		Args: cobra.MinimumNArgs(1),
-		RunE: c.onNamed(func(ctx context.Context, s sitting, args []string) error {
+		RunE: c.onNamed(func(ctx context.Context, s councilSession, args []string) error {
 			name := strings.Join(args, " ")
 			if suggest == (name != "") {
 				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model suggest one"))
@@ -214,7 +215,7 @@ func (c *command) councilRename() *cobra.Command {
 func (c *command) councilDelete() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "delete SESSION", Short: "Move a session to the trash folder",
 		Args: cobra.ExactArgs(1),
-		RunE: c.onNamed(func(ctx context.Context, s sitting, _ []string) error {
+		RunE: c.onNamed(func(ctx context.Context, s councilSession, _ []string) error {
 			where, err := s.desk.Delete(ctx, s.ID)
 			if err != nil {
 				return err
@@ -226,7 +227,7 @@ func (c *command) councilDelete() *cobra.Command {
 func (c *command) councilRepair() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "repair [SESSION...]",
 		Short: "Check sessions against their folders and repair them (default: all)",
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
 			all, err := s.desk.Repair(ctx, args)
 			if all == nil {
 				return err
@@ -250,14 +251,14 @@ func (c *command) councilRepair() *cobra.Command {
 		})}, "a JSON array")
 }
 
-// errTranscribing says that another process transcribes a session. It takes in what is added meanwhile.
+// errTranscribing reports that another process transcribes the session; it also transcribes what is added meanwhile.
 var errTranscribing = errors.New("this session is already being transcribed")
 
-// transcribe has the recordings of a session written down.
-func (s *sitting) transcribe(ctx context.Context, again bool) error {
+// transcribe transcribes pending recordings, with again also failed ones, and shows the run; it resumes an earlier run.
+func (s *councilSession) transcribe(ctx context.Context, again bool) error {
 	r, err := s.start(ctx, s.a, service.Request{Assistant: council.TranscriptionName,
 		Options: council.Options{Session: s.ID, Again: again}})
-	if held, is := errors.AsType[*journal.ClaimedError](err); is { // it is under way, or goes on here
+	if held, is := errors.AsType[*journal.ClaimedError](err); is { // another process drives it, or nobody: then resume it
 		if r, err = s.a.Service.Resume(ctx, s.owner(), held.Run); errors.Is(err, journal.ErrLeased) {
 			return withCode(ExitFailed, fmt.Errorf("%w: ‘sibyl run watch %s’ shows its progress",
 				errTranscribing, held.Run))
@@ -274,7 +275,7 @@ func (c *command) councilTranscribe() *cobra.Command {
 	cmd := &cobra.Command{Use: "transcribe [SESSION]",
 		Short: "Transcribe the recordings not transcribed yet (default: of the latest session)",
 		Args:  cobra.MaximumNArgs(1),
-		RunE:  c.onNamed(func(ctx context.Context, s sitting, _ []string) error { return s.transcribe(ctx, again) })}
+		RunE:  c.onNamed(func(ctx context.Context, s councilSession, _ []string) error { return s.transcribe(ctx, again) })}
 	cmd.Flags().BoolVar(&again, "again", false, "also retry those that failed")
 	return c.withView(cmd, "one JSON object")
 }

@@ -16,9 +16,8 @@ import (
 	"sibyl/internal/files"
 )
 
-// openOrCreate opens the session that something is added to: the named one, the latest, or a fresh one where there is
-// none or it is wanted.
-func (s *sitting) openOrCreate(ctx context.Context, name string, fresh bool) error {
+// openOrCreate opens the named session, by default the latest. It begins a new one if fresh is true or there is none.
+func (s *councilSession) openOrCreate(ctx context.Context, name string, fresh bool) error {
 	if fresh && name != "" {
 		return withCode(ExitUsage, errors.New("--new and --session can't be used together"))
 	}
@@ -33,8 +32,8 @@ func (s *sitting) openOrCreate(ctx context.Context, name string, fresh bool) err
 	return err
 }
 
-// deleteIfUnused deletes a session that was begun for nothing, since what was to be added to it was refused.
-func (s *sitting) deleteIfUnused(ctx context.Context, err error) error {
+// deleteIfUnused returns err. If that isn't nil, it first deletes the session, provided that this command began it.
+func (s *councilSession) deleteIfUnused(ctx context.Context, err error) error {
 	if err == nil || !s.fresh {
 		return err
 	}
@@ -42,7 +41,7 @@ func (s *sitting) deleteIfUnused(ctx context.Context, err error) error {
 	return errors.Join(err, failed)
 }
 
-// addFlags are the flags of commands that add to a session.
+// addFlags choose the session that a command adds to.
 type addFlags struct {
 	session string
 	fresh   bool
@@ -56,7 +55,7 @@ func (f *addFlags) addTo(cmd *cobra.Command) *cobra.Command {
 func (c *command) councilSay() *cobra.Command {
 	var f addFlags
 	cmd := &cobra.Command{Use: "say TEXT... | -", Short: "Add text to a session", Args: cobra.MinimumNArgs(1),
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
 			text, err := c.words(args, 2<<20)
 			if err != nil {
 				return err
@@ -73,8 +72,8 @@ func (c *command) councilSay() *cobra.Command {
 	return c.withJSON(f.addTo(cmd), "one JSON object")
 }
 
-// reportAdded says what was added to the session.
-func (s *sitting) reportAdded(ctx context.Context, all []session.Added) error {
+// reportAdded prints the session after something was added; its JSON has the added entries as they are now.
+func (s *councilSession) reportAdded(ctx context.Context, all []session.Added) error {
 	now, err := s.desk.Get(ctx, s.ID)
 	if err != nil {
 		return err
@@ -106,8 +105,8 @@ func (c *command) councilAdd() *cobra.Command {
 	var later bool
 	cmd := &cobra.Command{Use: "add FILE...", Short: "Add recordings, texts, PDFs or DOCX to a session",
 		Args: cobra.MinimumNArgs(1),
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
-			for _, name := range args { // before a session begins for nothing
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
+			for _, name := range args { // check them before beginning a session
 				if _, err := os.Stat(name); err != nil {
 					return withCode(ExitUsage, fmt.Errorf("%s: %w", name, files.Cause(err)))
 				}
@@ -122,8 +121,8 @@ func (c *command) councilAdd() *cobra.Command {
 	return c.withView(f.addTo(cmd), "one JSON object")
 }
 
-// addFiles adds files one after the other. What was added before one that can't be stays.
-func (s *sitting) addFiles(ctx context.Context, names []string) (all []session.Added, err error) {
+// addFiles adds files until one fails, and returns those added. It prints which ones the session has already.
+func (s *councilSession) addFiles(ctx context.Context, names []string) (all []session.Added, err error) {
 	for _, name := range names {
 		one, err := s.addFile(ctx, name)
 		if err != nil {
@@ -137,7 +136,7 @@ func (s *sitting) addFiles(ctx context.Context, names []string) (all []session.A
 	return all, nil
 }
 
-func (s *sitting) addFile(ctx context.Context, name string) (session.Added, error) {
+func (s *councilSession) addFile(ctx context.Context, name string) (session.Added, error) {
 	if info, err := os.Stat(name); err != nil {
 		return session.Added{}, withCode(ExitUsage, err)
 	} else if !info.Mode().IsRegular() {
@@ -151,14 +150,14 @@ func (s *sitting) addFile(ctx context.Context, name string) (session.Added, erro
 	return s.desk.AddAudio(ctx, s.ID, filepath.Base(name), f)
 }
 
-// reportAndTranscribe tells what was added, and has it written down unless that is to be later or something failed. For
-// a program there is one object, of how things stand in the end.
-func (s *sitting) reportAndTranscribe(ctx context.Context, all []session.Added, later bool, failed error) error {
+// reportAndTranscribe prints what was added, and transcribes it unless later is true or failed isn't nil, which it
+// returns. With --json it prints one object, after transcribing.
+func (s *councilSession) reportAndTranscribe(ctx context.Context, all []session.Added, later bool, failed error) error {
 	tell := func() error {
 		if len(all) == 0 {
 			return nil
 		}
-		return s.reportAdded(context.WithoutCancel(ctx), all) // what is there is told, also of one who stops
+		return s.reportAdded(context.WithoutCancel(ctx), all) // print it even if the person stops
 	}
 	if failed != nil || later {
 		return errors.Join(failed, tell())
@@ -176,8 +175,8 @@ func (s *sitting) reportAndTranscribe(ctx context.Context, all []session.Added, 
 	return errors.Join(err, tell())
 }
 
-// transcribeAdded has what was added written down, or says what would.
-func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) error {
+// transcribeAdded transcribes what was added. If nothing can transcribe or another process does, it just says so.
+func (s *councilSession) transcribeAdded(ctx context.Context, all []session.Added) error {
 	if !slices.ContainsFunc(all, func(one session.Added) bool { return one.Entry.Status == session.Pending }) {
 		return nil
 	}
@@ -186,7 +185,7 @@ func (s *sitting) transcribeAdded(ctx context.Context, all []session.Added) erro
 		return nil
 	}
 	err := s.transcribe(ctx, false)
-	if errors.Is(err, errTranscribing) { // which takes it in
+	if errors.Is(err, errTranscribing) { // the other process transcribes it, too
 		s.note("%v", err)
 		return nil
 	}

@@ -20,7 +20,7 @@ func (c *command) councilAsk() *cobra.Command {
 	var name string
 	var dryRun bool
 	cmd := &cobra.Command{Use: "ask ORACLE...", Short: "Have oracles answer what was said", Args: cobra.MinimumNArgs(1),
-		RunE: c.onSitting(&name, func(ctx context.Context, s sitting, args []string) error {
+		RunE: c.onOneSession(&name, func(ctx context.Context, s councilSession, args []string) error {
 			o, err := f.withSettings(s.a.Config)
 			if err != nil {
 				return err
@@ -36,8 +36,8 @@ func (c *command) councilAsk() *cobra.Command {
 	return c.withView(withSession(cmd, &name), "one JSON object")
 }
 
-// preview prints the prompts that would be sent.
-func (s *sitting) preview(ctx context.Context, o council.Options) error {
+// preview prints the prompts that would be sent, and what they leave out; it asks no model.
+func (s *councilSession) preview(ctx context.Context, o council.Options) error {
 	all, err := s.a.Council.Preview(ctx, s.owner(), o)
 	if err != nil {
 		return withCode(ExitUsage, err)
@@ -66,8 +66,8 @@ func (s *sitting) preview(ctx context.Context, o council.Options) error {
 	return nil
 }
 
-// ask has oracles answer, and shows them as they do.
-func (s *sitting) ask(ctx context.Context, o council.Options) error {
+// ask starts a run in which oracles answer, and shows it until it ends.
+func (s *councilSession) ask(ctx context.Context, o council.Options) error {
 	r, err := s.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
 		return s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: o})
 	})
@@ -80,7 +80,7 @@ func (s *sitting) ask(ctx context.Context, o council.Options) error {
 func (c *command) councilOracles() *cobra.Command {
 	var check bool
 	cmd := &cobra.Command{Use: "oracles", Short: "List the oracles, and check their files", Args: cobra.NoArgs,
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, _ []string) error {
 			list, err := s.a.Council.Oracles.List(ctx)
 			if err != nil {
 				return withCode(ExitUsage, err)
@@ -91,8 +91,8 @@ func (c *command) councilOracles() *cobra.Command {
 	return c.withJSON(cmd, "one JSON object")
 }
 
-// listOracles prints the oracles, and what their authors should know.
-func (s *sitting) listOracles(list persona.Listing, check bool) error {
+// listOracles prints the oracles, and warnings about their files; with check, a warning sets the exit code to 1.
+func (s *councilSession) listOracles(list persona.Listing, check bool) error {
 	warnings := oracleWarnings(list)
 	if check && len(warnings) > 0 {
 		s.code = ExitFailed
@@ -114,13 +114,13 @@ func (s *sitting) listOracles(list persona.Listing, check bool) error {
 	return nil
 }
 
-// oracleLine is how many columns the line of an oracle has at least: it ends with the first sentence of its file.
+// oracleLine is the least width to which the lines of oracles are cut: they end with the first sentence of a file.
 const oracleLine = 100
 
 func (c *command) councilOracle() *cobra.Command {
 	var language string
 	make := &cobra.Command{Use: "new NAME...", Short: "Create the file of a new oracle", Args: cobra.MinimumNArgs(1),
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
 			if !slices.Contains([]string{"en", "pt", "de"}, language) {
 				return withCode(ExitUsage, fmt.Errorf("--language is %q; use en, pt or de", language))
 			}
@@ -132,7 +132,7 @@ func (c *command) councilOracle() *cobra.Command {
 		})}
 	make.Flags().StringVar(&language, "language", "en", "language of the file: en, pt or de")
 	show := &cobra.Command{Use: "show NAME", Short: "Show an oracle's file", Args: cobra.ExactArgs(1),
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, args []string) error {
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
 			p, err := s.a.Council.Oracles.Find(ctx, args[0])
 			if err != nil {
 				return withCode(ExitUsage, err)

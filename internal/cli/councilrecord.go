@@ -19,7 +19,7 @@ func (c *command) councilRecord() *cobra.Command {
 	var later bool
 	cmd := &cobra.Command{Use: "record", Short: "Record with this machine's microphone, until Ctrl-C",
 		Args: cobra.NoArgs,
-		RunE: c.onCouncil(func(ctx context.Context, s sitting, _ []string) error {
+		RunE: c.onCouncil(func(ctx context.Context, s councilSession, _ []string) error {
 			all := s.a.Recorders()
 			if len(all) == 0 {
 				return withCode(ExitFailed,
@@ -43,8 +43,9 @@ func (c *command) councilRecord() *cobra.Command {
 	return c.withView(f.addTo(cmd), "one JSON object")
 }
 
-// addRecording adds a recording, also one that broke off, to the session. Only then its file is removed.
-func (s *sitting) addRecording(ctx context.Context, file string, recorded error, later bool) error {
+// addRecording adds a recording to the session, even one that ended early, then removes its file and transcribes it
+// unless later is true. If it can't be added, the file stays.
+func (s *councilSession) addRecording(ctx context.Context, file string, recorded error, later bool) error {
 	if _, err := os.Stat(file); err != nil {
 		return withCode(ExitFailed, errors.Join(recorded, err))
 	}
@@ -62,11 +63,11 @@ func (s *sitting) addRecording(ctx context.Context, file string, recorded error,
 	return s.reportAndTranscribe(ctx, []session.Added{one}, later, recorded)
 }
 
-// recordingNow is how long ago a recording was last written to that may still go on.
+// recordingNow is how long after its last write a recording may still be in progress.
 const recordingNow = time.Minute
 
-// mentionRecordings names recordings that no session has taken in.
-func (s *sitting) mentionRecordings() {
+// mentionRecordings prints a notice for each finished recording that was added to no session.
+func (s *councilSession) mentionRecordings() {
 	left, _ := filepath.Glob(filepath.Join(s.a.Recordings(), "*.wav")) // the pattern is well formed
 	for _, file := range left {
 		if info, err := os.Stat(file); err == nil && time.Since(info.ModTime()) > recordingNow {
