@@ -22,7 +22,7 @@ func TestCallsThatAreDoneWhenTheTimeIsUpAreKept(t *testing.T) {
 		[]agent.Entry{{Turn: 1, Tools: []agent.ToolEntry{{Refused: late}, {Refused: late}, {Ref: 2},
 			{Refused: "it is not offered for this question"}}}})
 	same(t, "places read", b.Ledger.Opened, []string{"c:1-9"})
-	same(t, "calls that are counted", b.Ledger.Sources, []agent.Tried{{Source: tool.Code, Calls: 1, Opened: 1}})
+	same(t, "calls that are counted", b.Ledger.Sources, []agent.SourceCalls{{Source: tool.Code, Calls: 1, Opened: 1}})
 	notOffered := bt.Why{Text: "it is not offered for this question", Coded: bt.Coded{Code: "call.not_offered"}}
 	same(t, "told", b.told, []bt.Typed{agent.CallRefused{Tool: "unknown", Arguments: "{}", Why: notOffered},
 		agent.CallDone{Tool: "read", Arguments: `{"path":"c"}`, Items: 1, Bytes: 9}})

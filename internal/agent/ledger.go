@@ -12,14 +12,14 @@ import (
 
 // Ledger is what the control layer keeps of a run.
 type Ledger struct {
-	Turn    int      `json:"turn"` // replies so far
-	Sources []Tried  `json:"sources,omitempty"`
-	Opened  []string `json:"opened,omitempty"` // places read, as they are cited
-	Fresh   bool     `json:"fresh,omitempty"`  // the last round of calls opened something not read before
-	Errors  int      `json:"errors,omitempty"`
-	Labels  Labels   `json:"labels,omitempty"`  // of all that the model has seen
-	Notices []Notice `json:"notices,omitempty"` // shown to the user beside the answer
-	Writes  Writes   `json:"writes,omitzero"`   // what became of the changes that were asked for
+	Turn    int           `json:"turn"` // replies so far
+	Sources []SourceCalls `json:"sources,omitempty"`
+	Opened  []string      `json:"opened,omitempty"` // places read, as they are cited
+	Fresh   bool          `json:"fresh,omitempty"`  // the last round of calls opened something not read before
+	Errors  int           `json:"errors,omitempty"`
+	Labels  Labels        `json:"labels,omitempty"`  // of all that the model has seen
+	Notices []Notice      `json:"notices,omitempty"` // shown to the user beside the answer
+	Writes  Writes        `json:"writes,omitzero"`   // what became of the changes that were asked for
 
 	Addresses []string `json:"addresses,omitempty"` // that a search engine returned, as Address names them
 
@@ -39,8 +39,8 @@ type Ledger struct {
 	Counted   int      `json:"counted,omitempty"`   // the same as the provider counted them
 }
 
-// Tried counts the calls for one source. Hits are those of searches.
-type Tried struct {
+// SourceCalls counts the calls to the tools of one source, and the hits of its searches.
+type SourceCalls struct {
 	Source tool.Source `json:"source"`
 	Calls  int         `json:"calls"`
 	Hits   int         `json:"hits"`
@@ -49,13 +49,13 @@ type Tried struct {
 	Errors int         `json:"errors"`
 }
 
-func (l *Ledger) countsOf(s tool.Source) *Tried {
+func (l *Ledger) countsOf(s tool.Source) *SourceCalls {
 	for i := range l.Sources {
 		if l.Sources[i].Source == s {
 			return &l.Sources[i]
 		}
 	}
-	l.Sources = append(l.Sources, Tried{Source: s})
+	l.Sources = append(l.Sources, SourceCalls{Source: s})
 	return &l.Sources[len(l.Sources)-1]
 }
 
@@ -135,7 +135,7 @@ func (l *Ledger) NoticeUnsure(name string, f *bt.Fault) {
 // enterRefused enters a call that is not performed, and returns its event.
 func (l *Ledger) enterRefused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 	l.Errors++
-	l.enterMade(Made{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why.Text)})
+	l.enterMade(MadeCall{Tool: c.Name, Key: c.Key, Error: Digest(c.Name, why.Text)})
 	if t.Once {
 		l.Writes.countCall(t, c.Brief, l.Turn, WriteRefused, why.Text)
 	}
@@ -148,7 +148,7 @@ func (l *Ledger) enterRefused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done CallDone, err error) {
 	tried := l.countsOf(t.Source)
 	tried.Calls++
-	m := Made{Tool: t.Name, Key: call.Key}
+	m := MadeCall{Tool: t.Name, Key: call.Key}
 	defer func() { l.enterMade(m) }()
 	l.Labels = l.Labels.Join(labelsOf(t.Source, t.Foreign)) // the text of an error has them as well
 	done = CallDone{Tool: t.Name, Arguments: call.Brief, TookMS: c.Took}

@@ -14,14 +14,14 @@ import (
 
 // TurnFact is what the loop detectors know of one turn of the model.
 type TurnFact struct {
-	Turn  int    `json:"turn"`
-	Calls []Made `json:"calls,omitempty"` // distinct, as they were proposed
-	Novel bool   `json:"novel,omitempty"` // a result had something new
-	Wrote bool   `json:"wrote,omitempty"` // a write was done, so the same call may now give another result
+	Turn  int        `json:"turn"`
+	Calls []MadeCall `json:"calls,omitempty"` // distinct, as they were proposed
+	Novel bool       `json:"novel,omitempty"` // a result had something new
+	Wrote bool       `json:"wrote,omitempty"` // a write was done, so the same call may now give another result
 }
 
-// Made is one call of a turn. Key identifies the tool and its arguments, with all numbers masked; see callKey.
-type Made struct {
+// MadeCall is one call of a turn. Key identifies the tool and its arguments, with all numbers masked; see callKey.
+type MadeCall struct {
 	Tool  string `json:"tool"`
 	Key   string `json:"key"`
 	Novel bool   `json:"novel,omitempty"`
@@ -34,17 +34,16 @@ const (
 	keptKnown     = 600
 )
 
-// openTurn begins the next turn.
 func (l *Ledger) openTurn() {
 	l.Turn++
 	l.Turns = append(l.Turns[max(0, len(l.Turns)+1-turnsForLoops):len(l.Turns):len(l.Turns)], TurnFact{Turn: l.Turn})
 }
 
 // enterMade enters a call into the last turn. Calls with the same key become one.
-func (l *Ledger) enterMade(m Made) {
+func (l *Ledger) enterMade(m MadeCall) {
 	r := &l.Turns[len(l.Turns)-1]
 	r.Calls = slices.Clone(r.Calls) // shared with the ledger that this one was cloned from
-	if i := slices.IndexFunc(r.Calls, func(o Made) bool { return o.Key == m.Key }); i >= 0 {
+	if i := slices.IndexFunc(r.Calls, func(o MadeCall) bool { return o.Key == m.Key }); i >= 0 {
 		r.Calls[i].Novel = r.Calls[i].Novel || m.Novel
 		if m.Error == "" {
 			r.Calls[i].Error = "" // one of them succeeded
@@ -58,8 +57,10 @@ func (l *Ledger) enterMade(m Made) {
 // sortCalls sorts the calls of the last turn as the reply proposes them. Concurrent calls are entered in the order in
 // which they are done.
 func (l *Ledger) sortCalls(proposed []CallFact) {
-	proposedAt := func(m Made) int { return slices.IndexFunc(proposed, func(c CallFact) bool { return c.Key == m.Key }) }
-	slices.SortFunc(l.Turns[len(l.Turns)-1].Calls, func(a, b Made) int { return proposedAt(a) - proposedAt(b) })
+	proposedAt := func(m MadeCall) int {
+		return slices.IndexFunc(proposed, func(c CallFact) bool { return c.Key == m.Key })
+	}
+	slices.SortFunc(l.Turns[len(l.Turns)-1].Calls, func(a, b MadeCall) int { return proposedAt(a) - proposedAt(b) })
 }
 
 // learnResult notes a result, and says whether it holds something new: a place that was not found or opened before, or,
@@ -149,7 +150,7 @@ func dropIgnored(v any) {
 	}
 }
 
-// maskAll masks every number.
+// maskAll lowercases a text, joins its spaces, and masks every number, time and identifier.
 func maskAll(text string) string {
 	return volatile().numbers.ReplaceAllString(maskClock(strings.ToLower(strings.Join(strings.Fields(text), " "))), "#")
 }
@@ -218,12 +219,12 @@ func (l *Ledger) strike(pattern bt.Why, forgive int) {
 // repeatsCall says whether a call of the last turn was made at least so often since it last brought something new.
 func (l *Ledger) repeatsCall(atLeast int) bool {
 	last := l.LastTurn()
-	return slices.ContainsFunc(last.Calls, func(c Made) bool { return l.countStale(c.Key) >= atLeast })
+	return slices.ContainsFunc(last.Calls, func(c MadeCall) bool { return l.countStale(c.Key) >= atLeast })
 }
 
 // countSameError counts the turns in a row whose calls all ended with the same error, skipping turns without calls.
 func (l *Ledger) countSameError() (n int) {
-	var last Made
+	var last MadeCall
 	for r := len(l.Turns) - 1; r >= 0; r-- {
 		calls := l.Turns[r].Calls
 		if len(calls) == 0 {
@@ -232,7 +233,7 @@ func (l *Ledger) countSameError() (n int) {
 		if n == 0 {
 			last = calls[0]
 		}
-		if last.Error == "" || l.Turns[r].Novel || slices.ContainsFunc(calls, func(c Made) bool {
+		if last.Error == "" || l.Turns[r].Novel || slices.ContainsFunc(calls, func(c MadeCall) bool {
 			return c.Error != last.Error
 		}) {
 			break
@@ -273,7 +274,7 @@ func (l *Ledger) LastTurn() TurnFact {
 func (l *Ledger) countStale(key string) (n int) {
 	for i := len(l.Turns) - 1; i >= 0; i-- {
 		r := l.Turns[i]
-		at := slices.IndexFunc(r.Calls, func(c Made) bool { return c.Key == key })
+		at := slices.IndexFunc(r.Calls, func(c MadeCall) bool { return c.Key == key })
 		switch {
 		case r.Wrote && at < 0:
 			return n
@@ -302,7 +303,7 @@ func (l *Ledger) hasCycleOf(length, rounds int) bool {
 		}
 		for back := range rounds {
 			earlier := l.Turns[i-back*length]
-			same := slices.EqualFunc(r.Calls, earlier.Calls, func(x, y Made) bool { return x.Key == y.Key })
+			same := slices.EqualFunc(r.Calls, earlier.Calls, func(x, y MadeCall) bool { return x.Key == y.Key })
 			if !same || earlier.Wrote || earlier.Novel && back < rounds-1 {
 				return false
 			}

@@ -19,23 +19,23 @@ import (
 // shown and the calls, and returns what is known at the end.
 type Listener[R any] interface {
 	Write(text string) (shown string)
-	Close(shown string, calls []model.ToolCall) Closing[R]
+	Close(shown string, calls []model.ToolCall) CompleteReply[R]
 }
 
-// Closing is the result of a complete reply.
-type Closing[R any] struct {
+// CompleteReply is what a Listener makes of a reply once it is complete.
+type CompleteReply[R any] struct {
 	Rest   string // of the text, not yet shown
 	Report R
 	Calls  []model.ToolCall // that are to be performed
 	Text   *string          // replaces all that was shown, if that was no part of the text
 }
 
-// Performing makes a performer of do, which is given the payload as a P.
-func Performing[P any](
+// NewPerformer returns a performer that decodes a job's payload as a P and calls do.
+func NewPerformer[P any](
 	do func(ctx context.Context, job run.Job, asked P) (any, error),
 ) func(context.Context, run.Job) (any, error) {
 	return func(ctx context.Context, job run.Job) (any, error) {
-		asked, err := run.AskedOf[P](job)
+		asked, err := run.PayloadOf[P](job)
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func performTurn[R Report](
 	ctx context.Context, b *Builder[R], m model.Model, listen func(Request) Listener[R], emit func(run.Piece),
 	purpose string, job run.Job,
 ) (any, error) {
-	p, err := run.AskedOf[TurnPayload](job)
+	p, err := run.PayloadOf[TurnPayload](job)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func (h *replyStream[R]) emitDelta(d model.Delta) error {
 }
 
 // close ends the reply. Afterwards, text is the final one.
-func (h *replyStream[R]) close(calls []model.ToolCall) Closing[R] {
+func (h *replyStream[R]) close(calls []model.ToolCall) CompleteReply[R] {
 	end := h.listener.Close(h.text.String(), calls)
 	if end.Text != nil {
 		h.text.Reset()
@@ -182,9 +182,9 @@ func (c *Caller) Performer() run.Performer {
 	return run.Performer{Do: c.performCall, Found: c.findWrite}
 }
 
-// Proposed is the Of for calls that RunTools and RunAllowed request.
-func Proposed[R any](v *run.View, job run.Job) (name, args string, call tool.Call, err error) {
-	p, err := run.AskedOf[CallPayload](job)
+// ProposedCall finds the call that a job of RunTools or RunAllowed requests, among those that the model proposed.
+func ProposedCall[R any](v *run.View, job run.Job) (name, args string, call tool.Call, err error) {
+	p, err := run.PayloadOf[CallPayload](job)
 	if err != nil {
 		return "", "", call, err
 	}
@@ -262,7 +262,7 @@ func (c *Caller) whyQueryHeld(ctx context.Context, job run.Job, s tool.Spec, cal
 	if c.Spoken == nil || s.Out.To != tool.ToEngine {
 		return bt.Why{}, nil
 	}
-	p, err := run.AskedOf[CallPayload](job)
+	p, err := run.PayloadOf[CallPayload](job)
 	if err != nil || p.Rule != RuleQuery {
 		return bt.Why{}, err
 	}

@@ -23,7 +23,7 @@ func (silent) Among([]model.ToolCall) []model.ToolCall { return nil }
 // A run is not ended by a journal that is away: who drives it must be able to tell that from a request that can't be
 // composed.
 func TestRequestThatCanNotReadTheJournalIsAFaultThatSaysWhy(t *testing.T) {
-	b := &Builder[silent]{Of: func(TurnPayload) (Asking, error) {
+	b := &Builder[silent]{Of: func(TurnPayload) (TurnPrompt, error) {
 		return nil, fmt.Errorf("an earlier exchange: %w", journal.ErrUnreachable)
 	}}
 	job := run.Job{View: &run.View{}, Effect: bt.Effect{Kind: EffectTurn, Payload: json.RawMessage(`{}`)}}

@@ -59,15 +59,15 @@ type Builder[R Report] struct {
 	Recovery string
 
 	// Of reads the situation in a payload.
-	Of func(p TurnPayload) (Asking, error)
+	Of func(p TurnPayload) (TurnPrompt, error)
 
 	mu     sync.Mutex
 	latest *conversation // of the last request: the next turn continues it
 	asked  TurnPayload   // the payload of latest
 }
 
-// Asking is what an assistant puts around the transcript of one turn.
-type Asking interface {
+// TurnPrompt gives what an assistant sends around the transcript of one turn.
+type TurnPrompt interface {
 	// Before gives the messages before the transcript: earlier exchanges, unless notes replace them, and the user's
 	// words.
 	Before(ctx context.Context, noted bool) ([]model.Message, error)
@@ -224,7 +224,7 @@ func hashAndSize(s tool.Spec) (name string, tokens int) {
 }
 
 // converse is the conversation that a turn continues.
-func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking Asking) (c *conversation, err error) {
+func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking TurnPrompt) (c *conversation, err error) {
 	if p.After != 0 {
 		c, err = b.conversationAt(ctx, p.After)
 	} else {

@@ -35,7 +35,7 @@ func (s *Server) askRoutes() {
 // the run's address.
 func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Key: in.Key}
-	said := assistant.Said{JSON: in.Body.Options}
+	said := assistant.GivenOptions{JSON: in.Body.Options}
 	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
 		return s.submitWords(ctx, r, said)
 	}, (*stream).streamOrAnswer)
@@ -144,7 +144,7 @@ func (s *Server) chatRoutes() {
 // chat begins a run, and answers with its response. The run continues when the client goes away.
 func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Key: in.Key}
-	said := assistant.Said{Base: taskchat.Options{Model: in.Body.Model}}
+	said := assistant.GivenOptions{Base: taskchat.Options{Model: in.Body.Model}}
 	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
 		return s.submitWords(ctx, r, said)
 	}, func(t *stream, r service.Row) {

@@ -114,7 +114,7 @@ func (s *Server) nameCouncil(ctx context.Context, in *sessionRequest[CouncilNami
 // beginCouncilRun begins a run of the Council, and answers with its events or its result, as ask does.
 func (s *Server) beginCouncilRun(ctx context.Context, o council.Options, key string) (*huma.StreamResponse, error) {
 	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
-		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: assistant.Said{Base: o},
+		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: assistant.GivenOptions{Base: o},
 			Key: key})
 	}, (*stream).streamOrAnswer)
 }
@@ -271,7 +271,7 @@ func (s *Server) listSittings(ctx context.Context, in *struct {
 			if err != nil {
 				return f, err
 			}
-			sat, asked, err := council.ReadSat(res.Outcome)
+			sat, asked, err := council.ReadSittingResult(res.Outcome)
 			if err != nil {
 				return f, err
 			}
@@ -287,13 +287,13 @@ func (s *Server) listSittings(ctx context.Context, in *struct {
 }
 
 // addOutcome fills in the outcome of a sitting.
-func (f *CouncilSitting) addOutcome(sat council.Sat) {
+func (f *CouncilSitting) addOutcome(sat council.SittingResult) {
 	f.Oracles, f.Silent, f.LeftOut = sat.Oracles, sat.Silent, sat.Skipped
 	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model,
 			a.CutOff, a.Unsaved != ""})
 	}
-	if m := sat.Merged; sat.Chair != nil && m != nil {
+	if m := sat.MergedAnswers; sat.Chair != nil && m != nil {
 		f.Chair = &CouncilChair{Oracle: sat.Chair.Oracle, Sequence: sat.Chair.Sequence, Unused: f.seatsNamed(m.Unused),
 			Sentences: f.sentenceForms(m.Sentences), Agree: f.sentenceForms(m.Agree), Differ: f.sentenceForms(m.Differ),
 			Overlooked: f.sentenceForms(m.Overlooked)}

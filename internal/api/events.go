@@ -53,11 +53,11 @@ type RecordAdded struct {
 // StepMade is the data of the event step: what the tree did with a record.
 type StepMade struct {
 	About
-	Seq       int64           `json:"seq" doc:"The number of the record that it took in."`
-	Status    string          `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
-	Events    []service.Event `json:"events"`
-	Started   []run.Asked     `json:"started" doc:"What it asked for."`
-	Withdrawn []uint64        `json:"withdrawn" doc:"The operations that it withdrew."`
+	Seq       int64                 `json:"seq" doc:"The number of the record that it took in."`
+	Status    string                `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
+	Events    []service.Event       `json:"events"`
+	Started   []run.RequestedEffect `json:"started" doc:"What it asked for."`
+	Withdrawn []uint64              `json:"withdrawn" doc:"The operations that it withdrew."`
 }
 
 // Decided is the data of the event event: a typed event that a leaf reported in the step before.
@@ -221,7 +221,7 @@ func unknownEventID() *Problem {
 // streamRun streams the events of a run from a place on, until its end.
 func (t *stream) streamRun(r service.Row, from service.Place) {
 	t.endsWithRun = true
-	t.eventID = func(h service.Happening) string {
+	t.eventID = func(h service.LiveEvent) string {
 		switch {
 		case h.Ended != nil:
 			return service.Place{Record: h.Ended.Records}.String()
@@ -235,9 +235,9 @@ func (t *stream) streamRun(r service.Row, from service.Place) {
 
 // runHappenings gives the first event of the stream of one run, the updates of the run, and its end.
 func (s *Server) runHappenings(r service.Row, from service.Place) source {
-	return func(ctx context.Context) iter.Seq2[service.Happening, error] {
-		return func(yield func(service.Happening, error) bool) {
-			h := service.Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant}
+	return func(ctx context.Context) iter.Seq2[service.LiveEvent, error] {
+		return func(yield func(service.LiveEvent, error) bool) {
+			h := service.LiveEvent{Run: r.ID, Session: r.Session, Assistant: r.Assistant}
 			if !yield(h, nil) {
 				return
 			}
@@ -267,8 +267,8 @@ func (s *Server) watchRuns(ctx context.Context, in *Resumption) (*huma.StreamRes
 		return nil, p
 	}
 	return s.streamResponse(closed, func(t *stream) {
-		t.wantsHTML, t.eventID = in.HTML, func(h service.Happening) string { return h.Position.String() }
-		t.run(Synced{}, func(ctx context.Context) iter.Seq2[service.Happening, error] {
+		t.wantsHTML, t.eventID = in.HTML, func(h service.LiveEvent) string { return h.Position.String() }
+		t.run(Synced{}, func(ctx context.Context) iter.Seq2[service.LiveEvent, error] {
 			return s.config.Service.WatchAll(ctx, owner, from)
 		})
 	}), nil

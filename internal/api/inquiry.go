@@ -93,7 +93,7 @@ func (s *Server) listInquiries(ctx context.Context, in *Paging) (f Inquiries, er
 }
 
 func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*withLocation[InquiryBegun], error) {
-	said := assistant.Said{Base: in.Body.Options}
+	said := assistant.GivenOptions{Base: in.Body.Options}
 	r := service.Request{Assistant: inquiry.Name, Words: in.Body.Hypothesis, Key: in.Key}
 	begun, err := s.submitWords(ctx, r, said)
 	if errors.Is(err, journal.ErrClaimed) && in.Key != "" {

@@ -42,7 +42,7 @@ func (h *house) inquiry() inquiry.Deps {
 			return "", errors.New("there is no such model")
 		},
 		Model: func(context.Context, string) (model.Model, error) { return silent{}, nil },
-		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+		Witness: func(ctx context.Context, w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
 			docs, failed := documents.FromMaterial(w.Handed)
 			if w.Name != "" {
 				var err error

@@ -186,7 +186,7 @@ func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 		"a witness that is gone": func(h *house, reports string) {
 			opened := h.config.Inquiry.Witness
 			calls := 0
-			h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document,
+			h.config.Inquiry.Witness = func(ctx context.Context, w inquiry.WitnessSpec) (witness.Witness, []record.Document,
 				error) {
 				if calls++; calls > 1 { // it is there when the inquiry begins
 					_ = os.Rename(reports, reports+"-moved")

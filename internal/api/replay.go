@@ -76,7 +76,7 @@ type ReplayHistory struct {
 const (
 	replayTime   = 20 * time.Second // of one request
 	mostShown    = 200              // of the events and changes of a difference, and of what is wrong with a tree
-	mostReplayed = 200              // runs, where nobody says how many
+	usualRuns = 200              // runs, where nobody says how many
 	treeFileName = "tree.xml"       // names the tree in what is wrong with it
 )
 
@@ -160,7 +160,7 @@ func eventsInWords(events []run.TraceEvent, words run.Vocabulary) []service.Even
 }
 
 func (s *Server) replayRuns(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {
-	past := service.Past{Assistant: in.Body.Assistant, Most: cmp.Or(in.Body.Limit, mostReplayed), Within: replayTime}
+	past := service.ReplayFilter{Assistant: in.Body.Assistant, Most: cmp.Or(in.Body.Limit, usualRuns), Within: replayTime}
 	h, err := s.config.Service.ReplayAll(ctx, ownerOf(ctx), past, replay.Options{TreeFile: treeFileName,
 		Tree: []byte(in.Body.Tree)})
 	f = ReplayHistory{History: h, Unfit: len(h.Unfit), Wrong: loadProblems(err)}

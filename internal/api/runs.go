@@ -88,7 +88,7 @@ func runPath(id string) string { return "/api/runs/" + id }
 func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*withLocation[Begun], error) {
 	r := in.Body.Request
 	r.Key = in.Key
-	begun, err := s.submitWords(ctx, r, assistant.Said{JSON: in.Body.Options})
+	begun, err := s.submitWords(ctx, r, assistant.GivenOptions{JSON: in.Body.Options})
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func begunForm(b service.Submitted) Begun {
 
 // submitWords begins a run of a user's words, with options that may name the user's folders.
 func (s *Server) submitWords(
-	ctx context.Context, r service.Request, said assistant.Said,
+	ctx context.Context, r service.Request, said assistant.GivenOptions,
 ) (begun service.Submitted, err error) {
 	if strings.TrimSpace(r.Words) == "" {
 		return begun, newProblem(http.StatusBadRequest, "invalid_request", "There are no words to answer.",

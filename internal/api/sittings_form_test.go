@@ -11,10 +11,10 @@ import (
 
 func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 	ada, bob := council.Seat{ID: "a1", Name: "Ada"}, council.Seat{ID: "b2", Name: "Bob"}
-	sat := council.Sat{
+	sat := council.SittingResult{
 		Oracles: []council.Seat{ada, bob},
 		Chair:   &council.Answer{Oracle: ada, Sequence: 3},
-		Merged: &council.Merged{Unused: []string{"Ada"},
+		MergedAnswers: &council.MergedAnswers{Unused: []string{"Ada"},
 			Sentences: []council.Sentence{{Text: "It is **high**.", By: []string{"Bob"},
 				Unproven: []string{"Nobody"}}},
 			Agree:      []council.Sentence{{Text: "The rent <i>is</i> high.", By: []string{"Bob", "Ada"}}},

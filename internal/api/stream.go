@@ -74,7 +74,7 @@ type stream struct {
 	r *http.Request
 	w http.ResponseWriter
 
-	eventID     func(service.Happening) string // where a client goes on after it
+	eventID     func(service.LiveEvent) string // where a client goes on after it
 	endsWithRun bool                           // it ends with its run
 	wantsHTML   bool                           // drafts are wanted as HTML, too
 	endName     string                         // the name of the event of that end, if it is not end
@@ -86,10 +86,10 @@ type stream struct {
 }
 
 // source gives what happens, until ctx is done.
-type source func(ctx context.Context) iter.Seq2[service.Happening, error]
+type source func(ctx context.Context) iter.Seq2[service.LiveEvent, error]
 
 // arrival is what a source gives.
-type arrival = service.Received[service.Happening]
+type arrival = service.Received[service.LiveEvent]
 
 // run writes what happens until it is over, the client is gone or does not read, or the server leaves. first is the
 // first event, which is sent once the source has begun: what comes to be from then on is told.

@@ -190,7 +190,6 @@ func (a *App) Surroundings() oracle.Surroundings {
 	}
 }
 
-// tree returns the tree of an assistant.
 func (a *App) tree(name string) (file string, text []byte, err error) {
 	t, err := a.Trees.Get(name)
 	return t.File, t.Text, err

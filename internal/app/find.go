@@ -13,8 +13,8 @@ import (
 )
 
 // foundApart returns the searches beside those of sessions and runs.
-func (a *App) foundApart() []service.Apart {
-	return []service.Apart{{Assistant: taskchat.Name, Find: a.findTasks},
+func (a *App) foundApart() []service.Finder {
+	return []service.Finder{{Assistant: taskchat.Name, Find: a.findTasks},
 		{Assistant: council.Name, Find: a.findCouncil}}
 }
 

@@ -82,7 +82,9 @@ func (a *App) documentSource(ctx context.Context, path string) (func(name string
 const mostUnread = 5
 
 // readDocuments reads the documents of a witness: the attached ones, or those of a folder.
-func (a *App) readDocuments(ctx context.Context, w inquiry.Called) ([]document.Document, []*document.Error, error) {
+func (a *App) readDocuments(
+	ctx context.Context, w inquiry.WitnessSpec,
+) ([]document.Document, []*document.Error, error) {
 	if w.Name == "" {
 		docs, failed := document.FromMaterial(w.Handed)
 		return docs, failed, nil
@@ -95,7 +97,7 @@ func (a *App) readDocuments(ctx context.Context, w inquiry.Called) ([]document.D
 }
 
 // openWitness opens a witness: it reads documents or opens a model.
-func (a *App) openWitness(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+func (a *App) openWitness(ctx context.Context, w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
 	if w.Kind == "model" {
 		m, err := a.model(ctx, oracle.Env{Model: w.Name})
 		if err != nil {

@@ -139,7 +139,7 @@ const mostWaiting = 1000
 // waitingRuns counts the runs that wait for a process.
 func (a *App) waitingRuns(ctx context.Context) (w telemetry.Waiting, err error) {
 	now := a.Clock.Now()
-	all, err := a.Store.Stranded(ctx, a.Engine.When(), mostWaiting)
+	all, err := a.Store.Stranded(ctx, a.Engine.LeaseTimes(), mostWaiting)
 	w.Runs = len(all)
 	for _, r := range all {
 		w.Oldest = max(w.Oldest, now.Sub(r.StartedAt))

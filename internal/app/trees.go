@@ -55,7 +55,6 @@ func (a *App) LoadTree(t trees.Tree) (best *bt.Tree, err error) {
 	return best, err
 }
 
-// Leaves returns the leaves of an assistant.
 func (a *App) Leaves(assistant string) (*bt.Leaves, error) {
 	var names []string
 	for _, k := range kinds() {

@@ -38,7 +38,8 @@ func (c *command) replayAll(ctx context.Context, a *app.App, f replayFlags, args
 		done.Swap(int64(n))
 		all.Swap(int64(of))
 	}
-	h, err := a.Service.ReplayAll(ctx, c.owner(), service.Past{Assistant: f.assistant, Most: f.limit, OnProgress: told},
+	h, err := a.Service.ReplayAll(ctx, c.owner(),
+		service.ReplayFilter{Assistant: f.assistant, Most: f.limit, OnProgress: told},
 		replay.Options{TreeFile: f.tree, Tree: text})
 	screen.close()
 	var misuse *service.UsageError

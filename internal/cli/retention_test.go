@@ -99,7 +99,7 @@ type failing struct {
 	retire func(context.Context) error
 }
 
-func (f failing) Retire(ctx context.Context, _ journal.Owner, _ journal.Idle) ([]journal.Tombstone, error) {
+func (f failing) Retire(ctx context.Context, _ journal.Owner, _ journal.IdleFilter) ([]journal.Tombstone, error) {
 	return nil, f.retire(ctx)
 }
 

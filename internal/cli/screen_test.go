@@ -72,7 +72,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 // asks is a step that asks for effects.
-func asks(effects ...run.Asked) service.Update {
+func asks(effects ...run.RequestedEffect) service.Update {
 	return service.Update{Step: &service.Step{Status: "RUNNING", Started: effects}}
 }
 
@@ -98,10 +98,10 @@ func happened(t *testing.T, e bt.Typed) service.Update {
 }
 
 var (
-	turn = run.Asked{Op: 1, Kind: agent.EffectTurn, Label: "turn 1 of 30"}
-	call = run.Asked{Op: 2, Kind: agent.EffectCall,
+	turn = run.RequestedEffect{Op: 1, Kind: agent.EffectTurn, Label: "turn 1 of 30"}
+	call = run.RequestedEffect{Op: 2, Kind: agent.EffectCall,
 		Label: `code_search {"query":"how are leases acquired when a process is dead"}`}
-	read = run.Asked{Op: 3, Kind: agent.EffectCall, Label: `code_read {"path":"internal/run/lease.go"}`}
+	read = run.RequestedEffect{Op: 3, Kind: agent.EffectCall, Label: `code_read {"path":"internal/run/lease.go"}`}
 )
 
 const longAnswer = `## Leases

@@ -200,7 +200,7 @@ func (c *command) sideBySide(p oracle.Pair) error {
 	}
 	for _, way := range []struct {
 		name string
-		oracle.Side
+		oracle.ComparedAnswer
 	}{{"ours", p.Ours}, {"baseline", p.Shadow}} {
 		fmt.Fprintf(c.Out, "\n--- %s, citing: %s\n%s\n", way.name, printable(strings.Join(way.Cited, ", ")),
 			printable(way.Answer))

@@ -148,7 +148,7 @@ func (p *performer) saveAnswer(ctx context.Context, job run.Job, asked KeepPaylo
 
 // findSavedAnswer says whether an answer was saved before a crash.
 func (p *performer) findSavedAnswer(ctx context.Context, job run.Job) (any, bool, error) {
-	asked, err := run.AskedOf[KeepPayload](job)
+	asked, err := run.PayloadOf[KeepPayload](job)
 	if err != nil {
 		return nil, false, err
 	}
@@ -196,5 +196,5 @@ func textAndModel(c *run.CompletionRecord) (text, by string, err error) {
 	case ChairReceipt:
 		return r.Text, r.Model, nil
 	}
-	return "", "", fmt.Errorf("%s is no answer", run.Asked{Kind: c.Kind, Label: c.Label}.Name())
+	return "", "", fmt.Errorf("%s is no answer", run.RequestedEffect{Kind: c.Kind, Label: c.Label}.Name())
 }

@@ -69,12 +69,12 @@ func (p *performer) requestFor(
 		return nil, c, err
 	}
 	q := &assistant.Prompt{Request: model.Request{Purpose: m.purpose}}
-	q.Tell(m.about, string(told))
-	q.Tell("language", "\n\nWrite in "+inEnglish(p.env.Language)+".")
-	q.Say(model.User)
-	q.Part(assistant.PartSegment, "context", fmt.Sprintf("What the person said:\n\n%s\n", plainHeadings(said.Text)))
+	q.AddSegment(m.about, string(told))
+	q.AddSegment("language", "\n\nWrite in "+inEnglish(p.env.Language)+".")
+	q.BeginMessage(model.User)
+	q.AddPart(assistant.PartSegment, "context", fmt.Sprintf("What the person said:\n\n%s\n", plainHeadings(said.Text)))
 	for n, a := range m.answers {
-		q.Part(assistant.PartSegment, a.Oracle.Name, blocks[n])
+		q.AddPart(assistant.PartSegment, a.Oracle.Name, blocks[n])
 	}
 	c.Sent = q.Request.Digest()
 	return q, c, nil
@@ -127,9 +127,9 @@ func (p *performer) oracleRequest(ctx context.Context) (*assistant.Prompt, error
 		return nil, err
 	}
 	q := &assistant.Prompt{Request: model.Request{Purpose: Purpose}}
-	q.Say(model.User)
+	q.BeginMessage(model.User)
 	for _, s := range segmentsOf(oracle, string(composed)) {
-		q.Part(assistant.PartSegment, s.name, s.text)
+		q.AddPart(assistant.PartSegment, s.name, s.text)
 	}
 	return q, nil
 }

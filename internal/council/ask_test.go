@@ -479,7 +479,7 @@ func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	p := h.process("one", h.journal)
 	start := func(name, options string) error {
 		_, err := p.service.Start(t.Context(), ada, service.Request{Assistant: name,
-			Options: assistant.Said{JSON: []byte(options)}})
+			Options: assistant.GivenOptions{JSON: []byte(options)}})
 		return err
 	}
 	for wrong, says := range map[string]string{

@@ -25,8 +25,8 @@ type ChairPayload struct {
 	Answers []Spoken `json:"answers"`
 }
 
-// Merged is what a chair makes of answers. Overlooked is by nobody.
-type Merged struct {
+// MergedAnswers is what a chair makes of the oracles' answers. What is in Overlooked, no oracle said.
+type MergedAnswers struct {
 	Sentences  []Sentence `json:"sentences"`
 	Agree      []Sentence `json:"agree,omitempty"`
 	Differ     []Sentence `json:"differ,omitempty"`
@@ -47,7 +47,7 @@ type Sentence struct {
 // ChairReceipt is what a chair has made of the answers. Text is Markdown of it.
 type ChairReceipt struct {
 	Text string `json:"text"`
-	Merged
+	MergedAnswers
 	Model string      `json:"model"`
 	Usage model.Usage `json:"usage"`
 	Composed
@@ -244,7 +244,7 @@ func wordsOf(language string) words {
 }
 
 // markdown is what a chair has made of answers, each sentence with whose it is.
-func (m *Merged) markdown(w words) string {
+func (m *MergedAnswers) markdown(w words) string {
 	b := &strings.Builder{}
 	doubt := false
 	list := func(title string, own bool, all []Sentence) {

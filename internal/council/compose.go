@@ -50,8 +50,8 @@ func (c *composer) addReceipt(o *Outcome, seq int64, done *run.CompletionRecord)
 		}
 	case ChairReceipt:
 		if done.Err == nil {
-			o.Chair, o.Merged = c.newAnswer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
-				Usage: r.Usage}), &r.Merged
+			o.Chair, o.MergedAnswers = c.newAnswer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
+				Usage: r.Usage}), &r.MergedAnswers
 		}
 	case NextReceipt:
 		o.Before = r.Failed

@@ -103,13 +103,13 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}
 	return map[string]run.Performer{
 		EffectReply:      {Do: p.answerAsOracle},
-		EffectMember:     {Do: agent.Performing(p.askMember), Withdraw: p.stopMember},
-		EffectChair:      {Do: agent.Performing(p.mergeAnswers)},
-		EffectKeep:       {Do: agent.Performing(p.saveAnswer), Found: p.findSavedAnswer},
-		EffectName:       {Do: agent.Performing(p.nameSession)},
-		EffectNext:       {Do: agent.Performing(p.findNextRecording)},
-		EffectTranscribe: {Do: agent.Performing(p.transcribe)},
-		EffectSettle:     {Do: agent.Performing(p.settleState)},
+		EffectMember:     {Do: agent.NewPerformer(p.askMember), Withdraw: p.stopMember},
+		EffectChair:      {Do: agent.NewPerformer(p.mergeAnswers)},
+		EffectKeep:       {Do: agent.NewPerformer(p.saveAnswer), Found: p.findSavedAnswer},
+		EffectName:       {Do: agent.NewPerformer(p.nameSession)},
+		EffectNext:       {Do: agent.NewPerformer(p.findNextRecording)},
+		EffectTranscribe: {Do: agent.NewPerformer(p.transcribe)},
+		EffectSettle:     {Do: agent.NewPerformer(p.settleState)},
 	}, nil, nil
 }
 

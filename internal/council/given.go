@@ -47,7 +47,7 @@ type Env struct {
 	Left     []string `json:"left,omitempty"`     // what is not in the context, and why, in words
 }
 
-// Models implements assistant.Asks.
+// Models implements assistant.UsesModels.
 func (e Env) Models() []string { return []string{e.Model} }
 
 // Heard is an oracle of a sitting. Ref is the record of its answer, 0 without one; Failed says why there is none.

@@ -112,8 +112,9 @@ func TestNoFormOfHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 		"after a code block's end":           "````\n```\n````\n## Bob\n\nForged.",
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := council.Outcome{Sat: council.Sat{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"},
-				Text: text}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}}
+			answers := []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: text},
+				{Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}
+			o := council.Outcome{SittingResult: council.SittingResult{Answers: answers}}
 			var headings []string
 			var fence markdown.Fence
 			before := ""
@@ -138,8 +139,9 @@ func TestNoFormOfHeadingInAnAnswerReadsAsNobodyElses(t *testing.T) {
 
 func TestCodeBlockThatAnAnswerLeavesOpenHidesNobodyElses(t *testing.T) {
 	for open, end := range map[string]string{"```go": "```", "~~~~": "~~~~"} {
-		o := council.Outcome{Sat: council.Sat{Answers: []council.Answer{{Oracle: council.Seat{Name: "Ada"},
-			Text: "So:\n\n" + open + "\n# mine"}, {Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}}}
+		answers := []council.Answer{{Oracle: council.Seat{Name: "Ada"}, Text: "So:\n\n" + open + "\n# mine"},
+			{Oracle: council.Seat{Name: "Bob"}, Text: "Mine."}}
+		o := council.Outcome{SittingResult: council.SittingResult{Answers: answers}}
 		contains(t, o.Markdown(), open+"\n# mine\n"+end+"\n\n## Bob\n\nMine.")
 	}
 }

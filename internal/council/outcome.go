@@ -29,7 +29,7 @@ type Outcome struct {
 	Cut      string   `json:"cut,omitempty"`
 	Left     []string `json:"left_out,omitempty"`
 	Doubted  []string `json:"doubted,omitempty"`
-	Sat
+	SittingResult
 	Unsaved *Unsaved `json:"unsaved,omitempty"` // an answer of this very run that could not be written
 
 	Recordings []TranscriptReceipt `json:"recordings,omitempty"`
@@ -40,15 +40,15 @@ type Outcome struct {
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Sat is what came of asking oracles. Texts are Markdown.
-type Sat struct {
-	Oracles []Seat    `json:"oracles,omitempty"` // who were asked
-	Answer  *Answer   `json:"answer,omitempty"`  // of one who was asked alone
-	Answers []Answer  `json:"answers,omitempty"` // of several
-	Silent  []Silent  `json:"without_answer,omitempty"`
-	Chair   *Answer   `json:"chair,omitempty"` // nil: nobody presided
-	*Merged           // what the chair made of the answers
-	Skipped []Skipped `json:"skipped,omitempty"`
+// SittingResult is the result of asking oracles. Texts are Markdown.
+type SittingResult struct {
+	Oracles        []Seat    `json:"oracles,omitempty"` // who were asked
+	Answer         *Answer   `json:"answer,omitempty"`  // of one who was asked alone
+	Answers        []Answer  `json:"answers,omitempty"` // of several
+	Silent         []Silent  `json:"without_answer,omitempty"`
+	Chair          *Answer   `json:"chair,omitempty"` // nil: nobody presided
+	*MergedAnswers           // what the chair made of the answers
+	Skipped        []Skipped `json:"skipped,omitempty"`
 }
 
 // Answer is one that an oracle, or a chair, has given. File is where it lies in the session's folder; Unsaved says why
@@ -103,7 +103,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	_ = c.readStart() // a run that did not begin as it should has nothing to show
 	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model,
 		Language: c.env.Language,
-		Cut:      c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, Sat: Sat{Oracles: c.given.Oracles}}
+		Cut:      c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, SittingResult: SittingResult{Oracles: c.given.Oracles}}
 	c.addReceipts(&o, e)
 	r := run.Outcome{Status: journal.Done, Reason: reasons[c.given.Kind]}
 	switch {
@@ -135,14 +135,15 @@ func readOutcome(raw json.RawMessage) (o Outcome, err error) {
 	return o, nil
 }
 
-// ReadSat reads what came of a run. asked is false if no oracle was: the run gave a name, or wrote down recordings.
-func ReadSat(outcome json.RawMessage) (s Sat, asked bool, err error) {
+// ReadSittingResult decodes the outcome of a run. asked is false if it asked no oracle, but named a session or
+// transcribed.
+func ReadSittingResult(outcome json.RawMessage) (s SittingResult, asked bool, err error) {
 	o, err := readOutcome(outcome)
-	return o.Sat, o.Kind == KindAnswer || o.Kind == KindSitting, err
+	return o.SittingResult, o.Kind == KindAnswer || o.Kind == KindSitting, err
 }
 
 // ByOracles are the answers of all who were asked, which one was, too.
-func (s *Sat) ByOracles() []Answer {
+func (s *SittingResult) ByOracles() []Answer {
 	if s.Answer != nil {
 		return []Answer{*s.Answer}
 	}

@@ -37,12 +37,12 @@ func (o *Outcome) Markdown() string {
 }
 
 // earlyAnswer is the answer of an oracle of a sitting, which is complete before those of the others.
-func earlyAnswer(c *run.CompletionRecord) *assistant.Early {
+func earlyAnswer(c *run.CompletionRecord) *assistant.EarlyPart {
 	var r MemberReceipt
 	if c.Kind != EffectMember || json.Unmarshal(c.Result, &r) != nil || r.Answer == nil {
 		return nil
 	}
-	return &assistant.Early{Markdown: r.Answer.Markdown(), Used: r.Answer.usage()}
+	return &assistant.EarlyPart{Markdown: r.Answer.Markdown(), Used: r.Answer.usage()}
 }
 
 // usage is what the model used for an answer.

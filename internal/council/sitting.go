@@ -154,7 +154,7 @@ func (p *performer) askMember(ctx context.Context, job run.Job, asked MemberPayl
 
 // stopMember asks the run of an oracle to stop, since nobody waits for its answer any more.
 func (p *performer) stopMember(ctx context.Context, job run.Job) error {
-	asked, err := run.AskedOf[MemberPayload](job)
+	asked, err := run.PayloadOf[MemberPayload](job)
 	if err != nil {
 		return err
 	}

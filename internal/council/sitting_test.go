@@ -232,7 +232,7 @@ func TestChairMergesTheAnswersAndNamesWhoseWordsItQuotes(t *testing.T) {
 	o.Chair = "bob"
 	res, out := h.process("one", h.journal).run(o)
 	same(t, "status", res.Status, journal.Done)
-	same(t, "what is merged", out.Merged, &council.Merged{
+	same(t, "what is merged", out.MergedAnswers, &council.MergedAnswers{
 		Sentences: []council.Sentence{{Text: "Sell in spring.", By: []string{"Ada"}},
 			{Text: "Renting on is safe.", By: []string{"Bob"}, Minority: true},
 			{Text: "Both can wait."}, {Text: "Write to the tax office. (Bob)"}},

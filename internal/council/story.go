@@ -58,7 +58,6 @@ func stories() []bt.Reason {
 // Story implements bt.Narrated.
 func (e OracleAsked) Story() bt.Why { return storyAsked.With(e.Oracle) }
 
-// InRun is the run in which the oracle answers.
 func (e OracleAsked) InRun() string { return e.Run }
 
 // Story implements bt.Narrated.
@@ -69,7 +68,6 @@ func (e OracleHeard) Story() bt.Why {
 	return storyHeard.With(e.Oracle)
 }
 
-// InRun is the run in which the oracle answered.
 func (e OracleHeard) InRun() string { return e.Run }
 
 // Story implements bt.Narrated.

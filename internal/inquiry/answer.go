@@ -16,7 +16,7 @@ import (
 
 // OpenPayload asks to open the witness.
 type OpenPayload struct {
-	Witness Called `json:"witness"`
+	Witness WitnessSpec `json:"witness"`
 }
 
 // OpenReceipt is the witness, with the documents that were read and those that could not be read.

@@ -111,7 +111,7 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 }
 
 // witnessSpec makes the witness from the options: documents that are handed over, a folder, or a model.
-func witnessSpec(o Options) (w Called, err error) {
+func witnessSpec(o Options) (w WitnessSpec, err error) {
 	w.Kind, w.Name = record.WitnessDocuments, cmp.Or(o.Witness.Path, strings.TrimSpace(o.Witness.Name))
 	switch {
 	case len(o.Documents) > MaxDocuments:

@@ -33,7 +33,7 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 	}
 	m := modeltest.Script(t, choice("allowance is 61 mg"), choice("daily allowance is 16 mg")).
 		As("openai:chooses", false)
-	h.reads = func(w inquiry.Called) (witness.Witness, []record.Document, error) {
+	h.reads = func(w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
 		if w.Kind != record.WitnessDocuments || w.Model != acting || w.Text == "" {
 			return nil, nil, errors.New("it is not told who chooses, and how")
 		}
@@ -61,7 +61,7 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 func TestDocumentsThatAreHandedOverAreKeptWithTheInquiryAndReadAgainByAnotherProcess(t *testing.T) {
 	h := newHouse(t)
 	var told []string
-	h.reads = func(w inquiry.Called) (witness.Witness, []record.Document, error) {
+	h.reads = func(w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
 		told = append(told, w.Handed)
 		docs, _ := document.FromMaterial(w.Handed)
 		return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}),

@@ -119,14 +119,14 @@ func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x a
 	}
 	req := witness.Request(p.env.Witness.Text, q.Text, witnessExchanges(earlier))
 	sent := &assistant.Prompt{}
-	sent.Tell("witness", req.System)
+	sent.AddSegment("witness", req.System)
 	for _, m := range req.Messages {
 		kind, name := assistant.PartSegment, "question"
 		if m.Role == model.Assistant {
 			kind, name = assistant.PartModel, ""
 		}
-		sent.Say(m.Role)
-		sent.Part(kind, name, m.Text)
+		sent.BeginMessage(m.Role)
+		sent.AddPart(kind, name, m.Text)
 	}
 	return sent.ShowEffect(r.By, model.Schema{}, r.Sent, assistant.AnswerParts(r.Text)...), nil
 }

@@ -20,11 +20,11 @@ type Given struct {
 
 // Env says which models and which witness a run uses. It is journaled, and holds no secret.
 type Env struct {
-	Detective string `json:"detective"` // provider:model
-	Witness   Called `json:"witness"`
+	Detective string      `json:"detective"` // provider:model
+	Witness   WitnessSpec `json:"witness"`
 }
 
-// Models implements assistant.Asks.
+// Models implements assistant.UsesModels.
 func (e Env) Models() []string {
 	all := []string{e.Detective, e.Witness.Model}
 	if e.Witness.Kind == "model" {

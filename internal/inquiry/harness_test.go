@@ -86,7 +86,7 @@ type house struct {
 	broken error
 	talks  bool // the witness is a model, too
 
-	reads func(inquiry.Called) (witness.Witness, []record.Document, error) // a witness of real documents
+	reads func(inquiry.WitnessSpec) (witness.Witness, []record.Document, error) // a witness of real documents
 
 	mu     sync.Mutex
 	sent   []model.Request // to the detective, in order
@@ -227,7 +227,7 @@ func (h *house) deps(store journal.Store) inquiry.Deps {
 			}
 			return &detective{h, acting}, nil
 		},
-		Witness: func(_ context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+		Witness: func(_ context.Context, w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
 			h.mu.Lock()
 			h.opened++
 			h.mu.Unlock()

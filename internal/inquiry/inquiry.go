@@ -35,7 +35,7 @@ type Deps struct {
 	Files   func(owner journal.Owner) (*record.Folder, error)
 	Choose  func(ctx context.Context, asked string) (model string, err error)
 	Model   func(ctx context.Context, id string) (model.Model, error)
-	Witness func(ctx context.Context, w Called) (witness.Witness, []record.Document, error) // reads its documents
+	Witness func(ctx context.Context, w WitnessSpec) (witness.Witness, []record.Document, error) // reads its documents
 	// detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
 	Prompts fs.FS
 
@@ -49,8 +49,8 @@ type Embeddings struct {
 	Away bool   `json:"away,omitempty"` // what it is sent leaves the person's machines
 }
 
-// Called is the witness of an inquiry.
-type Called struct {
+// WitnessSpec is the witness of an inquiry.
+type WitnessSpec struct {
 	Kind string `json:"kind"` // "documents" or "model"
 	// the path of documents, or provider:model; "": documents that were handed over
 	Name  string `json:"name"`
@@ -69,7 +69,7 @@ type Called struct {
 }
 
 // errorWithoutPath is the text of an error, with the name of the documents in place of their path.
-func (c Called) errorWithoutPath(err error) string {
+func (c WitnessSpec) errorWithoutPath(err error) string {
 	if c.Kind != record.WitnessDocuments || c.Name == "" {
 		return err.Error()
 	}
@@ -124,11 +124,11 @@ func (d Deps) performers(_ context.Context, v *run.View) (map[string]run.Perform
 	}
 	return map[string]run.Performer{
 		EffectOpen:    {Do: p.performOpen},
-		EffectAsk:     {Do: agent.Performing(p.performAsk)},
-		EffectAnswer:  {Do: agent.Performing(p.performAnswer)},
-		EffectAnalyse: {Do: agent.Performing(p.performAnalyse)},
-		EffectSum:     {Do: agent.Performing(p.performSum)},
-		EffectWrite:   {Do: agent.Performing(p.performWrite)},
+		EffectAsk:     {Do: agent.NewPerformer(p.performAsk)},
+		EffectAnswer:  {Do: agent.NewPerformer(p.performAnswer)},
+		EffectAnalyse: {Do: agent.NewPerformer(p.performAnalyse)},
+		EffectSum:     {Do: agent.NewPerformer(p.performSum)},
+		EffectWrite:   {Do: agent.NewPerformer(p.performWrite)},
 	}, nil, nil
 }
 

@@ -219,9 +219,9 @@ type SessionFilter struct {
 	After Cursor
 }
 
-// Idle selects the sessions that nobody has used since Before, as it stands at Now. An empty Assistant means all; Limit
+// IdleFilter selects the sessions that nobody has used since Before, as of Now. An empty Assistant means all; Limit
 // 0 means 100.
-type Idle struct {
+type IdleFilter struct {
 	Assistant   string
 	Before, Now time.Time
 	Limit       int
@@ -233,33 +233,33 @@ type Key struct {
 	Run   string
 }
 
-// When is the time at which leases and rests are compared. A lease that ends after Leases, and a rest that ends after
-// Rests, were set by a clock that was wrong, and count as over; the zero time says that none can be.
-type When struct{ Now, Leases, Rests time.Time }
+// LeaseTimes is the time with which leases and rests are compared. A lease that ends after Leases, and a rest that ends
+// after Rests, were set by a clock that was wrong, and count as over; the zero time says that none can be.
+type LeaseTimes struct{ Now, Leases, Rests time.Time }
 
-// Standing is a run's status, number of records and lease holder.
-type Standing struct {
+// RunSnapshot is a run's status, number of records and lease holder at one moment.
+type RunSnapshot struct {
 	Key
 	Records     int64
 	Status      Status
 	LeaseHolder string
 }
 
-// Stand is the state of a Running run between driven and set aside.
-type Stand string
+// RunState says whether a Running run is driven, resting, waiting or set aside.
+type RunState string
 
 // The states of a Running run; it has one of these at any time.
 const (
-	IsDriven   Stand = "driven"    // under a lease
-	IsSetAside Stand = "set_aside" // too many processes ended before they had read it
-	IsResting  Stand = "resting"   // released to rest
-	IsStranded Stand = "waiting"   // to be resumed by a process with room
+	IsDriven   RunState = "driven"    // under a lease
+	IsSetAside RunState = "set_aside" // too many processes ended before they had read it
+	IsResting  RunState = "resting"   // released to rest
+	IsStranded RunState = "waiting"   // to be resumed by a process with room
 )
 
 // Count is the number of runs of an assistant in a state, and when the first of them started. It has nobody's words.
 type Count struct {
 	Assistant string    `json:"assistant"`
-	Stand     Stand     `json:"state" enum:"driven,waiting,resting,set_aside" doc:"How they stand."`
+	Stand     RunState  `json:"state" enum:"driven,waiting,resting,set_aside" doc:"How they stand."`
 	Runs      int       `json:"runs"`
 	Oldest    time.Time `json:"oldest" doc:"When the first of them started."`
 }
@@ -281,10 +281,10 @@ type Store interface {
 	// ascending). A session was last used when it was updated, or when a run of it that is still Running took its last
 	// record: an interrupted run keeps its session as long as a finished one does. One that somebody drives at idle.Now
 	// is in use.
-	Unused(ctx context.Context, owner Owner, idle Idle) ([]Session, error)
+	Unused(ctx context.Context, owner Owner, idle IdleFilter) ([]Session, error)
 	// Retire removes the sessions that Unused lists in one transaction, by retention. It returns what they leave. Where
 	// there is nothing to remove it waits for no writer.
-	Retire(ctx context.Context, owner Owner, idle Idle) ([]Tombstone, error)
+	Retire(ctx context.Context, owner Owner, idle IdleFilter) ([]Tombstone, error)
 	// Tombstone returns what a removed session left; ErrNotFound for one that was never there, or still is.
 	Tombstone(ctx context.Context, owner Owner, id string) (Tombstone, error)
 	// Tombstones lists them, the latest removed first (ties by id, descending).
@@ -337,17 +337,17 @@ type Store interface {
 	// Renew sets the end of the leases that holder has of Running runs among these, in one transaction. It leaves the
 	// others alone.
 	Renew(ctx context.Context, holder string, runs []Key, until time.Time) error
-	// Standing returns the Standing of these runs, some hundreds at most, in the order given. Missing runs are left
+	// Snapshots returns the RunSnapshot of these runs, some hundreds at most, in the order given. Missing runs are left
 	// out.
-	Standing(ctx context.Context, runs []Key) ([]Standing, error)
+	Snapshots(ctx context.Context, runs []Key) ([]RunSnapshot, error)
 	// Stranded lists the Running runs of all owners whose lease is free or over at that time, that do not rest and are
 	// not set aside, in the order in which they should be resumed, so that owners take turns: the fewer runs of an
 	// owner are driven, or stranded and started before, the earlier a run comes (ties by start and id, ascending).
 	// Limit 0 means 100.
-	Stranded(ctx context.Context, at When, limit int) ([]Run, error)
+	Stranded(ctx context.Context, at LeaseTimes, limit int) ([]Run, error)
 
 	// Census counts the Running runs of all owners at that time, by assistant and how they stand, in that order.
-	Census(ctx context.Context, at When) ([]Count, error)
+	Census(ctx context.Context, at LeaseTimes) ([]Count, error)
 
 	// Close frees what the store holds.
 	Close() error

@@ -241,12 +241,12 @@ const MaxTries = 3
 func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
 
 // Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.
-func (r Run) Rests(at When) bool {
+func (r Run) Rests(at LeaseTimes) bool {
 	return r.Status == Running && r.LeaseHolder == "" && isWithin(r.LeaseUntil, at.Now, at.Rests)
 }
 
 // Driven says whether r is Running under a lease at that time. It looks at the Status and lease of r.
-func (r Run) Driven(at When) bool {
+func (r Run) Driven(at LeaseTimes) bool {
 	return r.Status == Running && r.LeaseHolder != "" && isWithin(r.LeaseUntil, at.Now, at.Leases)
 }
 
@@ -264,7 +264,7 @@ func (r Run) AllowDelete(now time.Time) error {
 	return nil
 }
 
-func (r Run) isDrivenAt(now time.Time) bool { return r.Driven(When{Now: now}) }
+func (r Run) isDrivenAt(now time.Time) bool { return r.Driven(LeaseTimes{Now: now}) }
 
 func (r Run) endedError() error {
 	return fmt.Errorf("run %s has %w (%s)", r.ID, ErrEnded, r.Status)

@@ -128,7 +128,7 @@ func (s *Server) request(a *assistant.Assistant, c call, known []string) (r serv
 		r.Key = c.by.Key
 	}
 	rest, err := json.Marshal(given)
-	r.Options = assistant.Said{JSON: rest, Base: s.config.Assistants.Base[a.Name],
+	r.Options = assistant.GivenOptions{JSON: rest, Base: s.config.Assistants.Base[a.Name],
 		Folder: func(f *schema.Field, name string) (string, error) {
 			return s.config.Assistants.folder(c.by.Owner, f.Name, name)
 		}}

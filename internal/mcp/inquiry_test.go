@@ -83,7 +83,7 @@ func (o *office) deps(store journal.Store) inquiry.Deps {
 			return model.OfflineRules, nil
 		},
 		Model: func(context.Context, string) (model.Model, error) { return nil, errors.New("there is none") },
-		Witness: func(ctx context.Context, w inquiry.Called) (witness.Witness, []record.Document, error) {
+		Witness: func(ctx context.Context, w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
 			docs, _, err := document.NewReader("").ReadAll(ctx, w.Name)
 			var known []record.Document
 			for _, d := range docs {

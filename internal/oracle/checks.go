@@ -118,6 +118,6 @@ func (r *Report) stopReason() string {
 
 // foundNothing says whether every search so far found nothing. Failed searches don't count.
 func foundNothing(l *agent.Ledger) bool {
-	return slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Empty > 0 }) &&
-		!slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
+	return slices.ContainsFunc(l.Sources, func(t agent.SourceCalls) bool { return t.Empty > 0 }) &&
+		!slices.ContainsFunc(l.Sources, func(t agent.SourceCalls) bool { return t.Hits > 0 || t.Opened > 0 })
 }

@@ -56,8 +56,8 @@ func (a *Answer) checkCitations() {
 // citations finds all citations in the answer. Text in a fence is quoted, not cited. A URL must lead to a source only
 // if the run looked at the web.
 func (a *Answer) citations() (all []citation) {
-	rest := Unfenced(a.Answer)
-	overWeb := slices.ContainsFunc(a.Tried, func(t agent.Tried) bool { return t.Source == tool.Web })
+	rest := WithoutFences(a.Answer)
+	overWeb := slices.ContainsFunc(a.Tried, func(t agent.SourceCalls) bool { return t.Source == tool.Web })
 	if strings.Contains(rest, "://") {
 		for _, u := range urlCite().FindAllString(rest, -1) {
 			u = trimURL(u)
@@ -189,8 +189,8 @@ func pathCitation(text, name, from, to string) []citation {
 	return []citation{c}
 }
 
-// Unfenced removes the fenced blocks, whose text is quoted, from a text in Markdown.
-func Unfenced(text string) string {
+// WithoutFences removes the fenced blocks, whose text is quoted, from a text in Markdown.
+func WithoutFences(text string) string {
 	var b strings.Builder
 	open := "" // the marks of the fence
 	for line := range strings.Lines(text) {

@@ -85,7 +85,7 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 		"a number no file has":             {"In x/y.go:99999999999999999999.", nil, nil},
 		"nothing":                          {"I know it by heart.", nil, nil},
 	} {
-		a := Answer{Answer: c.text, Sources: slices.Clone(read), Tried: []agent.Tried{{Source: tool.Web}}}
+		a := Answer{Answer: c.text, Sources: slices.Clone(read), Tried: []agent.SourceCalls{{Source: tool.Web}}}
 		a.checkCitations()
 		var cited []string
 		for _, s := range a.Sources {

@@ -349,7 +349,7 @@ func lastTurnWasNovel(l *agent.Ledger) bool {
 }
 
 func (d *doubtfulReply) decideWhenStuck(l runHistory, enough, asks bool) (Verdict, bt.Why) {
-	hits := slices.ContainsFunc(l.Sources, func(t agent.Tried) bool { return t.Hits > 0 || t.Opened > 0 })
+	hits := slices.ContainsFunc(l.Sources, func(t agent.SourceCalls) bool { return t.Hits > 0 || t.Opened > 0 })
 	left := sourcePhrase(sourcesNotSearched(l.Offerable(d.Tools), *l.Ledger))
 	switch {
 	case asks:

@@ -62,10 +62,10 @@ func newListener(asked agent.Request) agent.Listener[Heard] { return &listener{o
 
 func (l *listener) Write(text string) string { return l.x.Write(text) }
 
-func (l *listener) Close(shown string, calls []model.ToolCall) agent.Closing[Heard] {
+func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteReply[Heard] {
 	rest, r := l.x.Close()
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	c := agent.Closing[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems,
+	c := agent.CompleteReply[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems,
 		Mentions: r.Mentions, Malformed: r.Malformed()}}
 	whole := shown + rest
 	text := whole[r.Thinking:]

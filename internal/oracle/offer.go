@@ -256,18 +256,18 @@ func nextSource(c classify.Classification, later []tool.Source, tools []agent.To
 
 // sourcesNotSearched are the sources that a tool could search, and in which no call has succeeded.
 func sourcesNotSearched(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
-	return sourcesWhereNo(tools, l, func(t agent.Tried) bool { return t.Calls > t.Errors })
+	return sourcesWhereNo(tools, l, func(t agent.SourceCalls) bool { return t.Calls > t.Errors })
 }
 
 // sourcesNotCalled are the sources that a tool could search, and of which no tool was called.
 func sourcesNotCalled(tools []agent.ToolFact, l agent.Ledger) []tool.Source {
-	return sourcesWhereNo(tools, l, func(t agent.Tried) bool { return t.Calls > 0 })
+	return sourcesWhereNo(tools, l, func(t agent.SourceCalls) bool { return t.Calls > 0 })
 }
 
 // sourcesWhereNo are the sources that a tool could search, and whose counts don't pass the test.
-func sourcesWhereNo(tools []agent.ToolFact, l agent.Ledger, test func(agent.Tried) bool) (sources []tool.Source) {
+func sourcesWhereNo(tools []agent.ToolFact, l agent.Ledger, test func(agent.SourceCalls) bool) (sources []tool.Source) {
 	for _, s := range sourcesByNearness("") {
-		if canBeSearched(tools, s) && !slices.ContainsFunc(l.Sources, func(t agent.Tried) bool {
+		if canBeSearched(tools, s) && !slices.ContainsFunc(l.Sources, func(t agent.SourceCalls) bool {
 			return t.Source == s && test(t)
 		}) {
 			sources = append(sources, s)

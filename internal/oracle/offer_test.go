@@ -101,7 +101,7 @@ func searchers(sources ...tool.Source) (tools []agent.ToolFact) {
 
 func TestASourceCountsAsSearchedOnceACallOfItWentWell(t *testing.T) {
 	tools := searchers(tool.Code, tool.Vault, tool.Web)
-	ledger := agent.Ledger{Sources: []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1},
+	ledger := agent.Ledger{Sources: []agent.SourceCalls{{Source: tool.Code, Calls: 1, Empty: 1},
 		{Source: tool.Web, Calls: 2, Errors: 2}}}
 	differs(t, sourcesNotSearched(tools, ledger), []tool.Source{tool.Vault, tool.Web})
 	differs(t, sourcesNotSearched(searchers(tool.Code), ledger), nil)

@@ -42,10 +42,10 @@ type Answer struct {
 	Usage       model.Usage        `json:"usage"`
 	Models      []agent.ModelUsage `json:"usage_by_model,omitempty"` // where there was more than one
 	// all that were emitted, the ignored ones included
-	Signals  []signal.Signal  `json:"signals"`
-	Problems []signal.Problem `json:"signal_problems,omitempty"`
-	Gaps     []string         `json:"capability_gaps,omitempty"`
-	Tried    []agent.Tried    `json:"sources_tried,omitempty"`
+	Signals  []signal.Signal     `json:"signals"`
+	Problems []signal.Problem    `json:"signal_problems,omitempty"`
+	Gaps     []string            `json:"capability_gaps,omitempty"`
+	Tried    []agent.SourceCalls `json:"sources_tried,omitempty"`
 	// what became of the changes that the model asked for; null: it asked for none
 	Writes    *agent.Writes   `json:"writes,omitempty"`
 	Notices   []agent.Notice  `json:"notices,omitempty"`

@@ -51,7 +51,7 @@ type Env struct {
 	LeftOut agent.Whys `json:"left_out,omitempty"`
 }
 
-// Models implements assistant.Asks.
+// Models implements assistant.UsesModels.
 func (e Env) Models() []string { return append([]string{e.Model}, e.Fallback...) }
 
 // smallWindow is a window, in tokens, that is too small for the full instructions for signals.
@@ -134,7 +134,7 @@ func openPerformers(
 		return nil, nil, err
 	}
 	b.Tools = tools.Specs()
-	caller := &agent.Caller{View: v, Tools: tools, Of: agent.Proposed[Heard], Timeout: deps.ToolTimeout,
+	caller := &agent.Caller{View: v, Tools: tools, Of: agent.ProposedCall[Heard], Timeout: deps.ToolTimeout,
 		DryRun: a.env.ShadowOf != "", Spoken: a.personsWords}
 	return map[string]run.Performer{
 		agent.EffectTurn:  agent.Turns(b, m, newListener),
@@ -149,7 +149,7 @@ func openPerformers(
 func scoreReply(
 	ctx context.Context, classifier func(context.Context, string) ([]Score, error), job run.Job,
 ) (any, error) {
-	p, err := run.AskedOf[ClassifyPayload](job)
+	p, err := run.PayloadOf[ClassifyPayload](job)
 	if err != nil {
 		return nil, err
 	}

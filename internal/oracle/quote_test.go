@@ -53,19 +53,19 @@ func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 	for _, c := range []struct {
 		model, reason string
 		sources       []agent.Source
-		tried         []agent.Tried
+		tried         []agent.SourceCalls
 		want, note    string
 	}{
 		{model.OfflineRules, StopSatisfied, found, nil, "found 2 places", "found 2 places; 1.5 s"},
 		{model.OfflineRules, StopPartial, found[:1], nil, "found 1 place", "found 1 place; 1.5 s"},
-		{model.OfflineRules, StopStuck, nil, []agent.Tried{{Source: tool.Code, Calls: 1, Empty: 1}}, "nothing found",
+		{model.OfflineRules, StopStuck, nil, []agent.SourceCalls{{Source: tool.Code, Calls: 1, Empty: 1}}, "nothing found",
 			"nothing found; searched the code; 1.5 s"},
 		{model.OfflineRules, StopSatisfied, nil, nil, "nothing searched", "nothing searched; 1.5 s"},
 		{model.OfflineRules, StopCancelled, found, nil, StopCancelled, "cancelled; 1.5 s"},
-		{"ollama:tiny", StopSatisfied, found, []agent.Tried{{Source: tool.Vault, Calls: 3, Hits: 2, Opened: 1},
+		{"ollama:tiny", StopSatisfied, found, []agent.SourceCalls{{Source: tool.Vault, Calls: 3, Hits: 2, Opened: 1},
 			{Source: tool.Web, Opened: 2}}, StopSatisfied,
 			"searched the notes, read 1 note, read 2 pages; 1.5 s; ollama:tiny"},
-		{"ollama:tiny", StopBudget, nil, []agent.Tried{{Source: "tracker", Hits: 1}}, StopBudget,
+		{"ollama:tiny", StopBudget, nil, []agent.SourceCalls{{Source: "tracker", Hits: 1}}, StopBudget,
 			"stopped by the budget; searched tracker; 1.5 s; ollama:tiny"},
 	} {
 		a := Answer{Model: c.model, StopReason: c.reason, Sources: c.sources, Tried: c.tried, TookMS: 1500}

@@ -120,14 +120,14 @@ func (a *requestData) earlierExchange(ctx context.Context, id string) (Exchange,
 	return exchangeOf(r)
 }
 
-// turnRequest builds the request of one turn: it implements agent.Asking.
+// turnRequest builds the request of one turn: it implements agent.TurnPrompt.
 type turnRequest struct {
 	*requestData
 	TurnSituation
 	agent.TurnPayload
 }
 
-func (a *requestData) newTurnRequest(p agent.TurnPayload) (agent.Asking, error) {
+func (a *requestData) newTurnRequest(p agent.TurnPayload) (agent.TurnPrompt, error) {
 	s, err := turnSituation(p)
 	return turnRequest{a, s, p}, err
 }

@@ -42,8 +42,8 @@ func NewShadow(of run.Spec, runID string) (run.Spec, error) {
 	return of, nil
 }
 
-// Side is one of the two compared answers to a question.
-type Side struct {
+// ComparedAnswer is one of the two compared answers to a question.
+type ComparedAnswer struct {
 	RunID       string         `json:"run_id"`
 	Model       string         `json:"model"`
 	StopReason  string         `json:"stop_reason"`
@@ -60,13 +60,13 @@ type Side struct {
 
 // Pair is a run and its shadow.
 type Pair struct {
-	Question string `json:"question"`
-	Ours     Side   `json:"ours"`
-	Shadow   Side   `json:"shadow"`
+	Question string         `json:"question"`
+	Ours     ComparedAnswer `json:"ours"`
+	Shadow   ComparedAnswer `json:"shadow"`
 }
 
-func sideOf(a Answer) Side {
-	s := Side{RunID: a.RunID, Model: a.Model, StopReason: a.StopReason, Turns: a.Turns, Calls: map[string]int{},
+func sideOf(a Answer) ComparedAnswer {
+	s := ComparedAnswer{RunID: a.RunID, Model: a.Model, StopReason: a.StopReason, Turns: a.Turns, Calls: map[string]int{},
 		ToolCalls:   len(a.ToolCalls),
 		Unnecessary: a.Unnecessary(), Tokens: a.Usage.InputTokens + a.Usage.OutputTokens, TookMS: a.TookMS,
 		Signals: map[string]int{}, Cited: []string{}, Answer: a.Answer}
@@ -107,7 +107,7 @@ func PairsOf(shadows []journal.Run, outcome outcomeReader, most int) (pairs []Pa
 }
 
 // wasCutShort says whether a run was stopped or failed, so that its figures can't be compared.
-func (s *Side) wasCutShort() bool {
+func (s *ComparedAnswer) wasCutShort() bool {
 	return s.StopReason == StopCancelled || s.StopReason == StopError || s.StopReason == StopRefused
 }
 
@@ -151,14 +151,14 @@ type Compared struct {
 func Compare(pairs []Pair) []Compared {
 	figures := []struct {
 		what string
-		of   func(Side) float64
+		of   func(ComparedAnswer) float64
 	}{
-		{"turns", func(s Side) float64 { return float64(s.Turns) }},
-		{"tool calls", func(s Side) float64 { return float64(s.ToolCalls) }},
-		{"unnecessary calls", func(s Side) float64 { return float64(s.Unnecessary) }},
-		{"tokens", func(s Side) float64 { return float64(s.Tokens) }},
-		{"time, ms", func(s Side) float64 { return float64(s.TookMS) }},
-		{"places cited", func(s Side) float64 { return float64(len(s.Cited)) }},
+		{"turns", func(s ComparedAnswer) float64 { return float64(s.Turns) }},
+		{"tool calls", func(s ComparedAnswer) float64 { return float64(s.ToolCalls) }},
+		{"unnecessary calls", func(s ComparedAnswer) float64 { return float64(s.Unnecessary) }},
+		{"tokens", func(s ComparedAnswer) float64 { return float64(s.Tokens) }},
+		{"time, ms", func(s ComparedAnswer) float64 { return float64(s.TookMS) }},
+		{"places cited", func(s ComparedAnswer) float64 { return float64(len(s.Cited)) }},
 	}
 	var all []Compared
 	for _, f := range figures {

@@ -159,18 +159,18 @@ func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 	same(t, "pairs", len(pairs), 2)
 	same(t, "the latest", []string{pairs[0].Question, pairs[0].Ours.RunID}, []string{weather, second.RunID})
 	p := pairs[1]
-	for _, s := range []*oracle.Side{&p.Ours, &p.Shadow} {
+	for _, s := range []*oracle.ComparedAnswer{&p.Ours, &p.Shadow} {
 		if s.TookMS <= 0 {
 			t.Errorf("it took %d ms", s.TookMS)
 		}
 		s.TookMS = 0
 	}
 	same(t, "the pair", p, oracle.Pair{Question: auth,
-		Ours: oracle.Side{RunID: first.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2,
+		Ours: oracle.ComparedAnswer{RunID: first.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2,
 			Calls: map[string]int{"code_read": 1}, ToolCalls: 1,
 			Tokens: 100, Signals: map[string]int{"need_turn": 1, "context_sufficient": 1}, Cited: []string{"a.go:1-9"},
 			Answer: "It checks a token (`a.go:3`)."},
-		Shadow: oracle.Side{RunID: shadowed.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2,
+		Shadow: oracle.ComparedAnswer{RunID: shadowed.RunID, Model: "scripted:test", StopReason: "satisfied", Turns: 2,
 			Calls:     map[string]int{"code_search": 1, "vault_search": 1, "code_read": 1},
 			ToolCalls: 3, Unnecessary: 2, Tokens: 550, Signals: map[string]int{}, Cited: []string{"a.go:1-9"},
 			Answer: "It checks a token (`a.go:3`)."}})
@@ -218,8 +218,8 @@ func TestShadowsWithNothingToCompareWithAreSkipped(t *testing.T) {
 
 func TestFiguresOfPairsAreMediansAndWhoIsLower(t *testing.T) {
 	pair := func(ours, theirs int) oracle.Pair {
-		side := func(n int) oracle.Side {
-			return oracle.Side{Turns: n, ToolCalls: 2 * n, Unnecessary: 3 * n, Tokens: 4 * n, TookMS: int64(5 * n),
+		side := func(n int) oracle.ComparedAnswer {
+			return oracle.ComparedAnswer{Turns: n, ToolCalls: 2 * n, Unnecessary: 3 * n, Tokens: 4 * n, TookMS: int64(5 * n),
 				Cited: make([]string, n)}
 		}
 		return oracle.Pair{Ours: side(ours), Shadow: side(theirs)}

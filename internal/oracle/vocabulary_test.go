@@ -271,7 +271,7 @@ func listed(all []string) string { return strings.Join(all, "; ") }
 // endTexts are what a line gives whole, or has, lacks or begins.
 var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 	"answer":            func(_ *harness, a oracle.Answer) string { return a.Answer },
-	"outside of fences": func(_ *harness, a oracle.Answer) string { return oracle.Unfenced(a.Answer) },
+	"outside of fences": func(_ *harness, a oracle.Answer) string { return oracle.WithoutFences(a.Answer) },
 	"shown":             func(h *harness, _ oracle.Answer) string { return h.shown },
 	"question":          func(_ *harness, a oracle.Answer) string { return a.Question },
 	"class":             func(_ *harness, a oracle.Answer) string { return a.QueryType },
@@ -320,7 +320,7 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 		return spaced(a.Notices, func(n agent.Notice) string { return n.Type })
 	},
 	"tried": func(_ *harness, a oracle.Answer) string {
-		return listed(texts(a.Tried, func(t agent.Tried) string {
+		return listed(texts(a.Tried, func(t agent.SourceCalls) string {
 			return fmt.Sprintf("%s %d calls %d hits %d empty %d opened %d errors",
 				t.Source, t.Calls, t.Hits, t.Empty, t.Opened, t.Errors)
 		}))

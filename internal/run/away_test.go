@@ -126,6 +126,6 @@ func TestTextOfARunIsWaitedForWhileTheJournalIsAway(t *testing.T) {
 
 // waits says whether a run waits to be taken up by whoever has room.
 func waits(r journal.Run) bool {
-	now := journal.When{Now: time.Now()}
+	now := journal.LeaseTimes{Now: time.Now()}
 	return r.Status == journal.Running && !r.SetAside() && !r.Driven(now) && !r.Rests(now)
 }

@@ -64,14 +64,14 @@ type driver struct {
 	lastReceipt    *CompletionRecord // the last receipt, whether it could be appended or not
 	cancels        map[uint64]context.CancelCauseFunc
 	working        sync.WaitGroup
-	standings      chan journal.Standing // the state of the run in the journal, at each heartbeat
-	leave          chan struct{}         // closed when the run is to be left to another process
+	snapshots      chan journal.RunSnapshot // the state of the run in the journal, at each heartbeat
+	leave          chan struct{}            // closed when the run is to be left to another process
 	leaveOnce      sync.Once
-	departing      bool        // nothing more is started: another process will
-	suspended      bool        // the run waits to be resumed
-	rest           time.Time   // until when no process resumes it unasked
-	exit           func()      // frees the room of the run
-	parted         func(Stand) // tells the observer; nil if there is none
+	departing      bool            // nothing more is started: another process will
+	suspended      bool            // the run waits to be resumed
+	rest           time.Time       // until when no process resumes it unasked
+	exit           func()          // frees the room of the run
+	parted         func(StopState) // tells the observer; nil if there is none
 }
 
 // newDriver returns a driver of a run that has folded no record yet.
@@ -80,7 +80,7 @@ func (e *Engine) newDriver(a *Assistant, tree *bt.Tree, r journal.Run) *driver {
 		e: e, a: a, f: NewFold(a, tree), began: e.Clock.Now(),
 		finished: make(chan *CompletionRecord), receiptsClosed: make(chan struct{}),
 		cancels:   map[uint64]context.CancelCauseFunc{},
-		standings: make(chan journal.Standing, 1), leave: make(chan struct{}), exit: func() {},
+		snapshots: make(chan journal.RunSnapshot, 1), leave: make(chan struct{}), exit: func() {},
 	}
 	d.Live = &Live{
 		ID: r.ID, Session: r.Session, owner: r.Owner, tree: tree, feed: newFeed(),
@@ -219,8 +219,8 @@ func (d *driver) loop(ctx, life context.Context, resumed bool) (EndRecord, error
 			err = d.appendStopRequest(life, reason)
 		case <-ctx.Done():
 			err = d.appendStopRequest(life, context.Cause(ctx).Error())
-		case s := <-d.standings:
-			err = d.checkStanding(s)
+		case s := <-d.snapshots:
+			err = d.checkSnapshot(s)
 		case <-d.leave:
 			stopDue()
 			return d.handOver(life)

@@ -378,7 +378,7 @@ func (e *Engine) newRecord(seq int64, at time.Time, kind string, data []byte) jo
 // records, for which this build must be able to.
 func (e *Engine) Explain(ctx context.Context, owner journal.Owner, id string) ([]TraceStep, error) {
 	recs, a, tree, err := e.readRunAndTree(ctx, owner, id)
-	if kept, failed := Traced(recs); failed != nil || kept != nil {
+	if kept, failed := ReadTrace(recs); failed != nil || kept != nil {
 		return kept, failed
 	}
 	if err == nil {

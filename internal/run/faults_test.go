@@ -39,8 +39,8 @@ func (s tapped) Records(
 	return recs, err
 }
 
-func (s tapped) Standing(ctx context.Context, runs []journal.Key) (all []journal.Standing, err error) {
-	err = s.on(ctx, "Standing", nil, func() (err error) { all, err = s.Store.Standing(ctx, runs); return err })
+func (s tapped) Snapshots(ctx context.Context, runs []journal.Key) (all []journal.RunSnapshot, err error) {
+	err = s.on(ctx, "Snapshots", nil, func() (err error) { all, err = s.Store.Snapshots(ctx, runs); return err })
 	return all, err
 }
 
@@ -144,5 +144,5 @@ var errUnreachable = fmt.Errorf("no answer: %w", journal.ErrUnreachable)
 
 // remote is a store that can't be reached while it is set.
 func remote(store journal.Store) *failing {
-	return breaks(store, errUnreachable, "Append", "Run", "Standing", "Renew", "Acquire")
+	return breaks(store, errUnreachable, "Append", "Run", "Snapshots", "Renew", "Acquire")
 }

@@ -182,7 +182,7 @@ func (f *Fold) step(seq int64, in bt.Input) {
 		effect := openEffect{e, Digest(e)}
 		f.open[e.Op] = effect
 		f.order = append(f.order, e.Op)
-		traced.Start = append(traced.Start, Asked{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label,
+		traced.Start = append(traced.Start, RequestedEffect{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label,
 			Digest: effect.Digest})
 	}
 	f.last = res

@@ -26,7 +26,7 @@ func TestTraceShowsWhatALeafTells(t *testing.T) {
 	})
 	live := start(t, w.engine(store, "one", w.with(append(leaves(), point)...)), `<Point value="{v}"/>`)
 	wait(t, live)
-	steps, err := run.Traced(records(t, store, live.ID))
+	steps, err := run.ReadTrace(records(t, store, live.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestTraceNamesAnEffectWithoutLabelByItsKind(t *testing.T) {
 	store := localStore(t)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a r:" got="{got}"/>`)
 	wait(t, live)
-	steps, err := run.Traced(records(t, store, live.ID))
+	steps, err := run.ReadTrace(records(t, store, live.ID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +73,7 @@ func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 			say := bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value })
 			live := start(t, w.engine(store, "one", w.with(say)), `<Say/>`)
 			wait(t, live)
-			steps, err := run.Traced(records(t, store, live.ID))
+			steps, err := run.ReadTrace(records(t, store, live.ID))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,7 +169,7 @@ func TestTraceThatIsTooLargeKeepsItsFirstSteps(t *testing.T) {
 	live := start(t, w.engine(store, "one", w.with(append(leaves(), tell)...)), body)
 	end, _ := wait(t, live)
 	same(t, "status", end.Status, journal.Done)
-	steps, err := run.Traced(records(t, store, live.ID))
+	steps, err := run.ReadTrace(records(t, store, live.ID))
 	if err != nil || len(steps) == 0 || len(steps) >= 13 {
 		t.Errorf("%d steps are kept, error %v", len(steps), err)
 	}

@@ -75,17 +75,17 @@ func (e *Engine) release(ctx context.Context, k journal.Key, rest time.Time) {
 
 // Driven reports whether somebody drives a run, as far as its lease and its holder show.
 func (e *Engine) Driven(r journal.Run) bool {
-	return r.Driven(e.When()) && (e.Dead == nil || !e.Dead(r.LeaseHolder))
+	return r.Driven(e.LeaseTimes()) && (e.Dead == nil || !e.Dead(r.LeaseHolder))
 }
 
 // leaseGrace is how far the clocks of two processes may differ.
 const leaseGrace = 2 * time.Second
 
-// When returns the current time, and the latest ends of leases and rests that are believed: processes set no later
-// ones, so a later end was set by a wrong clock.
-func (e *Engine) When() journal.When {
+// LeaseTimes returns the current time, and the latest ends of leases and rests that are believed: processes set no
+// later ones, so a later end was set by a wrong clock.
+func (e *Engine) LeaseTimes() journal.LeaseTimes {
 	now := e.Clock.Now()
-	return journal.When{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(fruitlessRest + leaseGrace)}
+	return journal.LeaseTimes{Now: now, Leases: now.Add(e.Lease + leaseGrace), Rests: now.Add(fruitlessRest + leaseGrace)}
 }
 
 // addLive makes a driver known to the engine, which renews its lease from then on.
@@ -140,7 +140,7 @@ func (e *Engine) keepLeases(idle <-chan struct{}) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), e.Lease/3)
 		drivers, keys := e.drivers()
-		if err := e.sendStandings(ctx, drivers, keys); err != nil {
+		if err := e.sendSnapshots(ctx, drivers, keys); err != nil {
 			e.Log.Warn("looking after runs", "runs", len(keys), "err", err)
 		}
 		if now := e.Clock.Now(); now.Sub(renewed) >= e.Lease/3 {
@@ -154,26 +154,26 @@ func (e *Engine) keepLeases(idle <-chan struct{}) {
 	}
 }
 
-func (e *Engine) sendStandings(ctx context.Context, drivers []*driver, keys []journal.Key) error {
-	all, err := e.Store.Standing(ctx, keys)
+func (e *Engine) sendSnapshots(ctx context.Context, drivers []*driver, keys []journal.Key) error {
+	all, err := e.Store.Snapshots(ctx, keys)
 	if err != nil {
 		return err
 	}
-	standing := make(map[string]journal.Standing, len(all))
+	snapshots := make(map[string]journal.RunSnapshot, len(all))
 	for _, s := range all {
-		standing[s.Run] = s
+		snapshots[s.Run] = s
 	}
 	for _, d := range drivers {
 		select {
-		case d.standings <- standing[d.ID]:
+		case d.snapshots <- snapshots[d.ID]:
 		default: // the driver has not read the last one yet
 		}
 	}
 	return nil
 }
 
-// checkStanding returns an error if the journal shows that this driver has lost its run.
-func (d *driver) checkStanding(s journal.Standing) error {
+// checkSnapshot returns an error if the journal shows that this driver has lost its run.
+func (d *driver) checkSnapshot(s journal.RunSnapshot) error {
 	switch {
 	case s.Status == "":
 		return fmt.Errorf("run %s: %w", d.ID, journal.ErrNotFound)

@@ -279,10 +279,10 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := w.engine(store, "right")
-			if row := statusOf(t, store, id); e.Driven(row) || row.Rests(e.When()) {
-				t.Errorf("driven %v, rests %v", e.Driven(row), row.Rests(e.When()))
+			if row := statusOf(t, store, id); e.Driven(row) || row.Rests(e.LeaseTimes()) {
+				t.Errorf("driven %v, rests %v", e.Driven(row), row.Rests(e.LeaseTimes()))
 			}
-			stranded, err := store.Stranded(t.Context(), e.When(), 5)
+			stranded, err := store.Stranded(t.Context(), e.LeaseTimes(), 5)
 			same(t, "stranded", fmt.Sprint(len(stranded), err), "1 <nil>")
 			live, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
 			if err != nil {

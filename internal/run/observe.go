@@ -16,23 +16,23 @@ import (
 type Observer interface {
 	// Drive is called when this process begins to drive a run, which it does under the returned context. parted, which
 	// is not nil, is called once, when this process stops driving the run.
-	Drive(ctx context.Context, d Driven) (_ context.Context, parted func(Stand))
+	Drive(ctx context.Context, d DrivenRun) (_ context.Context, parted func(StopState))
 	// Perform is called before an effect is performed, under the returned context. done, which is not nil, is called
 	// afterwards.
-	Perform(ctx context.Context, e Performed) (_ context.Context, done func(Effected))
+	Perform(ctx context.Context, e PerformedEffect) (_ context.Context, done func(EffectResult))
 	// Commit is called after each write of records to the journal, whether it succeeded or not.
 	Commit(ctx context.Context, took time.Duration, err error)
 }
 
-// Driven is a run that this process drives. TakenUp: it was driven before.
-type Driven struct {
+// DrivenRun is a run that this process begins to drive. TakenUp says that it was resumed.
+type DrivenRun struct {
 	Run, Session, Assistant string
 	TakenUp                 bool
 }
 
-// Stand is the state of a run when a process stops driving it. Status is its journal.Status if it has ended, else one
-// of the statuses below. Reason is the assistant's; for a lost run, one of the Lost constants.
-type Stand struct{ Status, Reason string }
+// StopState is the state of a run when a process stops driving it. Status is its journal.Status if it has ended, else
+// one of the statuses below. Reason is the assistant's; for a lost run, one of the Lost constants.
+type StopState struct{ Status, Reason string }
 
 // Statuses of runs that have not ended.
 const (
@@ -48,17 +48,17 @@ const (
 	LostBroken = "broken" // anything else, such as a journal that refuses records
 )
 
-// Performed is an effect that is performed, or looked up where it was under way in a crash.
-type Performed struct {
+// PerformedEffect is an effect that begins: it is performed or, if a crash interrupted it, looked up.
+type PerformedEffect struct {
 	Op   uint64
 	Kind string
 	Leaf string // that asks for it
 	Once bool
 }
 
-// Effected is the result of an effect. Fault is the kind of its fault: KindUnsorted if that has none, and "" without
-// a fault.
-type Effected struct {
+// EffectResult is the result of an effect. Fault is the kind of its fault: KindUnsorted if that has none, and ""
+// without a fault.
+type EffectResult struct {
 	Took      time.Duration
 	Fault     string
 	Found     bool // it was performed before a crash
@@ -73,7 +73,7 @@ func (d *driver) reportDriven(ctx context.Context, resumed bool) context.Context
 	if d.e.Observer == nil {
 		return ctx
 	}
-	ctx, d.parted = d.e.Observer.Drive(ctx, Driven{Run: d.ID, Session: d.Session, Assistant: d.a.Name,
+	ctx, d.parted = d.e.Observer.Drive(ctx, DrivenRun{Run: d.ID, Session: d.Session, Assistant: d.a.Name,
 		TakenUp: resumed && !d.wasNeverDriven()})
 	return ctx
 }
@@ -87,14 +87,14 @@ func (d *driver) reportParted(lost string) {
 	if d.parted == nil {
 		return
 	}
-	s := Stand{string(d.end.Status), d.end.Reason}
+	s := StopState{string(d.end.Status), d.end.Reason}
 	switch {
 	case d.suspended:
 		s.Status = StandsSuspended
 	case errors.Is(d.err, ErrLeft):
 		s.Status = StandsLeft
 	case d.err != nil:
-		s = Stand{StandsLost, lost}
+		s = StopState{StandsLost, lost}
 	}
 	d.parted(s)
 }
@@ -113,9 +113,9 @@ func (d *driver) performObserved(ctx context.Context, e openEffect, w performMod
 		return d.performEffect(ctx, e, w)
 	}
 	began := d.e.Clock.Now()
-	ctx, done := d.e.Observer.Perform(ctx, Performed{Op: e.Op, Kind: e.Kind, Leaf: e.Leaf, Once: e.Once})
+	ctx, done := d.e.Observer.Perform(ctx, PerformedEffect{Op: e.Op, Kind: e.Kind, Leaf: e.Leaf, Once: e.Once})
 	c := d.performEffect(ctx, e, w)
-	done(Effected{Took: d.e.Clock.Now().Sub(began), Fault: faultKind(c.Err), Found: c.Found, Suspended: c.suspended})
+	done(EffectResult{Took: d.e.Clock.Now().Sub(began), Fault: faultKind(c.Err), Found: c.Found, Suspended: c.suspended})
 	return c
 }
 

@@ -40,19 +40,19 @@ func (w *witness) note(format string, args ...any) {
 	w.told = append(w.told, fmt.Sprintf(format, args...))
 }
 
-func (w *witness) Drive(ctx context.Context, d run.Driven) (context.Context, func(run.Stand)) {
+func (w *witness) Drive(ctx context.Context, d run.DrivenRun) (context.Context, func(run.StopState)) {
 	w.mu.Lock()
 	w.run, w.sessions = d.Run, map[string]bool{d.Session: true}
 	w.mu.Unlock()
 	w.note("drives %s, taken up %t", d.Assistant, d.TakenUp)
-	return context.WithValue(ctx, through{}, by(ctx)+"/drive"), func(s run.Stand) {
+	return context.WithValue(ctx, through{}, by(ctx)+"/drive"), func(s run.StopState) {
 		w.note("stands %s %s", s.Status, s.Reason)
 	}
 }
 
-func (w *witness) Perform(ctx context.Context, e run.Performed) (context.Context, func(run.Effected)) {
+func (w *witness) Perform(ctx context.Context, e run.PerformedEffect) (context.Context, func(run.EffectResult)) {
 	w.note("performs %s of %s, once %t, under %s", e.Kind, e.Leaf, e.Once, by(ctx))
-	return context.WithValue(ctx, through{}, by(ctx)+"/"+e.Kind), func(done run.Effected) {
+	return context.WithValue(ctx, through{}, by(ctx)+"/"+e.Kind), func(done run.EffectResult) {
 		w.note("has performed %s in %s: %q, found %t, suspended %t",
 			e.Kind, done.Took, done.Fault, done.Found, done.Suspended)
 	}

@@ -40,7 +40,7 @@ func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
 		k := poisoned(t, w, store, 3)
 		e := w.engine(store, "careful")
 		same(t, "tries", statusOf(t, store, k.Run).Tries, 3)
-		stranded, err := store.Stranded(t.Context(), e.When(), 10)
+		stranded, err := store.Stranded(t.Context(), e.LeaseTimes(), 10)
 		same(t, "stranded", fmt.Sprint(len(stranded), err), "0 <nil>")
 		looks := 0
 		untouched := before(store, func(context.Context) error { looks++; return nil }, "Records")

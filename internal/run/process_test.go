@@ -37,15 +37,15 @@ func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
 			all = append(all, start(t, e, `<Do what="r:a" got="{got}"/>`))
 		}
 		pass(time.Minute + time.Millisecond)
-		same(t, "looks in a minute", times("Standing"), 60)
+		same(t, "looks in a minute", times("Snapshots"), 60)
 		same(t, "renewals in a minute, each after a third of a lease", times("Renew"), 12)
 		release()
 		for _, live := range all {
 			wait(t, live)
 		}
-		looked := times("Standing")
+		looked := times("Snapshots")
 		pass(time.Minute)
-		same(t, "looks when nothing is driven", times("Standing"), looked)
+		same(t, "looks when nothing is driven", times("Snapshots"), looked)
 	})
 }
 
@@ -147,7 +147,7 @@ func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
 		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion",
 			"leave"})
 		release()
-		stranded, err := store.Stranded(t.Context(), journal.When{Now: time.Now()}, 10)
+		stranded, err := store.Stranded(t.Context(), journal.LeaseTimes{Now: time.Now()}, 10)
 		if err != nil || len(stranded) != 2 {
 			t.Errorf("%d runs are left for others, %v", len(stranded), err)
 		}

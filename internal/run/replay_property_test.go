@@ -208,7 +208,7 @@ func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
 	end, _ := wait(t, live)
 	recs := records(t, store, live.ID)
-	steps, err := run.Traced(recs)
+	steps, err := run.ReadTrace(recs)
 	if err != nil {
 		t.Fatal(err)
 	}

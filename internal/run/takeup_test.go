@@ -35,7 +35,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		if _, err := one.Resume(t.Context(), k.Owner, k.Run, run.AtOnce); !errors.Is(err, run.ErrNoRoom) {
 			t.Errorf("resuming it without room gives %v", err)
 		}
-		stranded, err := store.Stranded(t.Context(), journal.When{Now: time.Now()}, 10)
+		stranded, err := store.Stranded(t.Context(), journal.LeaseTimes{Now: time.Now()}, 10)
 		if err != nil || len(stranded) != 1 || stranded[0].ID != k.Run {
 			t.Errorf("waiting are %v, %v", stranded, err)
 		}
@@ -92,7 +92,7 @@ func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
 		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 		wait(t, live)
-		if row := statusOf(t, store, live.ID); !row.Rests(journal.When{Now: time.Now()}) {
+		if row := statusOf(t, store, live.ID); !row.Rests(journal.LeaseTimes{Now: time.Now()}) {
 			t.Fatalf("it does not rest: %v", row)
 		}
 		again, err := e.Resume(t.Context(), ada, live.ID, run.AtOnce)
@@ -137,7 +137,7 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 		var rests []time.Duration
 		for range 8 {
 			row := statusOf(t, store, live.ID)
-			if !row.Rests(journal.When{Now: time.Now()}) {
+			if !row.Rests(journal.LeaseTimes{Now: time.Now()}) {
 				t.Fatalf("it does not rest: %v", row)
 			}
 			rests = append(rests, time.Until(row.LeaseUntil).Round(time.Second))

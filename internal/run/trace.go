@@ -21,17 +21,17 @@ type TraceRecord struct {
 
 // TraceStep is one step: its record, and what happened, in order.
 type TraceStep struct {
-	Record int64        `json:"record"`
-	Status string       `json:"status"`
-	Events []TraceEvent `json:"events"`
-	Start  []Asked      `json:"start,omitempty"`  // effects requested
-	Cancel []uint64     `json:"cancel,omitempty"` // operations halted
+	Record int64             `json:"record"`
+	Status string            `json:"status"`
+	Events []TraceEvent      `json:"events"`
+	Start  []RequestedEffect `json:"start,omitempty"`  // effects requested
+	Cancel []uint64          `json:"cancel,omitempty"` // operations halted
 	// run time at which the tree acts next by itself, in ms; 0: it does not
 	Due int64 `json:"due,omitempty"`
 }
 
-// Asked is an effect that a step requested.
-type Asked struct {
+// RequestedEffect is an effect that a step requested.
+type RequestedEffect struct {
 	Op     uint64 `json:"op" doc:"The number of the operation in its run."`
 	Leaf   string `json:"leaf"`
 	Kind   string `json:"kind"`
@@ -40,7 +40,7 @@ type Asked struct {
 }
 
 // Name is what people know the effect by.
-func (a Asked) Name() string { return cmp.Or(a.Label, a.Kind) }
+func (a RequestedEffect) Name() string { return cmp.Or(a.Label, a.Kind) }
 
 // TraceEvent is one thing that happened in a step. Either Status is set (a leaf, a Loop or a Timeout was ticked or,
 // with "HALTED", halted), or Type and Data (a leaf told what it decided), or Key and Value (a script or a Loop wrote a
@@ -120,8 +120,8 @@ func clip(s string) string {
 	return text.Brief(strings.ToValidUTF8(text.Clip(s, (clipAt+1)*utf8.UTFMax), "\uFFFD"), clipAt)
 }
 
-// Traced returns what the steps of an ended run decided, from its trace record; nil if it has none.
-func Traced(recs []journal.Record) ([]TraceStep, error) {
+// ReadTrace returns what the steps of an ended run decided, from its trace record; nil if it has none.
+func ReadTrace(recs []journal.Record) ([]TraceStep, error) {
 	for _, r := range slices.Backward(recs) {
 		if r.Kind != KindTrace {
 			continue

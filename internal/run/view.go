@@ -89,8 +89,8 @@ func ResultAt[T any](v *View, seq int64) (result T, err error) {
 	return bt.ResultOf[T](bt.Completion{Op: c.Op, Result: c.Result, Value: c.Value})
 }
 
-// AskedOf decodes the payload of a job.
-func AskedOf[P any](j Job) (p P, err error) {
+// PayloadOf decodes the payload of a job.
+func PayloadOf[P any](j Job) (p P, err error) {
 	err = json.Unmarshal(j.Effect.Payload, &p)
 	return p, err
 }

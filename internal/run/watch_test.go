@@ -116,7 +116,7 @@ func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
 			}
 		}
 		wait(t, live)
-		told, err := run.Traced(records(t, store, id))
+		told, err := run.ReadTrace(records(t, store, id))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,7 +30,7 @@ func TestRunThatIsSuspendedSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
 			same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "suspend"})
 			same(t, "records of the child", kinds(records(t, store, child)), []string{"start", "suspend"})
 			for _, id := range []string{live.ID, child} {
-				if row := statusOf(t, store, id); !row.Rests(journal.When{Now: time.Now()}) {
+				if row := statusOf(t, store, id); !row.Rests(journal.LeaseTimes{Now: time.Now()}) {
 					t.Errorf("run %s does not rest: %+v", id, row)
 				}
 			}

@@ -62,8 +62,8 @@ func (h Hit) cursor() journal.Cursor {
 	return journal.Cursor{At: journal.Millis(h.At), ID: id}
 }
 
-// Apart is where something lies that no run holds.
-type Apart struct {
+// Finder finds what an assistant keeps outside of runs.
+type Finder struct {
 	Assistant string // whose it is
 	// Find gives all that has all terms in its title, or, without titles, elsewhere; nothing is in both.
 	Find func(ctx context.Context, owner journal.Owner, has func(text string) bool, titles bool) ([]Hit, error)

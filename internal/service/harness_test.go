@@ -37,7 +37,7 @@ type house struct {
 	tree   string
 	most   int // runs that a process drives at once
 	prices *service.Prices
-	apart  []service.Apart
+	apart  []service.Finder
 
 	mu    sync.Mutex
 	asked []servicetest.Asked // in the order of arrival

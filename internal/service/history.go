@@ -10,8 +10,8 @@ import (
 	"sibyl/internal/run/replay"
 )
 
-// Past says which runs a tree is held against.
-type Past struct {
+// ReplayFilter selects the ended runs that are replayed with a tree.
+type ReplayFilter struct {
 	Assistant  string
 	Most       int           // of the latest that have ended
 	Within     time.Duration // what is left then is counted; 0: any time
@@ -21,7 +21,7 @@ type Past struct {
 // ReplayAll takes the past runs of an assistant through a tree, the latest first, and says how many would decide
 // otherwise, and where. Nothing is performed. The error is a *bt.LoadError if the tree does not load.
 func (s *Service) ReplayAll(
-	ctx context.Context, owner journal.Owner, p Past, o replay.Options,
+	ctx context.Context, owner journal.Owner, p ReplayFilter, o replay.Options,
 ) (replay.History, error) {
 	h := replay.NewHistory()
 	a, err := s.assistantNamed(p.Assistant)
@@ -68,7 +68,7 @@ func (s *Service) ReplayAll(
 }
 
 // endedRuns are the ids of the latest runs that have ended.
-func (s *Service) endedRuns(ctx context.Context, owner journal.Owner, p Past) (ids []string, err error) {
+func (s *Service) endedRuns(ctx context.Context, owner journal.Owner, p ReplayFilter) (ids []string, err error) {
 	for r, err := range s.allRuns(ctx, owner, journal.Filter{Assistant: p.Assistant}) {
 		if err != nil || len(ids) == p.Most {
 			return ids, err

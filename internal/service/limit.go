@@ -39,7 +39,7 @@ func (*LimitError) Unwrap() error { return ErrOverLimit }
 // day may, unless the owner has agreed. Runs that go on, and those that they begin, are not asked about.
 func (s *Service) checkLimit(ctx context.Context, owner journal.Owner, r Request, spec run.Spec) error {
 	prices := s.config.Prices
-	env, asks := spec.Env.(assistant.Asks)
+	env, asks := spec.Env.(assistant.UsesModels)
 	if prices == nil || prices.Limit <= 0 || r.OverLimit || !asks || !slices.ContainsFunc(env.Models(), s.isPriced) {
 		return nil
 	}

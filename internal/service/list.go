@@ -72,7 +72,7 @@ func (s *Service) State(r journal.Run) string {
 	switch {
 	case r.SetAside() && !s.config.Engine.Driven(r):
 		return SetAside
-	case r.Rests(s.config.Engine.When()):
+	case r.Rests(s.config.Engine.LeaseTimes()):
 		return Suspended
 	case r.Status == journal.Running && r.LeaseHolder == "" && r.Records <= 1:
 		return Queued
@@ -142,7 +142,7 @@ func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row,
 
 // Busy counts the runs of an owner that have not ended, do not rest and are not set aside, up to a bound.
 func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (busy int, err error) {
-	now := s.config.Engine.When()
+	now := s.config.Engine.LeaseTimes()
 	for r, err := range s.allRuns(ctx, owner, journal.Filter{Status: journal.Running}) {
 		if err != nil || busy >= bound {
 			return busy, err
@@ -179,7 +179,7 @@ func (s *Service) allRuns(ctx context.Context, owner journal.Owner, f journal.Fi
 
 // Census counts the runs of all owners that have not ended, by assistant and how they stand.
 func (s *Service) Census(ctx context.Context) ([]journal.Count, error) {
-	return s.config.Store.Census(ctx, s.config.Engine.When())
+	return s.config.Store.Census(ctx, s.config.Engine.LeaseTimes())
 }
 
 // Session gives the session of an id, which is whole.
@@ -368,7 +368,7 @@ func (s *Service) retireSessions(
 	ctx context.Context, owner journal.Owner, a *assistant.Assistant, before time.Time, most, atOnce int,
 ) (left []journal.Tombstone, err error) {
 	for len(left) < most {
-		idle := journal.Idle{Assistant: a.Name, Before: before, Now: s.config.Now(), Limit: min(atOnce, most-len(left))}
+		idle := journal.IdleFilter{Assistant: a.Name, Before: before, Now: s.config.Now(), Limit: min(atOnce, most-len(left))}
 		some, err := s.config.Store.Retire(ctx, owner, idle)
 		left = append(left, some...)
 		if err != nil || len(some) < idle.Limit {
@@ -390,7 +390,7 @@ func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Dura
 	var all []journal.Session
 	now := s.config.Now()
 	for _, a := range s.prunableAssistants() {
-		unused, err := s.config.Store.Unused(ctx, owner, journal.Idle{Assistant: a.Name, Before: now.Add(-age),
+		unused, err := s.config.Store.Unused(ctx, owner, journal.IdleFilter{Assistant: a.Name, Before: now.Add(-age),
 			Now: now, Limit: math.MaxInt32})
 		if err != nil {
 			return nil, err

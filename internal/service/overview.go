@@ -20,9 +20,9 @@ const mostLateness = 30 * time.Second
 // mostOlder bounds the runs that were already running when a stream began and that it sends: those that started last.
 const mostOlder = mostRunning / 2
 
-// Happening is one thing that happens in the runs of an owner: a run begins or is found running, an Update of it, or
+// LiveEvent is one thing that happens in the runs of an owner: a run begins or is found running, an Update of it, or
 // its end. The first one of a stream belongs to no run: it says that the stream sends all that begins from now on.
-type Happening struct {
+type LiveEvent struct {
 	Run       string
 	Session   string
 	Assistant string
@@ -64,7 +64,7 @@ const mostAnnounced = 64
 // and in those that begin meanwhile. The happenings of one run come in order, between its beginning and its end; runs
 // have no order among them. It lasts until ctx is done, or the journal fails.
 //
-// Another stream, in any process, can continue from the Position of any Happening, the first one included: no record,
+// Another stream, in any process, can continue from the Position of any LiveEvent, the first one included: no record,
 // step, event, beginning or end is lost or sent twice, as long as clocks and transactions are late by less than half a
 // minute together. Text is provisional, as in Watch: a new stream gets the text so far as one piece.
 //
@@ -72,8 +72,8 @@ const mostAnnounced = 64
 // that begin it watches 128 at once; more wait until one of them has ended. Of those that began since the Position it
 // sends the last thousand. If more than 128 runs begin within half a minute, a stream that continues from a Position
 // may miss one that appears late.
-func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Position) iter.Seq2[Happening, error] {
-	return func(yield func(Happening, error) bool) {
+func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Position) iter.Seq2[LiveEvent, error] {
+	return func(yield func(LiveEvent, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		o := &runStream{s: s, owner: owner, position: from, rows: map[string]journal.Run{}, yield: yield,
 			updates: make(chan runUpdate), announced: make(chan string, mostAnnounced),
@@ -82,7 +82,7 @@ func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Positi
 		defer cancel()
 		defer s.config.Engine.Hear(owner, o.addAnnounced)()
 		if err := o.follow(ctx); err != nil && !errors.Is(err, errEnough) && ctx.Err() == nil {
-			yield(Happening{}, err)
+			yield(LiveEvent{}, err)
 		}
 	}
 }
@@ -94,7 +94,7 @@ var errEnough = errors.New("enough was seen")
 type runStream struct {
 	s     *Service
 	owner journal.Owner
-	yield func(Happening, error) bool
+	yield func(LiveEvent, error) bool
 
 	position  Position
 	rows      map[string]journal.Run // the runs that are watched
@@ -210,7 +210,7 @@ func (o *runStream) lookInterval() time.Duration {
 	return lookOften
 }
 
-// restore watches the runs that the Position names, looks for others, and sends the first Happening.
+// restore watches the runs that the Position names, looks for others, and sends the first LiveEvent.
 func (o *runStream) restore(ctx context.Context) error {
 	if o.position.IsZero() {
 		o.position = o.position.withoutBefore(o.s.config.Now().Add(-mostLateness))
@@ -241,7 +241,7 @@ func (o *runStream) restore(ctx context.Context) error {
 	o.addFound(f)
 	err := f.err
 	if err == nil {
-		err = o.send(Happening{})
+		err = o.send(LiveEvent{})
 	}
 	for i := 0; i < len(removed) && err == nil; i++ {
 		err = o.sendRemoved(removed[i])
@@ -331,7 +331,7 @@ func (o *runStream) startWaiting(ctx context.Context) error {
 		o.waiting = o.waiting[1:]
 		o.rows[r.ID] = r
 		o.position = o.position.withRunning(r.ID, Place{})
-		if err := o.send(Happening{Run: r.ID, Begun: &Row{Run: r, State: o.s.State(r)}}); err != nil {
+		if err := o.send(LiveEvent{Run: r.ID, Begun: &Row{Run: r, State: o.s.State(r)}}); err != nil {
 			return err
 		}
 		o.watchRun(ctx, r, Place{})
@@ -383,7 +383,7 @@ func (o *runStream) handleUpdate(in runUpdate) error {
 		return o.sendEnd(Row{Run: *in.ended, State: o.s.State(*in.ended)})
 	}
 	o.position = o.position.withRunning(in.run, in.update.After)
-	return o.send(Happening{Run: in.run, Update: in.update})
+	return o.send(LiveEvent{Run: in.run, Update: in.update})
 }
 
 // sendRemoved sends the end of a run that was removed.
@@ -397,14 +397,14 @@ func (o *runStream) sendRemoved(run string) error {
 
 func (o *runStream) sendEnd(r Row) error {
 	o.position = o.position.withEnded(r.ID, r.StartedAt)
-	err := o.send(Happening{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Ended: &r})
+	err := o.send(LiveEvent{Run: r.ID, Session: r.Session, Assistant: r.Assistant, Ended: &r})
 	delete(o.rows, r.ID)
 	return err
 }
 
 // send yields a happening with its Position. The time of that Position stays before the start of any waiting run and
 // before the last complete look, so that a stream which continues from it finds what was not sent yet.
-func (o *runStream) send(h Happening) error {
+func (o *runStream) send(h LiveEvent) error {
 	since := o.lastCompleteLook.Add(-mostLateness)
 	if i := slices.IndexFunc(o.waiting, o.isRecent); i >= 0 {
 		if before := o.waiting[i].StartedAt.Add(-time.Millisecond); before.Before(since) {

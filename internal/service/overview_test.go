@@ -82,7 +82,7 @@ type told struct {
 	last service.Position
 }
 
-func (h *told) add(at service.Happening) {
+func (h *told) add(at service.LiveEvent) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.last = at.Position; at.Run == "" {

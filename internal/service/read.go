@@ -140,15 +140,15 @@ type Explanation struct {
 
 // Step is what the tree did with one record.
 type Step struct {
-	Record    int64       `json:"record" doc:"The number of the record that it took in."`
-	At        time.Time   `json:"at,omitzero" doc:"When that record was written."`
-	TookIn    string      `json:"took_in" doc:"What that record is."`
-	Took      *Took       `json:"took,omitempty" doc:"The same in parts. Left out in a stream, where the record stands beside it."`
-	Op        uint64      `json:"op,omitempty" doc:"The operation whose receipt that record is."`
-	Status    string      `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
-	Events    []Event     `json:"events"`
-	Started   []run.Asked `json:"started" doc:"What it asked for."`
-	Withdrawn []uint64    `json:"withdrawn" doc:"The operations that it withdrew."`
+	Record    int64                 `json:"record" doc:"The number of the record that it took in."`
+	At        time.Time             `json:"at,omitzero" doc:"When that record was written."`
+	TookIn    string                `json:"took_in" doc:"What that record is."`
+	Took      *Took                 `json:"took,omitempty" doc:"The same in parts. Left out in a stream, where the record stands beside it."`
+	Op        uint64                `json:"op,omitempty" doc:"The operation whose receipt that record is."`
+	Status    string                `json:"status" enum:"RUNNING,SUCCESS,FAILURE,SKIPPED" doc:"Of the tree after it."`
+	Events    []Event               `json:"events"`
+	Started   []run.RequestedEffect `json:"started" doc:"What it asked for."`
+	Withdrawn []uint64              `json:"withdrawn" doc:"The operations that it withdrew."`
 }
 
 // Event is one thing that happened in a step.
@@ -236,7 +236,7 @@ func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id stri
 			x.Ending, x.waitReason = recordLines(last.Seq, body), body.(*run.SuspendRecord).Fault.Why()
 		}
 		return x, nil
-	case r.Rests(s.config.Engine.When()):
+	case r.Rests(s.config.Engine.LeaseTimes()):
 		x.waitReason = whyRests.With()
 		x.Ending = []string{x.waitReason.Text}
 		return x, nil
@@ -305,7 +305,7 @@ func describeRecord(recs []journal.Record, seq int64) (string, *Took, uint64) {
 		return "a timer", took, 0
 	case *run.CompletionRecord:
 		took.Effect, took.Label = c.Kind, c.Label
-		name := run.Asked{Kind: c.Kind, Label: c.Label}.Name()
+		name := run.RequestedEffect{Kind: c.Kind, Label: c.Label}.Name()
 		if c.Err != nil {
 			took.Failure, took.Coded = c.Err.Reason, c.Err.Why().Coded
 			return name + ": failed: " + c.Err.Reason, took, c.Op
@@ -373,7 +373,7 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	if a == nil {
 		a = &assistant.Assistant{}
 	}
-	steps, _ := run.Traced(recs) // what can't be read, the audit remarks on
+	steps, _ := run.ReadTrace(recs) // what can't be read, the audit remarks on
 	if r.Status == journal.Running {
 		steps, _ = s.config.Engine.Explain(ctx, owner, r.ID)
 	}

@@ -17,7 +17,7 @@ import (
 
 // Receipt is an effect with what it sent and what came back.
 type Receipt struct {
-	run.Asked
+	run.RequestedEffect
 	Record  int64     `json:"record" doc:"The number of the record that holds it."`
 	At      time.Time `json:"at"`
 	TookMS  int64     `json:"took_ms"`
@@ -66,9 +66,8 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	if err != nil {
 		return Receipt{}, err
 	}
-	r := Receipt{Asked: run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest},
-		Record: record, At: recs[record].At,
-		TookMS: c.TookMS, Found: c.Found}
+	requested := run.RequestedEffect{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}
+	r := Receipt{RequestedEffect: requested, Record: record, At: recs[record].At, TookMS: c.TookMS, Found: c.Found}
 	if c.Err != nil {
 		r.Failure, r.Coded = c.Err.Reason, c.Err.Why().Coded
 	}

@@ -222,7 +222,7 @@ func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
 		same(h, "assistants", names, []string{"panel", "shadow"})
 		start := func(name, options string) (*service.Run, error) {
 			return s.Start(h.Context(), ada, service.Request{Assistant: name, Words: "Tea?",
-				Options: assistant.Said{JSON: json.RawMessage(options)}})
+				Options: assistant.GivenOptions{JSON: json.RawMessage(options)}})
 		}
 		res := h.wait(must(start("panel", `{"personas":["ada","bob"]}`))(h))
 		same(h, "answer", res.Answer, "- ada: ADA\n- bob: BOB\n")

@@ -33,7 +33,7 @@ type Config struct {
 	Redact     func(text string) string // of titles
 	Setting    func(path string) string // what the settings say, "" for nothing; nil: nothing
 	Prices     *Prices                  // nil: nobody has said what models cost
-	Apart      []Apart                  // what is found beside sessions and runs
+	Apart      []Finder                 // what is found beside sessions and runs
 	Models     *ModelSource             // nil: there are none to choose from
 	Now        func() time.Time         // nil: the time of day
 }
@@ -101,7 +101,7 @@ func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.co
 
 // decodeOptions are those of a request, in the type that its assistant declares.
 func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) {
-	remote, ok := given.(assistant.Said)
+	remote, ok := given.(assistant.GivenOptions)
 	switch {
 	case !ok:
 		return given, nil

@@ -32,15 +32,15 @@ func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 		}
 		return Event{TraceEvent: run.TraceEvent{Type: "asked", Data: data}}
 	}
-	step := func(ms int, op uint64, started []run.Asked, events ...Event) Step {
+	step := func(ms int, op uint64, started []run.RequestedEffect, events ...Event) Step {
 		return Step{At: begin.Add(time.Duration(ms) * time.Millisecond), Op: op, Started: started, Events: events}
 	}
 	x := Explanation{Run: Row{Run: journal.Run{Title: "Who?", StartedAt: begin, Status: journal.Done}},
 		Shown: &assistant.Shown{Question: "Who is it?", Came: []bt.Why{bt.Because("the end")}},
 		Steps: []Step{
-			step(0, 0, []run.Asked{{Op: 7}}, told("one"), Event{TraceEvent: run.TraceEvent{Type: "inside"}},
+			step(0, 0, []run.RequestedEffect{{Op: 7}}, told("one"), Event{TraceEvent: run.TraceEvent{Type: "inside"}},
 				Event{TraceEvent: run.TraceEvent{Status: "SUCCESS"}}, told("")),
-			step(500, 7, []run.Asked{{Op: 8}, {Op: 9}}, told("two"), told("three")),
+			step(500, 7, []run.RequestedEffect{{Op: 8}, {Op: 9}}, told("two"), told("three")),
 			step(900, 9, nil, Event{TraceEvent: run.TraceEvent{Type: "inside"}}), // told of nothing: three lasts longer
 			step(1500, 8, nil, told("four")),
 		}}

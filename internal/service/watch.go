@@ -107,20 +107,20 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 // Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait and Left is set;
 // Lines may stand beside all but text. What it points to is not to be changed.
 type Update struct {
-	Seq     int64            // the record that it belongs to; of text, the last before it
-	After   Place            // where a watch continues after it
-	Record  *journal.Record  // that was appended
-	Step    *Step            // that the tree has made
-	Event   *Event           // that a leaf of that step has emitted
-	Early   *assistant.Early // with Record: a part of the answer
-	Used    assistant.Usage  // with Record: what a model took for it
-	Text    string           // provisional: it may be retracted
-	Draft   []byte           // with Text: all that the operation says by then
-	Retract bool             // all text of operation Op before it
-	Wait    *run.Wait        // that operation Op pauses for
-	Left    bool             // this process drives the run no longer: all that is provisional is void
-	Op      uint64           // of text and retraction
-	Lines   []string         // for somebody who waits
+	Seq     int64                // the record that it belongs to; of text, the last before it
+	After   Place                // where a watch continues after it
+	Record  *journal.Record      // that was appended
+	Step    *Step                // that the tree has made
+	Event   *Event               // that a leaf of that step has emitted
+	Early   *assistant.EarlyPart // with Record: a part of the answer
+	Used    assistant.Usage      // with Record: what a model took for it
+	Text    string               // provisional: it may be retracted
+	Draft   []byte               // with Text: all that the operation says by then
+	Retract bool                 // all text of operation Op before it
+	Wait    *run.Wait            // that operation Op pauses for
+	Left    bool                 // this process drives the run no longer: all that is provisional is void
+	Op      uint64               // of text and retraction
+	Lines   []string             // for somebody who waits
 }
 
 // Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its

@@ -58,7 +58,7 @@ func (m meeting) whole() error {
 			if m.round%5 != 3 {
 				return nil
 			}
-			_, err := m.db.Retire(ctx, "ada", journal.Idle{Before: m.now.Add(time.Second), Now: m.now.Add(time.Hour),
+			_, err := m.db.Retire(ctx, "ada", journal.IdleFilter{Before: m.now.Add(time.Second), Now: m.now.Add(time.Hour),
 				Limit: 3})
 			return err
 		},

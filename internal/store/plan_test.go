@@ -84,7 +84,7 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 		},
 		"RenameSession": func(ctx context.Context) error { return db.RenameSession(ctx, "o7", "s7", "new") },
 		"Unused": func(ctx context.Context) error {
-			_, err := db.Unused(ctx, "o7", journal.Idle{Before: now, Now: now})
+			_, err := db.Unused(ctx, "o7", journal.IdleFilter{Before: now, Now: now})
 			return err
 		},
 		"Tombstones": func(ctx context.Context) error {
@@ -127,12 +127,12 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 		"Renew": func(ctx context.Context) error {
 			return db.Renew(ctx, "here", []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o400", Run: "r400"}}, now)
 		},
-		"Standing": func(ctx context.Context) error {
-			_, err := db.Standing(ctx, []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o400", Run: "r400"}})
+		"Snapshots": func(ctx context.Context) error {
+			_, err := db.Snapshots(ctx, []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o400", Run: "r400"}})
 			return err
 		},
 		"Stranded": func(ctx context.Context) error {
-			_, err := db.Stranded(ctx, journal.When{Now: now}, 5)
+			_, err := db.Stranded(ctx, journal.LeaseTimes{Now: now}, 5)
 			return err
 		},
 		"Nodes": func(ctx context.Context) error { _, err := db.Nodes(ctx, now); return err },
@@ -157,7 +157,7 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 			return db.DeleteSession(ctx, "o20", "s20", journal.ByPerson, now)
 		},
 		"Retire": func(ctx context.Context) error {
-			_, err := db.Retire(ctx, "o30", journal.Idle{Before: now, Now: now, Limit: 3})
+			_, err := db.Retire(ctx, "o30", journal.IdleFilter{Before: now, Now: now, Limit: 3})
 			return err
 		},
 	} {

@@ -127,7 +127,7 @@ func readsButDoesNotWrite(t *testing.T, path string) {
 		string(blob) != "blob" {
 		t.Errorf("blob is %q, error %v", blob, err)
 	}
-	if left, err := db.Retire(t.Context(), "ada", journal.Idle{Now: time.Now()}); err != nil || left != nil {
+	if left, err := db.Retire(t.Context(), "ada", journal.IdleFilter{Now: time.Now()}); err != nil || left != nil {
 		t.Errorf("Retire of nothing: %v, %v", left, err)
 	}
 	for name, err := range map[string]error{

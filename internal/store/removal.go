@@ -73,19 +73,19 @@ const isUnused = `
 		  AND (lease_holder <> '' AND lease_until > $3
 		       OR (SELECT at FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24 ORDER BY key DESC LIMIT 1) >= $2)) `
 
-func unusedArgs(owner journal.Owner, idle journal.Idle, more ...any) []any {
+func unusedArgs(owner journal.Owner, idle journal.IdleFilter, more ...any) []any {
 	return append([]any{string(owner), idle.Before.UnixMilli(), idle.Now.UnixMilli(), idle.Assistant}, more...)
 }
 
 // Unused implements journal.Store.
-func (db *DB) Unused(ctx context.Context, owner journal.Owner, idle journal.Idle) ([]journal.Session, error) {
+func (db *DB) Unused(ctx context.Context, owner journal.Owner, idle journal.IdleFilter) ([]journal.Session, error) {
 	return readRows(ctx, db, scanSession, selectSession+`WHERE `+isUnused+`ORDER BY updated_at, id LIMIT $5`,
 		unusedArgs(owner, idle, int64(journal.Limit(idle.Limit)))...)
 }
 
 // Retire implements journal.Store. It skips sessions that others have locked.
 func (db *DB) Retire(
-	ctx context.Context, owner journal.Owner, idle journal.Idle,
+	ctx context.Context, owner journal.Owner, idle journal.IdleFilter,
 ) (left []journal.Tombstone, err error) {
 	one := idle
 	one.Limit = 1

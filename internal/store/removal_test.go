@@ -20,7 +20,7 @@ func TestWordsOfARemovedSessionAreNotInTheFileAnyMore(t *testing.T) {
 			return db.DeleteSession(t.Context(), "ada", "s", journal.ByPerson, time.Now())
 		},
 		"retired": func(db *DB) error {
-			_, err := db.Retire(t.Context(), "ada", journal.Idle{Before: time.Now(), Now: time.Now()})
+			_, err := db.Retire(t.Context(), "ada", journal.IdleFilter{Before: time.Now(), Now: time.Now()})
 			return err
 		},
 	} {
@@ -67,7 +67,7 @@ func TestSpaceOfRemovedSessionsIsUsedAgain(t *testing.T) {
 		for i := range 5 {
 			leave(t, db, fmt.Sprintf("%d-%d", round, i), time.UnixMilli(int64(round)), 1, 20)
 		}
-		if left, err := db.Retire(t.Context(), "ada", journal.Idle{Before: time.UnixMilli(int64(round + 1)),
+		if left, err := db.Retire(t.Context(), "ada", journal.IdleFilter{Before: time.UnixMilli(int64(round + 1)),
 			Now: time.UnixMilli(int64(round + 1))}); err != nil || len(left) != 5 {
 			t.Fatalf("%d sessions were removed, error %v", len(left), err)
 		}

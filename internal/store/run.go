@@ -53,7 +53,7 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 }
 
 // Stranded implements journal.Store.
-func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journal.Run, error) {
+func (db *DB) Stranded(ctx context.Context, at journal.LeaseTimes, limit int) ([]journal.Run, error) {
 	return readRows(ctx, db, scanRun, selectRun+`
 		LEFT JOIN (
 			SELECT owner AS driver, count(*) AS driven FROM run
@@ -68,7 +68,7 @@ func (db *DB) Stranded(ctx context.Context, at journal.When, limit int) ([]journ
 }
 
 // Census implements journal.Store.
-func (db *DB) Census(ctx context.Context, at journal.When) ([]journal.Count, error) {
+func (db *DB) Census(ctx context.Context, at journal.LeaseTimes) ([]journal.Count, error) {
 	scan := func(r row, c *journal.Count) error { return r.Scan(&c.Assistant, &c.Stand, &c.Runs, millis{&c.Oldest}) }
 	return readRows(ctx, db, scan, `
 		SELECT assistant, CASE
@@ -100,13 +100,13 @@ func keysJSON(keys []journal.Key) (string, error) {
 	return string(text), err
 }
 
-// Standing implements journal.Store.
-func (db *DB) Standing(ctx context.Context, keys []journal.Key) ([]journal.Standing, error) {
+// Snapshots implements journal.Store.
+func (db *DB) Snapshots(ctx context.Context, keys []journal.Key) ([]journal.RunSnapshot, error) {
 	given, err := keysJSON(keys)
 	if err != nil {
 		return nil, err
 	}
-	scan := func(r row, s *journal.Standing) error {
+	scan := func(r row, s *journal.RunSnapshot) error {
 		return r.Scan(&s.Owner, &s.Run, &s.Status, &s.LeaseHolder, &s.Records)
 	}
 	return readRows(ctx, db, scan, `

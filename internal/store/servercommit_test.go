@@ -50,7 +50,7 @@ func everyWrite() map[string]func(context.Context, *Server) error {
 			return db.DeleteSession(ctx, "ada", "session", journal.ByPerson, noon)
 		},
 		"Retire": func(ctx context.Context, db *Server) error {
-			left, err := db.Retire(ctx, "ada", journal.Idle{Before: noon, Now: noon, Limit: 1})
+			left, err := db.Retire(ctx, "ada", journal.IdleFilter{Before: noon, Now: noon, Limit: 1})
 			if err == nil && len(left) != 1 {
 				err = errors.New("it says that nothing was removed")
 			}

@@ -134,7 +134,7 @@ var randomCalls = map[string]func(p *pair) call{
 		return func(db *DB) (any, error) { return nil, db.DeleteSession(p.ctx, owner, id, why, now) }
 	},
 	"Retire": func(p *pair) call {
-		owner, idle := p.owner(), journal.Idle{Before: p.time(), Now: p.time(), Limit: rapid.IntRange(0, 2).
+		owner, idle := p.owner(), journal.IdleFilter{Before: p.time(), Now: p.time(), Limit: rapid.IntRange(0, 2).
 			Draw(p.T, "limit")}
 		p.both("Unused", func(db *DB) (any, error) { return db.Unused(p.ctx, owner, idle) })
 		return func(db *DB) (any, error) { return db.Retire(p.ctx, owner, idle) }
@@ -198,13 +198,13 @@ var randomCalls = map[string]func(p *pair) call{
 
 // look compares all that can be seen of the names of this check.
 func (p *pair) look(*rapid.T) {
-	at := journal.When{Now: p.time()}
+	at := journal.LeaseTimes{Now: p.time()}
 	if p.oneIn(2) {
 		at.Leases, at.Rests = p.time(), p.time()
 	}
 	calls := map[string]call{
-		"Standing": func(db *DB) (any, error) { return db.Standing(p.ctx, p.keys()) },
-		"Census":   func(db *DB) (any, error) { return db.Census(p.ctx, at) },
+		"Snapshots": func(db *DB) (any, error) { return db.Snapshots(p.ctx, p.keys()) },
+		"Census":    func(db *DB) (any, error) { return db.Census(p.ctx, at) },
 		"Stranded": func(db *DB) (any, error) {
 			all, err := db.Stranded(p.ctx, at, math.MaxInt32)
 			return slices.DeleteFunc(all, func(r journal.Run) bool { return !strings.HasPrefix(r.ID, p.prefix) }), err

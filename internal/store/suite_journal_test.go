@@ -430,16 +430,16 @@ var callTests = map[string]func(*suite){
 		s.begin("s", "r", 2)
 		s.ended(func(ctx context.Context) map[string]error {
 			errs := s.everyCall(ctx, ada)
-			idle := journal.Idle{Before: after(time.Hour), Now: noon}
+			idle := journal.IdleFilter{Before: after(time.Hour), Now: noon}
 			keys := []journal.Key{{Owner: ada, Run: "r"}}
 			errs["Begin with a session"] = s.db.Begin(ctx, firstOf(sessionOf(ada, "s2")))
 			errs["Sessions"] = errOf(s.db.Sessions(ctx, ada, journal.SessionFilter{}))
 			errs["Runs"] = errOf(s.db.Runs(ctx, ada, journal.Filter{}))
 			errs["Pending"] = errOf(s.db.Pending(ctx, ada, "s", noon))
 			errs["Renew"] = s.db.Renew(ctx, "here", keys, after(time.Minute))
-			errs["Standing"] = errOf(s.db.Standing(ctx, keys))
-			errs["Stranded"] = errOf(s.db.Stranded(ctx, journal.When{Now: noon}, 0))
-			errs["Census"] = errOf(s.db.Census(ctx, journal.When{Now: noon}))
+			errs["Snapshots"] = errOf(s.db.Snapshots(ctx, keys))
+			errs["Stranded"] = errOf(s.db.Stranded(ctx, journal.LeaseTimes{Now: noon}, 0))
+			errs["Census"] = errOf(s.db.Census(ctx, journal.LeaseTimes{Now: noon}))
 			errs["Tombstones"] = errOf(s.db.Tombstones(ctx, ada, journal.SessionFilter{}))
 			errs["Unused"] = errOf(s.db.Unused(ctx, ada, idle))
 			errs["Retire"] = errOf(s.db.Retire(ctx, ada, idle))

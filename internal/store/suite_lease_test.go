@@ -26,7 +26,7 @@ func (s *suite) holds(holder string, until time.Time, tries int) {
 }
 
 // stranded are the ids of the runs that are stranded then, in order.
-func (s *suite) stranded(at journal.When) []string {
+func (s *suite) stranded(at journal.LeaseTimes) []string {
 	s.Helper()
 	return idsOf(must(s.db.Stranded(s.ctx, at, 0))(s), func(r journal.Run) string { return r.ID })
 }
@@ -115,7 +115,7 @@ var leaseTests = map[string]func(*suite){
 		s.same("tries of a run that has ended", s.run("ended").Tries, 0)
 	},
 	"RunThatWasTakenUpInVainIsSetAsideAndTakesNoTurnOfItsOwner": func(s *suite) {
-		at := journal.When{Now: after(24 * time.Hour)}
+		at := journal.LeaseTimes{Now: after(24 * time.Hour)}
 		s.vain("r", journal.MaxTries-1)
 		s.same("stranded after two tries", s.stranded(at), []string{"r"})
 		s.ok(s.acquire("third", time.Hour, 2*time.Hour))
@@ -131,9 +131,9 @@ var leaseTests = map[string]func(*suite){
 		s.ok(s.acquire("here", 0, time.Second))
 		s.release("here", after(time.Minute))
 		s.holds("", after(time.Minute), 0)
-		s.same("stranded while it rests", s.stranded(journal.When{Now: after(time.Minute - time.Millisecond)}),
+		s.same("stranded while it rests", s.stranded(journal.LeaseTimes{Now: after(time.Minute - time.Millisecond)}),
 			[]string{})
-		s.same("stranded after its rest", s.stranded(journal.When{Now: after(time.Minute)}), []string{"r"})
+		s.same("stranded after its rest", s.stranded(journal.LeaseTimes{Now: after(time.Minute)}), []string{"r"})
 		s.ok(s.acquire("there", time.Second, time.Hour))
 		s.holds("there", after(time.Hour), 1)
 	},
@@ -143,12 +143,12 @@ var leaseTests = map[string]func(*suite){
 		s.begin("s", "r", 1)
 		s.ok(s.acquire("here", 0, time.Minute))
 		s.release("here", year)
-		s.same("where none is too late", s.stranded(journal.When{Now: noon}), []string{})
-		s.same("leases of a minute", s.stranded(journal.When{Now: noon, Leases: after(time.Minute)}),
+		s.same("where none is too late", s.stranded(journal.LeaseTimes{Now: noon}), []string{})
+		s.same("leases of a minute", s.stranded(journal.LeaseTimes{Now: noon, Leases: after(time.Minute)}),
 			[]string{"leased"})
-		s.same("rests of an hour", s.stranded(journal.When{Now: noon, Rests: after(time.Hour)}), []string{"r"})
+		s.same("rests of an hour", s.stranded(journal.LeaseTimes{Now: noon, Rests: after(time.Hour)}), []string{"r"})
 		s.same("to the millisecond",
-			s.stranded(journal.When{Now: noon, Leases: year, Rests: year.Add(-time.Millisecond)}), []string{"r"})
+			s.stranded(journal.LeaseTimes{Now: noon, Leases: year, Rests: year.Add(-time.Millisecond)}), []string{"r"})
 	},
 	"RenewSetsTheLeasesThatTheHolderHasAndNoOthers": func(s *suite) {
 		holders := map[string]string{"mine": "here", "mine too": "here", "lost": "there", "free": "", "ended": "here",
@@ -172,7 +172,7 @@ var leaseTests = map[string]func(*suite){
 		}
 		s.same("lease of bob's", must(s.db.Run(s.ctx, bob, "bob's"))(s).LeaseUntil, after(time.Hour))
 	},
-	"StandingTellsOfTheRunsThatAreThere": func(s *suite) {
+	"SnapshotsTellOfTheRunsThatAreThere": func(s *suite) {
 		s.begin("s", "r", 3)
 		s.ok(s.acquire("here", 0, time.Minute))
 		s.begin("s", "ended", 1)
@@ -181,7 +181,7 @@ var leaseTests = map[string]func(*suite){
 		key := func(owner journal.Owner, run string) journal.Key { return journal.Key{Owner: owner, Run: run} }
 		keys := []journal.Key{key(bob, "bob's"), key(ada, "ended"), key(ada, "unknown"), key(ada, "bob's"),
 			key(ada, "r")}
-		s.same("standing", must(s.db.Standing(s.ctx, keys))(s), []journal.Standing{
+		s.same("standing", must(s.db.Snapshots(s.ctx, keys))(s), []journal.RunSnapshot{
 			{Key: key(bob, "bob's"), Status: journal.Running},
 			{Key: key(ada, "ended"), Records: 2, Status: journal.Failed},
 			{Key: key(ada, "r"), Records: 3, Status: journal.Running, LeaseHolder: "here"},
@@ -205,10 +205,10 @@ var leaseTests = map[string]func(*suite){
 			s.start(run, nil)
 		}
 		s.end("over", 0, journal.Done, noon)
-		at := journal.When{Now: after(time.Hour)}
+		at := journal.LeaseTimes{Now: after(time.Hour)}
 		s.same("turns", s.stranded(at), []string{"b1", "c1", "a1", "b2", "a2", "a3"})
 		s.same("the first", must(s.db.Stranded(s.ctx, at, 1))(s), []journal.Run{must(s.db.Run(s.ctx, bob, "b1"))(s)})
-		s.same("before a lease runs out", s.stranded(journal.When{Now: after(time.Hour - time.Millisecond)}),
+		s.same("before a lease runs out", s.stranded(journal.LeaseTimes{Now: after(time.Hour - time.Millisecond)}),
 			[]string{"c1", "a1", "b2", "a2", "a3"})
 	},
 	"CensusCountsTheRunsOfAllOwnersByHowTheyStand": func(s *suite) {
@@ -226,10 +226,10 @@ var leaseTests = map[string]func(*suite){
 		add(ada, "r", "here", time.Minute, time.Hour)
 		s.release("here", after(3*time.Hour))
 		s.vain("aside", journal.MaxTries)
-		count := func(stand journal.Stand, runs int, oldest time.Duration) journal.Count {
+		count := func(stand journal.RunState, runs int, oldest time.Duration) journal.Count {
 			return journal.Count{Assistant: "oracle", Stand: stand, Runs: runs, Oldest: after(oldest)}
 		}
-		at := journal.When{Now: after(2 * time.Hour)}
+		at := journal.LeaseTimes{Now: after(2 * time.Hour)}
 		s.same("census", must(s.db.Census(s.ctx, at))(s), []journal.Count{count(journal.IsDriven, 2, time.Second),
 			count(journal.IsResting, 1, time.Minute), count(journal.IsSetAside, 1, 0),
 			count(journal.IsStranded, 2, time.Minute)})

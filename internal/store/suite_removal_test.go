@@ -146,7 +146,7 @@ func (s *suite) used(id string, at time.Time, status journal.Status) {
 // retired wants Unused and then Retire to name these sessions, and Retire to leave nothing more to name.
 func (s *suite) retired(before, now time.Time, want ...string) {
 	s.Helper()
-	idle := journal.Idle{Before: before, Now: now}
+	idle := journal.IdleFilter{Before: before, Now: now}
 	unused := must(s.db.Unused(s.ctx, ada, idle))(s)
 	left := must(s.db.Retire(s.ctx, ada, idle))(s)
 	s.same("unused", idsOf(unused, sessionID), want)
@@ -230,7 +230,7 @@ var removalTests = map[string]func(*suite){
 			s.used(id, after(d*time.Hour), journal.Done)
 		}
 		s.create(sessionOf(bob, "bobs"))
-		limited := journal.Idle{Before: after(3 * time.Hour), Now: after(9 * time.Hour), Limit: 1}
+		limited := journal.IdleFilter{Before: after(3 * time.Hour), Now: after(9 * time.Hour), Limit: 1}
 		s.same("at most its limit", idsOf(must(s.db.Retire(s.ctx, ada, limited))(s), tombstoneID), []string{"c"})
 		s.retired(after(3*time.Hour), after(9*time.Hour), "a", "b")
 		s.same("sessions", s.sessionIDs(0), []string{"later", "edge"})
@@ -257,7 +257,7 @@ var removalTests = map[string]func(*suite){
 		council.Assistant = "council"
 		s.create(council)
 		s.create(sessionOf(ada, "oracle's"))
-		idle := journal.Idle{Assistant: "council", Before: after(time.Hour), Now: after(time.Hour)}
+		idle := journal.IdleFilter{Assistant: "council", Before: after(time.Hour), Now: after(time.Hour)}
 		s.same("unused", idsOf(must(s.db.Unused(s.ctx, ada, idle))(s), sessionID), []string{council.ID})
 		s.same("removed", idsOf(must(s.db.Retire(s.ctx, ada, idle))(s), tombstoneID), []string{council.ID})
 		for assistant, want := range map[string]int{"": 1, "council": 1, "oracle": 0} {
@@ -274,7 +274,7 @@ var removalTests = map[string]func(*suite){
 		taken := make([][]string, 8)
 		errs := together(len(taken), func(i int) error {
 			for {
-				left, err := s.db.Retire(s.ctx, ada, journal.Idle{Before: after(time.Hour), Now: after(time.Hour),
+				left, err := s.db.Retire(s.ctx, ada, journal.IdleFilter{Before: after(time.Hour), Now: after(time.Hour),
 					Limit: 2})
 				if err != nil || len(left) == 0 {
 					return err

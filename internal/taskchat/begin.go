@@ -54,7 +54,7 @@ type Env struct {
 	Past  []string `json:"past,omitempty"` // earlier runs of the conversation, oldest first
 }
 
-// Models implements assistant.Asks.
+// Models implements assistant.UsesModels.
 func (e Env) Models() []string { return []string{e.Model} }
 
 // Turn is what a conversation keeps of a message: the summary of its run.

@@ -355,7 +355,7 @@ func (a *Act) listRemark(p *page) Remark {
 const callTimeout = 15 * time.Second
 
 func decodeCall(_ *run.View, job run.Job) (name, args string, call tool.Call, err error) {
-	p, err := run.AskedOf[CallPayload](job)
+	p, err := run.PayloadOf[CallPayload](job)
 	call.Version = p.Version
 	if p.Row != "" {
 		call.Confirmation = &tool.Confirmation{ID: p.Row, Digest: p.Digest}

@@ -136,11 +136,11 @@ func intentPrompt(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 		return nil, err
 	}
 	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: intentTokens, Purpose: EffectIntent}}
-	q.Tell("intent", string(prompt))
-	q.Tell("situation", given.situation())
+	q.AddSegment("intent", string(prompt))
+	q.AddSegment("situation", given.situation())
 	say := func(by model.Role, kind assistant.PartKind, text string) {
-		q.Say(by)
-		q.Part(kind, "", text)
+		q.BeginMessage(by)
+		q.AddPart(kind, "", text)
 	}
 	for _, id := range env.Past {
 		r, err := v.Earlier(ctx, id)

@@ -31,7 +31,7 @@ var cited = sync.OnceValue(func() *regexp.Regexp {
 // their path and line. A path may be cited by its end, as the Oracle itself allows.
 func citations(a oracle.Answer) []citation {
 	var all []citation
-	for _, m := range cited().FindAllStringSubmatch(oracle.Unfenced(a.Answer), -1) {
+	for _, m := range cited().FindAllStringSubmatch(oracle.WithoutFences(a.Answer), -1) {
 		name := strings.TrimPrefix(m[1], "./")
 		from, _ := strconv.Atoi(m[2]) // the pattern has digits only; a number out of range fits no source
 		to, err := strconv.Atoi(m[3])

@@ -162,7 +162,7 @@ func ScoreTranscript(t Transcript, a oracle.Answer) TranscriptScore {
 			fail("%s was performed", c.Name)
 		}
 	}
-	if strings.Contains(oracle.Unfenced(a.Answer), "<signal") {
+	if strings.Contains(oracle.WithoutFences(a.Answer), "<signal") {
 		fail("markup of a signal is shown")
 	}
 	s.Met = len(s.Why) == 0

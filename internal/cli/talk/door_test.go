@@ -189,12 +189,12 @@ func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
 func TestAnswersAreShownAsTheyAreFinished(t *testing.T) {
 	h := hold(t, 80, 30)
 	r := h.ask("/council Move the office")
-	r.updates <- service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Op: 1, Label: "Skeptic"},
-		{Op: 2, Label: "Optimist"}}}}
+	asked := []run.RequestedEffect{{Op: 1, Label: "Skeptic"}, {Op: 2, Label: "Optimist"}}
+	r.updates <- service.Update{Step: &service.Step{Status: "RUNNING", Started: asked}}
 	h.shows("Skeptic and 1 more")
 	early := func(name, text string) string { return "## " + name + "\n\n" + text + "\n" }
 	r.updates <- service.Update{Record: &journal.Record{Kind: run.KindCompletion},
-		Early: &assistant.Early{Markdown: early("Optimist", "Yes."), Used: assistant.Usage{Input: 1200, Output: 34}}}
+		Early: &assistant.EarlyPart{Markdown: early("Optimist", "Yes."), Used: assistant.Usage{Input: 1200, Output: 34}}}
 	h.shows("Yes.")
 	s := h.shows("1 of 2 have answered")
 	if !strings.Contains(s, "1234 tokens") {

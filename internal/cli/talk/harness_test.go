@@ -162,7 +162,7 @@ func (r *playedRun) say(text string) { r.updates <- service.Update{Text: text, O
 
 // step is a step that asks for something.
 func step(name string) service.Update {
-	return service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.Asked{{Label: name}},
+	return service.Update{Step: &service.Step{Status: "RUNNING", Started: []run.RequestedEffect{{Label: name}},
 		Withdrawn: []uint64{0}}}
 }
 

@@ -64,7 +64,7 @@ func WithoutShown(answer string, shown []string) string {
 // Work is what a run is at, as the line that lives tells it.
 type Work struct {
 	wait   *run.Wait // for which it pauses; nil: it does not
-	ops    []run.Asked
+	ops    []run.RequestedEffect
 	early  int // parts of the answer so far, and of how many
 	of     int
 	tokens int // that models took
@@ -98,7 +98,7 @@ func (w *Work) Track(u service.Update) {
 }
 
 func (w *Work) end(ops ...uint64) {
-	w.ops = slices.DeleteFunc(w.ops, func(a run.Asked) bool { return slices.Contains(ops, a.Op) })
+	w.ops = slices.DeleteFunc(w.ops, func(a run.RequestedEffect) bool { return slices.Contains(ops, a.Op) })
 }
 
 // bytesOfToken is what a token is taken for while a model speaks.
@@ -154,7 +154,7 @@ func clock(d time.Duration) string {
 }
 
 // UnderWay says in a few words what an effect does.
-func UnderWay(asked run.Asked) string {
+func UnderWay(asked run.RequestedEffect) string {
 	if asked.Kind == agent.EffectTurn {
 		return "thinking, " + oneLine(asked.Name())
 	}

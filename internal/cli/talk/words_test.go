@@ -27,7 +27,7 @@ func TestWorkIsToldInWords(t *testing.T) {
 		`x {"query":"cut of…`:                      "x",
 		"x {}":                                     "x",
 	} {
-		if got := UnderWay(run.Asked{Kind: agent.EffectCall, Label: label}); got != want {
+		if got := UnderWay(run.RequestedEffect{Kind: agent.EffectCall, Label: label}); got != want {
 			t.Errorf("%s is told as %q, not %q", label, got, want)
 		}
 	}
@@ -61,8 +61,8 @@ func TestProgressHasNoWordsForMachines(t *testing.T) {
 
 func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 	var w Work
-	w.Track(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: strings.Repeat("search 日本語 ", 30)},
-		{Op: 2}}}})
+	searches := []run.RequestedEffect{{Op: 1, Label: strings.Repeat("search 日本語 ", 30)}, {Op: 2}}
+	w.Track(service.Update{Step: &service.Step{Started: searches}})
 	w.Track(service.Update{Record: &journal.Record{Kind: run.KindCompletion}, Used: assistant.Usage{Input: 90,
 		Output: 10}})
 	for _, width := range []int{30, 60, 200} {
@@ -76,7 +76,7 @@ func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 
 func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	var w Work
-	w.Track(service.Update{Step: &service.Step{Started: []run.Asked{{Op: 1, Label: "Skeptic"},
+	w.Track(service.Update{Step: &service.Step{Started: []run.RequestedEffect{{Op: 1, Label: "Skeptic"},
 		{Op: 2, Label: "Optimist"}}}})
 	if got := w.Line(began, began, 80, ""); got != "0 s · Skeptic and 1 more" {
 		t.Error(got)

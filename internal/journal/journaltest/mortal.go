@@ -116,8 +116,8 @@ func (m *Mortal) Records(ctx context.Context, o journal.Owner, id string, from i
 	return living(m, func() ([]journal.Record, error) { return m.Store.Records(ctx, o, id, from) })
 }
 
-func (m *Mortal) Standing(ctx context.Context, runs []journal.Key) ([]journal.Standing, error) {
-	return living(m, func() ([]journal.Standing, error) { return m.Store.Standing(ctx, runs) })
+func (m *Mortal) Snapshots(ctx context.Context, runs []journal.Key) ([]journal.RunSnapshot, error) {
+	return living(m, func() ([]journal.RunSnapshot, error) { return m.Store.Snapshots(ctx, runs) })
 }
 
 // Renew does not arrive: the leases of the dead run out.

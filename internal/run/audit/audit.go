@@ -57,7 +57,7 @@ type Written struct {
 
 // Effect is something that the tree asked for. What the records do not say is empty.
 type Effect struct {
-	run.Asked
+	run.RequestedEffect
 	Once     bool      `json:"once"`
 	Asking   *int64    `json:"asked_record,omitempty"`   // whose step asked for it
 	Mark     *int64    `json:"mark_record,omitempty"`    // before it was performed, if it is once

@@ -115,7 +115,7 @@ func TestDecisionHasWhatItsNodeWroteAndTells(t *testing.T) {
 }
 
 func TestEffectsOfARunUnderWayStandAsFarAsTheyCame(t *testing.T) {
-	steps, err := run.Traced(scripted)
+	steps, err := run.ReadTrace(scripted)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestMarkedEffectWithoutReceiptIsUnknown(t *testing.T) {
 	recs := []journal.Record{rec(0, "start", begun), rec(1, "mark", `{"op":3,"leaf":"Do","digest":"d3"}`),
 		rec(2, "time", `{"now":5000}`)}
 	steps := []run.TraceStep{
-		{Record: 0, Start: []run.Asked{{Op: 1, Label: "read"}, {Op: 3, Label: "write"}, {Op: 4, Label: "never"}}},
+		{Record: 0, Start: []run.RequestedEffect{{Op: 1, Label: "read"}, {Op: 3, Label: "write"}, {Op: 4, Label: "never"}}},
 		{Record: 2, Cancel: []uint64{1, 3}}}
 	states := func(status journal.Status) (all []string) {
 		for _, e := range audit.Of(journal.Run{Status: status}, recs, steps, nil).Effects {

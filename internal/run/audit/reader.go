@@ -114,7 +114,7 @@ func (a *reader) remarkMissing(rec journal.Record, named ...string) {
 // addReceipt enters a completion, from its own record or from a stopped record.
 func (a *reader) addReceipt(rec journal.Record, c *run.CompletionRecord) {
 	e := a.effectOf(c.Op)
-	e.Asked = run.Asked{Op: c.Op, Kind: c.Kind, Label: c.Label, Leaf: c.Leaf, Digest: c.Digest}
+	e.RequestedEffect = run.RequestedEffect{Op: c.Op, Kind: c.Kind, Label: c.Label, Leaf: c.Leaf, Digest: c.Digest}
 	e.Once, e.Receipt, e.Stopped = c.Once || e.Mark != nil, &rec.Seq, rec.Kind == run.KindStopped
 	e.At, e.RunMS, e.TookMS = rec.At, c.Now, c.TookMS
 	if e.State = OK; c.Found {
@@ -147,7 +147,7 @@ func (a *reader) remarkUntraced(steps []run.TraceStep) {
 func (a *reader) addStep(s *run.TraceStep) {
 	for _, asked := range s.Start {
 		e := a.effectOf(asked.Op)
-		e.Asked, e.Asking = asked, &s.Record
+		e.RequestedEffect, e.Asking = asked, &s.Record
 	}
 	for _, op := range s.Cancel {
 		if e := a.effects[op]; e != nil && e.Receipt == nil {
@@ -200,7 +200,7 @@ func (e *Effect) markWithdrawn(why string) {
 // effectOf returns the effect of an operation, and adds it if it is new.
 func (a *reader) effectOf(op uint64) *Effect {
 	if a.effects[op] == nil {
-		a.effects[op] = &Effect{Asked: run.Asked{Op: op}}
+		a.effects[op] = &Effect{RequestedEffect: run.RequestedEffect{Op: op}}
 	}
 	return a.effects[op]
 }

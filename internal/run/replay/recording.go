@@ -54,7 +54,7 @@ func readRecording(e *run.Engine, row journal.Run, recs []journal.Record) (*reco
 		r.end = body.(*run.EndRecord)
 		recs = recs[:len(recs)-1]
 	}
-	traced, err := run.Traced(recs)
+	traced, err := run.ReadTrace(recs)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,8 @@ func (r *recording) addRecord(seq int64, body any, decided run.TraceStep) {
 }
 
 func askedBy(c *run.CompletionRecord, seq int64) Asked {
-	return Asked{run.Asked{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}, c.Payload, seq}
+	effect := run.RequestedEffect{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}
+	return Asked{effect, c.Payload, seq}
 }
 
 func (r *recording) requestsOf(s *step) (all []Asked) {
@@ -126,7 +127,7 @@ func (r *recording) lastStep(f *run.Fold) (s run.TraceStep, starts []Asked, err 
 		return s, nil, err
 	}
 	for i, e := range f.Last().Start {
-		starts = append(starts, Asked{Asked: s.Start[i], Payload: r.redact(e.Payload)})
+		starts = append(starts, Asked{RequestedEffect: s.Start[i], Payload: r.redact(e.Payload)})
 	}
 	return s, starts, nil
 }

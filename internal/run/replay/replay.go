@@ -94,7 +94,7 @@ type Moment struct {
 // Asked is an effect that a step asks for: of the recorded run with its number there, else with its number in the
 // replay. Payload is empty where the records do not have it.
 type Asked struct {
-	run.Asked
+	run.RequestedEffect
 	Payload json.RawMessage `json:"payload,omitempty"`
 	Record  int64           `json:"record,omitempty"` // its recorded completion; 0: there is none
 }

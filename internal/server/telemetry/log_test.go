@@ -67,9 +67,9 @@ func TestLineOfTheLogSaysWhatItsContextIsOf(t *testing.T) {
 func TestLogSaysWhichTraceALineIsOf(t *testing.T) {
 	c := newCollector(t)
 	tel := telemetryOf(t, telemetry.Config{Endpoint: c.URL, Ratio: 1})
-	ctx, parted := tel.Observer().Drive(context.Background(), run.Driven{Run: "r1", Assistant: "oracle"})
+	ctx, parted := tel.Observer().Drive(context.Background(), run.DrivenRun{Run: "r1", Assistant: "oracle"})
 	got := line(t, nil, func(l *slog.Logger) { l.InfoContext(ctx, "m") })
-	parted(run.Stand{Status: "done"})
+	parted(run.StopState{Status: "done"})
 	closed(t, tel)
 	s := c.one("invoke_agent oracle")
 	for name, id := range map[string][]byte{"trace_id": s.GetTraceId(), "span_id": s.GetSpanId()} {

@@ -154,9 +154,9 @@ func TestRunIsCountedAsDrivenUntilItIsLetGo(t *testing.T) {
 }
 
 // observed is what an observer of one run is told.
-func observed(tel *telemetry.Telemetry, of ...run.Stand) {
+func observed(tel *telemetry.Telemetry, of ...run.StopState) {
 	for _, s := range of {
-		_, parted := tel.Observer().Drive(context.Background(), run.Driven{Run: "r",
+		_, parted := tel.Observer().Drive(context.Background(), run.DrivenRun{Run: "r",
 			Assistant: "oracle", TakenUp: true})
 		parted(s)
 	}
@@ -164,9 +164,9 @@ func observed(tel *telemetry.Telemetry, of ...run.Stand) {
 
 func TestReasonsThatAreNoWordsAreOther(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{})
-	observed(tel, run.Stand{Status: "failed", Reason: "what the person said"},
-		run.Stand{Status: "failed", Reason: strings.Repeat("x", 65)},
-		run.Stand{Status: "lost", Reason: run.LostTaken}, run.Stand{Status: "left"})
+	observed(tel, run.StopState{Status: "failed", Reason: "what the person said"},
+		run.StopState{Status: "failed", Reason: strings.Repeat("x", 65)},
+		run.StopState{Status: "lost", Reason: run.LostTaken}, run.StopState{Status: "left"})
 	counts(t, tel, map[string]float64{
 		"sibyl_runs_taken_up_total{assistant=oracle}":                          4,
 		"sibyl_runs_parted_total{assistant=oracle reason=other status=failed}": 2,
@@ -176,9 +176,9 @@ func TestReasonsThatAreNoWordsAreOther(t *testing.T) {
 
 func TestEffectsAreCountedByTheirResult(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{})
-	for _, done := range []run.Effected{{}, {Found: true}, {Fault: "rate_limit"},
+	for _, done := range []run.EffectResult{{}, {Found: true}, {Fault: "rate_limit"},
 		{Fault: "rate_limit", Suspended: true}, {Fault: run.KindUnsorted}, {Fault: "a fault of words"}} {
-		_, effected := tel.Observer().Perform(t.Context(), run.Performed{Kind: "model.turn"})
+		_, effected := tel.Observer().Perform(t.Context(), run.PerformedEffect{Kind: "model.turn"})
 		effected(done)
 	}
 	want := map[string]float64{"sibyl_effect_duration_seconds{kind=model.turn}": 6}

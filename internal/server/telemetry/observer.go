@@ -19,7 +19,7 @@ func (t *Telemetry) Observer() run.Observer { return observer{t} }
 type observer struct{ *Telemetry }
 
 // Drive implements run.Observer. The run's trace is its own: it may outlast the request that began it by far.
-func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, func(run.Stand)) {
+func (o observer) Drive(ctx context.Context, d run.DrivenRun) (context.Context, func(run.StopState)) {
 	began, count, what := time.Now(), o.metrics.begun, "a run begins"
 	if d.TakenUp {
 		count, what = o.metrics.takenUp, "a run is taken up"
@@ -35,7 +35,7 @@ func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 	}
 	ctx, span := o.tracer.Start(WithRun(ctx, d.Run), "invoke_agent "+d.Assistant, options...)
 	o.log.InfoContext(ctx, what, "assistant", d.Assistant, "session", d.Session)
-	return ctx, func(s run.Stand) {
+	return ctx, func(s run.StopState) {
 		reason := labelValue(s.Reason)
 		o.metrics.driven.WithLabelValues(d.Assistant).Dec()
 		o.metrics.parted.WithLabelValues(d.Assistant, s.Status, reason).Inc()
@@ -50,10 +50,10 @@ func (o observer) Drive(ctx context.Context, d run.Driven) (context.Context, fun
 }
 
 // Perform implements run.Observer.
-func (o observer) Perform(ctx context.Context, e run.Performed) (context.Context, func(run.Effected)) {
+func (o observer) Perform(ctx context.Context, e run.PerformedEffect) (context.Context, func(run.EffectResult)) {
 	ctx, span := o.tracer.Start(ctx, e.Kind, trace.WithAttributes(attribute.String("sibyl.effect.leaf", e.Leaf),
 		attribute.Int64("sibyl.effect.op", int64(e.Op)), attribute.Bool("sibyl.effect.once", e.Once)))
-	return ctx, func(done run.Effected) {
+	return ctx, func(done run.EffectResult) {
 		result := "ok"
 		switch {
 		case done.Suspended:

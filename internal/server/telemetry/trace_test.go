@@ -120,8 +120,8 @@ func exporting(
 
 // drive makes a span.
 func drive(tel *telemetry.Telemetry) {
-	_, parted := tel.Observer().Drive(context.Background(), run.Driven{Run: "r", Session: "s", Assistant: "oracle"})
-	parted(run.Stand{Status: "done", Reason: "satisfied"})
+	_, parted := tel.Observer().Drive(context.Background(), run.DrivenRun{Run: "r", Session: "s", Assistant: "oracle"})
+	parted(run.StopState{Status: "done", Reason: "satisfied"})
 }
 
 func TestBatchThatMayBeTakenLaterIsSentAgain(t *testing.T) {

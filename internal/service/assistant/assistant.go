@@ -62,7 +62,7 @@ type Assistant struct {
 	Lines func(start *run.StartRecord, event bt.Typed) []string
 	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil:
 	// the answer comes at the end.
-	Early func(c *run.CompletionRecord) *Early
+	Early func(c *run.CompletionRecord) *EarlyPart
 	// Places are what the answer cites, in its order, and then what else was read, in the order in which it was. Nil:
 	// there are none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
@@ -91,7 +91,7 @@ type Request struct {
 	Words     string        `json:"words" minLength:"1" doc:"What is asked of the assistant."`
 	Replaces  string        `json:"replaces,omitempty" maxLength:"64" doc:"The id of the last run of the session, whose place this one takes: what comes later goes on from this one. One that waits is stopped. Left out: it takes none."`
 	Owner     journal.Owner `json:"-"` // who asks
-	Options   any           `json:"-"` // the assistant's own, or a Said
+	Options   any           `json:"-"` // the assistant's own, or GivenOptions
 	// a program passes the words on, and may have made them: they are no yes, and nothing is written
 	Relayed bool `json:"-"`
 	// another run of the session has gone on since the words were said: they are no answer to what that one said
@@ -104,14 +104,14 @@ type Request struct {
 	Patience time.Duration `json:"-"` // with a run that holds what this one wants to claim; 0: half a minute
 }
 
-// Asks is implemented by the Env of a run that asks models.
-type Asks interface {
+// UsesModels is implemented by the Env of runs that ask models.
+type UsesModels interface {
 	// Models are those that it may ask, as provider:model.
 	Models() []string
 }
 
-// Said are options as somebody elsewhere said them. What they leave out is as in Base, or as the settings have it.
-type Said struct {
+// GivenOptions are options given over HTTP or MCP. What they leave out is as in Base, else as in the settings.
+type GivenOptions struct {
 	JSON json.RawMessage
 	Base any // options of the assistant; nil: the settings
 	// finds a folder that is named; its error is told as it is
@@ -237,8 +237,8 @@ type Argument struct {
 	Value string `json:"value"`
 }
 
-// Early is a part of an answer. Markdown stands in the answer as it stands here.
-type Early struct {
+// EarlyPart is a finished part of an answer that is still being written. Its Markdown is that of the answer.
+type EarlyPart struct {
 	Markdown string
 	Used     Usage // that no receipt of the run tells, as another run had it made
 }

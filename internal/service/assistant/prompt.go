@@ -15,19 +15,19 @@ type Prompt struct {
 	system, said []Part
 }
 
-// Tell adds a segment to the system prompt, as it is.
-func (p *Prompt) Tell(name, text string) {
+// AddSegment adds a segment to the system prompt, unchanged.
+func (p *Prompt) AddSegment(name, text string) {
 	p.Request.System += text
 	p.system = appendPart(p.system, PartSegment, name, text)
 }
 
-// Say begins a message. Its text is that of its parts: see Part.
-func (p *Prompt) Say(by model.Role) {
+// BeginMessage begins a message, to which AddPart adds its text.
+func (p *Prompt) BeginMessage(by model.Role) {
 	p.Request.Messages = append(p.Request.Messages, model.Message{Role: by})
 }
 
-// Part adds a part to the message that was begun last, as it is.
-func (p *Prompt) Part(kind PartKind, name, text string) {
+// AddPart adds a part, unchanged, to the message that was begun last.
+func (p *Prompt) AddPart(kind PartKind, name, text string) {
 	p.Request.Messages[len(p.Request.Messages)-1].Text += text
 	p.said = appendPart(p.said, kind, name, text)
 }

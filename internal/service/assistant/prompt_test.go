@@ -15,12 +15,12 @@ import (
 
 func TestPromptIsToldAsItIsSent(t *testing.T) {
 	q := &assistant.Prompt{}
-	q.Tell("base", "Be brief.\n")
-	q.Tell("nothing", "")
-	q.Tell("language", "\n\nWrite in English.")
-	q.Say(model.User)
-	q.Part(assistant.PartPerson, "", "Who")
-	q.Part(assistant.PartSegment, "open", "?")
+	q.AddSegment("base", "Be brief.\n")
+	q.AddSegment("nothing", "")
+	q.AddSegment("language", "\n\nWrite in English.")
+	q.BeginMessage(model.User)
+	q.AddPart(assistant.PartPerson, "", "Who")
+	q.AddPart(assistant.PartSegment, "open", "?")
 	if q.Request.System != "Be brief.\n\n\nWrite in English." || len(q.Request.Messages) != 1 ||
 		q.Request.Messages[0].Text != "Who?" {
 		t.Errorf("the request is %+v", q.Request)

@@ -19,7 +19,7 @@ const leftOut = "\n…\n"
 // is no passage of its own, and the parts of one place are one passage. An answer that ended satisfied claims to
 // answer.
 func Cited(a oracle.Answer) Found {
-	text := oracle.Unfenced(a.Answer)
+	text := oracle.WithoutFences(a.Answer)
 	var all []Passage
 	last := 0
 	for _, m := range citation().FindAllStringSubmatchIndex(text, -1) {
