@@ -201,7 +201,7 @@ func (s *Service) withExcerpts(ctx context.Context, owner journal.Owner, all []H
 }
 
 // indexUnread indexes sessions and ended runs that are not indexed yet, the latest first. behind says that some remain:
-// time ran out, or the store can't be written.
+// time ran out, or the store can't be written to.
 func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind bool, err error) {
 	until := time.Now().Add(indexingTime)
 	for {
@@ -236,7 +236,8 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 	}
 }
 
-// wordsOf gives the text by which a session or ended run is found: its title if it can't be read, "" for companions.
+// wordsOf gives the text by which a session or ended run is found: its title if it can't be read; none of companions
+// and of assistants that are Apart.
 func (s *Service) wordsOf(ctx context.Context, owner journal.Owner, f journal.Found) (string, error) {
 	a := s.byName[f.Assistant]
 	switch {
