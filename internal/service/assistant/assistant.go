@@ -77,7 +77,7 @@ type Assistant struct {
 	// ShowEffect shows what an effect sent and what came back, as far as v holds it; it performs nothing. Nil, or a zero
 	// ShownEffect: the payload and the result of the receipt are shown.
 	ShowEffect func(ctx context.Context, v *run.View, c *run.CompletionRecord) (ShownEffect, error)
-	// Audit gives the assistant's part of a run's audit. bodies are its records as run.Read gives them, nil if unreadable.
+	// Audit gives the assistant's part of a run's audit. bodies are the records as run.Read gives them, even with an error.
 	Audit func(bodies []any, steps []run.TraceStep) Findings
 	// Texts gives a function with which a replay reads the texts of a folder instead of the run's own.
 	Texts func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error)
