@@ -76,7 +76,7 @@ type ReplayHistory struct {
 const (
 	replayTime   = 20 * time.Second // of one request
 	mostShown    = 200              // of the events and changes of a difference, and of what is wrong with a tree
-	usualRuns = 200              // runs, where nobody says how many
+	usualRuns    = 200              // runs that are replayed, unless a limit is given
 	treeFileName = "tree.xml"       // names the tree in what is wrong with it
 )
 

@@ -176,7 +176,7 @@ func (a *App) openAssistants() (err error) {
 	}
 	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact,
 		Setting: a.Config.Text, Tree: a.tree,
-		Prices: a.prices(), Apart: a.foundApart(), Models: a.Offered, Now: a.Clock.Now})
+		Prices: a.prices(), Finders: a.finders(), Models: a.Offered, Now: a.Clock.Now})
 	return err
 }
 

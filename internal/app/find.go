@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/taskchat"
 )
 
-// foundApart returns the searches beside those of sessions and runs.
-func (a *App) foundApart() []service.Finder {
+// finders find what assistants keep outside of runs: tasks and sessions of the council.
+func (a *App) finders() []service.Finder {
 	return []service.Finder{{Assistant: taskchat.Name, Find: a.findTasks},
 		{Assistant: council.Name, Find: a.findCouncil}}
 }

@@ -45,7 +45,7 @@ const answerShare = 0.25
 // Describe describes the assistant of the Council.
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
-		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, Apart: true,
+		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, StoresSessions: true,
 		Options: schema.Of[Options](),
 		Events:  Events(), Reasons: whys(), Show: shownOutcome, Lines: eventLines, Early: earlyAnswer, ShowEffect: showEffect,
 		Offers: wishes().Offers,

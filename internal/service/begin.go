@@ -11,15 +11,16 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// How long the start of a run waits for another one that holds its claim: in all, and before it checks again whether
-// somebody drives that other run.
+// How long the start of a run waits for another run that holds its claim: in all, if the request has no Patience, and
+// before it checks again whether somebody drives that run.
 const (
 	claimPatience = 30 * time.Second
 	claimRecheck  = 3 * time.Second
 )
 
-// startRetrying starts a run by start. It tries again if another start was first to consume or to claim something, so
-// that the second sees what the first did. It waits for a run that holds a claim, and resumes one that nobody drives.
+// startRetrying makes the spec of a run, checks the limit of costs, stops the run to replace, and calls start. It tries
+// again if another start was first to consume or create something. Unless a is Exclusive, it waits for a run that holds
+// its claim, and resumes one that nobody drives.
 func (s *Service) startRetrying(
 	ctx context.Context, owner journal.Owner, r Request, start func(run.Spec) error,
 ) (*assistant.Assistant, run.Spec, error) {
@@ -52,7 +53,7 @@ func (s *Service) startRetrying(
 	}
 }
 
-// sessionBegunMeanwhile says whether the session that a run was to create was created by another run.
+// sessionBegunMeanwhile says whether another run created the session that this run was to create.
 func (s *Service) sessionBegunMeanwhile(ctx context.Context, spec run.Spec) bool {
 	if spec.NewSession == nil {
 		return false
@@ -66,7 +67,7 @@ func (s *Service) sessionBegunMeanwhile(ctx context.Context, spec run.Spec) bool
 	return err == nil
 }
 
-// waitForRun waits until a run has ended, at most for claimRecheck, and resumes it if nobody drives it.
+// waitForRun waits for a run to end, at most for claimRecheck, and resumes it if nobody drives it.
 func (s *Service) waitForRun(ctx context.Context, k journal.Key) error {
 	r, err := s.config.Store.Run(ctx, k.Owner, k.Run)
 	if err != nil || r.Status != journal.Running {
@@ -75,7 +76,7 @@ func (s *Service) waitForRun(ctx context.Context, k journal.Key) error {
 	watchCtx, stop := context.WithTimeout(ctx, claimRecheck)
 	defer stop()
 	if !s.config.Engine.Driven(r) {
-		// Somebody else may resume it at the same moment, and without room here it has to wait for others.
+		// Other errors don't matter: another process may have resumed it, or will if there is no room here.
 		if _, err := s.config.Engine.Resume(context.WithoutCancel(ctx), k.Owner, k.Run, run.AtOnce); errors.Is(err,
 			run.ErrIncompatible) {
 			return err

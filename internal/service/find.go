@@ -17,24 +17,24 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// Query finds what has all its words, anywhere, whatever their case and accents.
+// Query finds what contains all its words, whatever their order, case and accents.
 type Query struct {
 	Words     string
 	Assistant string    // "": all
-	From, To  time.Time // not before, and before; zero: any time
+	From, To  time.Time // From is included, To is not; zero: any time
 	Limit     int       // 0: 20
-	After     string    // Next of the part before
+	After     string    // Next of the previous Hits
 }
 
-// Hits are a part of what was found: first what has the words in its title, then what has them elsewhere; the latest
-// first in both.
+// Hits is one page of what was found: first what has the words in its title, then what has them elsewhere; the latest
+// first in each.
 type Hits struct {
 	Hits   []Hit  `json:"hits"`
 	Next   string `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 	Behind bool   `json:"behind,omitempty" doc:"Older runs are still to be read: who asks again finds more."`
 }
 
-// Hit is something that has the words.
+// Hit is a session, run, task or entry of the Council that has the words.
 type Hit struct {
 	Kind      string        `json:"kind" enum:"session,run,task,council"`
 	Assistant string        `json:"assistant"`
@@ -46,11 +46,11 @@ type Hit struct {
 	Excerpt   []search.Span `json:"excerpt" doc:"The place with some words around it. Empty: the title has them all."`
 	At        time.Time     `json:"at" doc:"When the session was last used, the run began, the task was added, the words were said."`
 
-	Name  string `json:"-"` // the title as it is
-	Words string `json:"-"` // what the excerpt is of; of a run they are read once they are needed
+	Name  string `json:"-"` // the whole title
+	Words string `json:"-"` // the text that Excerpt is from; for a run, read only when it is needed
 }
 
-// cursor is the place of a hit among those of its kind: in titles, or elsewhere.
+// cursor gives the place of a hit in its list: that of titles, or the other.
 func (h Hit) cursor() journal.Cursor {
 	id := cmp.Or(h.Run, h.Session)
 	switch {
@@ -62,23 +62,24 @@ func (h Hit) cursor() journal.Cursor {
 	return journal.Cursor{At: journal.Millis(h.At), ID: id}
 }
 
-// Finder finds what an assistant keeps outside of runs.
+// Finder finds what no run holds, such as tasks.
 type Finder struct {
-	Assistant string // whose it is
-	// Find gives all that has all terms in its title, or, without titles, elsewhere; nothing is in both.
+	Assistant string // the assistant of all its hits
+	// Find gives what has all terms in its title, or, if titles is false, only elsewhere: nothing is in both.
 	Find func(ctx context.Context, owner journal.Owner, has func(text string) bool, titles bool) ([]Hit, error)
 }
 
 const (
 	usualHits     = 20
 	excerptSize   = 160              // characters
-	mostIndexed   = 128 << 10        // bytes of the words of a run that are looked through
-	indexedAtOnce = 100              // runs whose words are kept in one transaction
-	indexingTime  = 2 * time.Second  // for runs that nobody has looked through
-	findingTime   = 20 * time.Second // for all of it
+	mostIndexed   = 128 << 10        // bytes of the words of a run that are indexed
+	indexedAtOnce = 100              // sessions and runs that are indexed in one transaction
+	indexingTime  = 2 * time.Second  // for indexing new sessions and runs
+	findingTime   = 20 * time.Second // for the whole search
 )
 
-// Find looks for words in titles, and in all that was asked and answered, of whoever asks.
+// Find searches an owner's titles, ended runs and what Finders find; first it indexes new runs, for some seconds at
+// most.
 func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found Hits, err error) {
 	terms := search.Terms(q.Words)
 	if len(terms) == 0 {
@@ -99,7 +100,7 @@ func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found
 		limit = usualHits
 	}
 	var all []Hit
-	titleHits := 0 // of those in titles
+	titleHits := 0
 	if inTitles {
 		all, err = s.findHits(ctx, owner, q, terms, true, after, limit+1)
 		titleHits, after = len(all), journal.Cursor{}
@@ -120,7 +121,7 @@ func (s *Service) Find(ctx context.Context, owner journal.Owner, q Query) (found
 	return found, err
 }
 
-// formatPlace is where a list continues after a hit in the titles or elsewhere. parsePlace reads it.
+// formatPlace encodes the place after a hit in the titles or elsewhere; parsePlace reads it, and "" as the beginning.
 func formatPlace(inTitles bool, c journal.Cursor) string {
 	if inTitles {
 		return "t" + c.String()
@@ -139,7 +140,7 @@ func parsePlace(text string) (inTitles bool, after journal.Cursor, err error) {
 	return text[:1] == "t", after, err
 }
 
-// findHits gives the hits in titles or elsewhere that come after a place, at most so many.
+// findHits gives at most most hits after a place, either in titles or elsewhere, the latest first, without excerpts.
 func (s *Service) findHits(
 	ctx context.Context, owner journal.Owner, q Query, terms []string, titles bool, after journal.Cursor, most int,
 ) ([]Hit, error) {
@@ -157,11 +158,11 @@ func (s *Service) findHits(
 		all = append(all, one)
 	}
 	has := func(text string) bool { return search.HasAll(search.Folded(text), terms) }
-	for _, apart := range s.config.Apart {
-		if q.Assistant != "" && q.Assistant != apart.Assistant {
+	for _, finder := range s.config.Finders {
+		if q.Assistant != "" && q.Assistant != finder.Assistant {
 			continue
 		}
-		some, err := apart.Find(ctx, owner, has, titles)
+		some, err := finder.Find(ctx, owner, has, titles)
 		if err != nil {
 			return nil, err
 		}
@@ -177,7 +178,7 @@ func (s *Service) findHits(
 	return all[:min(len(all), most)], nil
 }
 
-// withExcerpts are hits with what is shown of them. A run that was removed meanwhile is left out.
+// withExcerpts fills in the title and excerpt of hits, and leaves out runs that were removed meanwhile.
 func (s *Service) withExcerpts(ctx context.Context, owner journal.Owner, all []Hit, terms []string) ([]Hit, error) {
 	shown := make([]Hit, 0, len(all))
 	for _, one := range all {
@@ -200,8 +201,8 @@ func (s *Service) withExcerpts(ctx context.Context, owner journal.Owner, all []H
 	return shown, nil
 }
 
-// indexUnread indexes the words of sessions and runs that are not indexed yet, the latest first. behind says that some
-// are left: there was no time for them, or the store can't keep them.
+// indexUnread indexes sessions and ended runs that are not indexed yet, the latest first. behind says that some remain:
+// time ran out, or the store can't be written to.
 func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind bool, err error) {
 	until := time.Now().Add(indexingTime)
 	for {
@@ -236,11 +237,12 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 	}
 }
 
-// wordsOf gives the words by which a session or an ended run is found. What can't be read is found by its title.
+// wordsOf gives the text by which a session or ended run is found: its title if it can't be read; none of companions
+// and of assistants that store their sessions themselves.
 func (s *Service) wordsOf(ctx context.Context, owner journal.Owner, f journal.Found) (string, error) {
 	a := s.byName[f.Assistant]
 	switch {
-	case a != nil && (a.Companion || a.Apart):
+	case a != nil && (a.Companion || a.StoresSessions):
 		return "", nil
 	case a == nil || f.Run == "":
 		return f.Title, nil

@@ -107,7 +107,7 @@ func TestFoundPagesHoldEachOnceAcrossTitlesAndWords(t *testing.T) {
 func TestWhatLiesApartIsMergedByTime(t *testing.T) {
 	inHouse(t, func(h *house) {
 		at := time.Now()
-		h.apart = []service.Finder{{Assistant: "tasks", Find: func(_ context.Context, owner journal.Owner,
+		h.finders = []service.Finder{{Assistant: "tasks", Find: func(_ context.Context, owner journal.Owner,
 			has func(string) bool, titles bool) (all []service.Hit, err error) {
 			if owner == ada && titles && has("Sign the lease") {
 				all = append(all, service.Hit{Kind: "task", Task: 7, Name: "Sign the lease", At: at})

@@ -33,11 +33,11 @@ const (
 // house is what outlives processes: a journal, and the personas of a panel.
 type house struct {
 	*testing.T
-	store  journal.Store
-	tree   string
-	most   int // runs that a process drives at once
-	prices *service.Prices
-	apart  []service.Finder
+	store   journal.Store
+	tree    string
+	most    int // runs that a process drives at once
+	prices  *service.Prices
+	finders []service.Finder
 
 	mu    sync.Mutex
 	asked []servicetest.Asked // in the order of arrival
@@ -126,9 +126,9 @@ func (h *house) process(holder string, store journal.Store, all ...*assistant.As
 		h.Fatal(err)
 	}
 	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices,
-		Apart:  h.apart,
-		Tree:   func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
-		Redact: func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }})
+		Finders: h.finders,
+		Tree:    func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
+		Redact:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }})
 	if err != nil {
 		h.Fatal(err)
 	}

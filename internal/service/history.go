@@ -10,16 +10,16 @@ import (
 	"sibyl/internal/run/replay"
 )
 
-// ReplayFilter selects the ended runs that are replayed with a tree.
+// ReplayFilter selects the runs that ReplayAll replays.
 type ReplayFilter struct {
 	Assistant  string
-	Most       int           // of the latest that have ended
-	Within     time.Duration // what is left then is counted; 0: any time
+	Most       int           // only so many ended runs, the latest
+	Within     time.Duration // runs that remain then are only counted; 0: no limit
 	OnProgress func(done, all int)
 }
 
-// ReplayAll takes the past runs of an assistant through a tree, the latest first, and says how many would decide
-// otherwise, and where. Nothing is performed. The error is a *bt.LoadError if the tree does not load.
+// ReplayAll replays the past runs of an assistant through a tree, the latest first, and says how many would decide
+// differently, and where. It performs no effects. The error is a *bt.LoadError if the tree does not load.
 func (s *Service) ReplayAll(
 	ctx context.Context, owner journal.Owner, p ReplayFilter, o replay.Options,
 ) (replay.History, error) {
@@ -67,7 +67,7 @@ func (s *Service) ReplayAll(
 	return h, nil
 }
 
-// endedRuns are the ids of the latest runs that have ended.
+// endedRuns gives the ids of the latest p.Most ended runs.
 func (s *Service) endedRuns(ctx context.Context, owner journal.Owner, p ReplayFilter) (ids []string, err error) {
 	for r, err := range s.allRuns(ctx, owner, journal.Filter{Assistant: p.Assistant}) {
 		if err != nil || len(ids) == p.Most {

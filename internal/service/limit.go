@@ -12,15 +12,15 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// ErrOverLimit is the error of a beginning that an owner has to agree to, as the day has cost what it may: a
-// *LimitError says how much.
+// ErrOverLimit is the error of a start to which the owner has to agree, since the costs of the day have reached the
+// limit; a *LimitError has the sums.
 var ErrOverLimit = errors.New("today's limit of costs is reached")
 
-// LimitError says what a day has cost, and what it may cost. A Request that is OverLimit begins all the same.
+// LimitError says what today has cost and may cost. With Request.OverLimit the run begins nevertheless.
 type LimitError struct {
 	Spent, Limit float64
 	Currency     string
-	Unpriced     []string // models that were asked today, and count as nothing, as their price is not known
+	Unpriced     []string // models that were asked today but are not counted, since they have no known price
 }
 
 func (e *LimitError) Error() string {
@@ -35,8 +35,8 @@ func (e *LimitError) Error() string {
 // Unwrap gives ErrOverLimit.
 func (*LimitError) Unwrap() error { return ErrOverLimit }
 
-// checkLimit refuses a run that may ask a model with a price, once the runs that an owner began today have cost what a
-// day may, unless the owner has agreed. Runs that go on, and those that they begin, are not asked about.
+// checkLimit returns a *LimitError for a run that may ask a model with a price once the owner's runs of today have cost
+// the limit, unless the owner has agreed (r.OverLimit). Resumed runs and those that Within begins are not checked.
 func (s *Service) checkLimit(ctx context.Context, owner journal.Owner, r Request, spec run.Spec) error {
 	prices := s.config.Prices
 	env, asks := spec.Env.(assistant.UsesModels)
@@ -50,13 +50,13 @@ func (s *Service) checkLimit(ctx context.Context, owner journal.Owner, r Request
 	return &LimitError{Spent: spent, Limit: prices.Limit, Currency: prices.Currency, Unpriced: unpriced}
 }
 
-// isPriced says whether a model has a price that is more than nothing.
+// isPriced says whether a model has a known price above zero.
 func (s *Service) isPriced(model string) bool {
 	price, known := s.config.Prices.Of(model, 1e6, 0, 1e6)
 	return known && price > 0
 }
 
-// spentToday is what the runs that an owner began today cost, and which models without a price they asked.
+// spentToday gives the costs of the runs that an owner began today, and the models without a price that they asked.
 func (s *Service) spentToday(ctx context.Context, owner journal.Owner) (sum float64, unpriced []string, err error) {
 	now := s.config.Now().Local()
 	days, err := s.SpentBetween(ctx, owner, time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, time.Local),

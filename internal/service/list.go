@@ -16,18 +16,18 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// longestList bounds the rows that are searched for a name, and those of one page.
+// longestList bounds the rows of one query: older runs and sessions are found only by their full ids.
 const longestList = 1000
 
-// How a run stands that is neither driven nor has ended.
+// The states of a running run that nobody drives.
 const (
 	Queued      = "queued"      // nobody has driven it yet
-	Interrupted = "interrupted" // nobody drives it any more
-	Suspended   = "suspended"   // it waits for its provider, or for a person who has it go on
-	SetAside    = "set_aside"   // three processes died of it: only a person may have it resumed
+	Interrupted = "interrupted" // its process left it or died
+	Suspended   = "suspended"   // it rests: its model is unavailable, or it can't continue for now
+	SetAside    = "set_aside"   // three processes in a row died of it: it is resumed only on request
 )
 
-// Row is a run in a list.
+// Row is a run in a list, with its state.
 type Row struct {
 	journal.Run
 	Companion bool   `json:"companion" doc:"It goes along with a run of another assistant: its user did not ask for it."`
@@ -38,7 +38,7 @@ type Row struct {
 	Used *assistant.Usage `json:"used,omitempty" doc:"What its models took, where that was asked for."`
 }
 
-// newRow is a run as lists have it.
+// newRow makes the Row of a run, without Used.
 func (s *Service) newRow(r journal.Run) Row {
 	row := Row{Run: r, Companion: s.isCompanion(r.Assistant), State: s.State(r)}
 	if row.State == SetAside {
@@ -48,7 +48,7 @@ func (s *Service) newRow(r journal.Run) Row {
 	return row
 }
 
-// suspensionCause says why a run is suspended; nil for one that is not.
+// suspensionCause gives the fault that suspended a run; nil if it is not suspended, or rests for another reason.
 func (s *Service) suspensionCause(ctx context.Context, row Row) (*assistant.Failure, error) {
 	if row.State != Suspended {
 		return nil, nil
@@ -64,10 +64,10 @@ func (s *Service) suspensionCause(ctx context.Context, row Row) (*assistant.Fail
 	if suspended, isSuspended := body.(*run.SuspendRecord); isSuspended {
 		return &assistant.Failure{Kind: suspended.Fault.Kind, Message: suspended.Fault.Reason}, nil
 	}
-	return nil, nil // it was set aside until its provider is asked again
+	return nil, nil // it rests for another reason
 }
 
-// State says how a run stands, in a word.
+// State gives the state of a run in a word: its reason or status if it has ended.
 func (s *Service) State(r journal.Run) string {
 	switch {
 	case r.SetAside() && !s.config.Engine.Driven(r):
@@ -84,7 +84,7 @@ func (s *Service) State(r journal.Run) string {
 	return string(r.Status)
 }
 
-// Runs lists runs, the latest first.
+// Runs lists runs with their states, the latest started first.
 func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]Row, error) {
 	runs, err := s.config.Store.Runs(ctx, owner, f)
 	rows := make([]Row, len(runs))
@@ -94,8 +94,8 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 	return rows, err
 }
 
-// Waiting lists the runs that wait for their person, the latest first: those that have not ended and that nobody
-// drives, and those whose question is open. Runs of companions wait for nobody.
+// Waiting lists at most limit runs that need their user, the latest first: suspended, interrupted and set-aside ones,
+// and those with an open question. It leaves out companions.
 func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) ([]Row, error) {
 	var all []Row
 	for _, f := range []journal.Filter{{Status: journal.Running}, {Asking: s.config.Now()}} {
@@ -114,7 +114,7 @@ func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) (
 	return all[:min(len(all), limit)], nil
 }
 
-// AddUsage adds to runs what their models took, as far as there is time: those that are left have none.
+// AddUsage adds their usage to rows until within has passed. The remaining, removed or unreadable runs get none.
 func (s *Service) AddUsage(ctx context.Context, rows []Row, within time.Duration) error {
 	limited, cut := context.WithTimeout(ctx, within)
 	defer cut()
@@ -134,13 +134,13 @@ func (s *Service) AddUsage(ctx context.Context, rows []Row, within time.Duration
 	return nil
 }
 
-// Run gives the run of an id, which is whole.
+// Run gives a run by its full id.
 func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
 	return s.newRow(r), err
 }
 
-// Busy counts the runs of an owner that have not ended, do not rest and are not set aside, up to a bound.
+// Busy counts the running runs of an owner, also queued ones, but none that rest or are set aside; it stops at bound.
 func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (busy int, err error) {
 	now := s.config.Engine.LeaseTimes()
 	for r, err := range s.allRuns(ctx, owner, journal.Filter{Status: journal.Running}) {
@@ -154,8 +154,7 @@ func (s *Service) Busy(ctx context.Context, owner journal.Owner, bound int) (bus
 	return busy, nil
 }
 
-// allRuns gives the runs of an owner that a filter selects, however many there are, the latest first. Nothing comes
-// after an error.
+// allRuns gives all runs of an owner that a filter selects, whatever its Limit, the latest first, until an error.
 func (s *Service) allRuns(ctx context.Context, owner journal.Owner, f journal.Filter) iter.Seq2[journal.Run, error] {
 	return func(yield func(journal.Run, error) bool) {
 		for f.Limit = longestList; ; {
@@ -177,47 +176,47 @@ func (s *Service) allRuns(ctx context.Context, owner journal.Owner, f journal.Fi
 	}
 }
 
-// Census counts the runs of all owners that have not ended, by assistant and how they stand.
+// Census counts the running runs of all owners by assistant and state.
 func (s *Service) Census(ctx context.Context) ([]journal.Count, error) {
 	return s.config.Store.Census(ctx, s.config.Engine.LeaseTimes())
 }
 
-// Session gives the session of an id, which is whole.
+// Session gives a session by its full id.
 func (s *Service) Session(ctx context.Context, owner journal.Owner, id string) (journal.Session, error) {
 	return s.config.Store.Session(ctx, owner, id)
 }
 
-// Sessions lists sessions, the last used first.
+// Sessions lists sessions, the most recently updated first.
 func (s *Service) Sessions(
 	ctx context.Context, owner journal.Owner, f journal.SessionFilter,
 ) ([]journal.Session, error) {
 	return s.config.Store.Sessions(ctx, owner, f)
 }
 
-// Talks lists the sessions of which all that was said lies in their runs: those of the Council are listed by its desk.
+// Talks lists sessions as Sessions does, without those of assistants that keep them elsewhere, such as the Council.
 func (s *Service) Talks(ctx context.Context, owner journal.Owner, f journal.SessionFilter) ([]journal.Session, error) {
 	for _, a := range s.config.Assistants {
-		if a.Apart {
+		if a.StoresSessions {
 			f.Without = append(f.Without, a.Name)
 		}
 	}
 	return s.Sessions(ctx, owner, f)
 }
 
-// Removed lists what removed sessions have left, the latest removed first.
+// Removed lists the tombstones of sessions, the latest removed first.
 func (s *Service) Removed(
 	ctx context.Context, owner journal.Owner, f journal.SessionFilter,
 ) ([]journal.Tombstone, error) {
 	return s.config.Store.Tombstones(ctx, owner, f)
 }
 
-// isCompanion says that an assistant's runs are not of the person's own doing.
+// isCompanion says whether an assistant is a companion; false for one that this program does not have.
 func (s *Service) isCompanion(name string) bool {
 	a := s.byName[name]
 	return a != nil && a.Companion
 }
 
-// FindRun finds a run by its id, the beginning or end of one, or “last”.
+// FindRun finds a run by its id, by a beginning or end of one of the latest ids, or by “last”: no companion's.
 func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string) (journal.Run, error) {
 	r, err := s.config.Store.Run(ctx, owner, name)
 	if !errors.Is(err, journal.ErrNotFound) {
@@ -234,8 +233,8 @@ func (s *Service) FindRun(ctx context.Context, owner journal.Owner, name string)
 	return r, asUsageError(err)
 }
 
-// FindSession finds a session in the same ways, of one assistant or, if that is "", of any. One that was removed is a
-// journal.RemovedError.
+// FindSession finds a session as FindRun finds a run, of one assistant or, if that is "", of any. For a removed one the
+// error is a journal.RemovedError.
 func (s *Service) FindSession(
 	ctx context.Context, owner journal.Owner, assistant, name string,
 ) (journal.Session, error) {
@@ -265,8 +264,7 @@ func (s *Service) FindSession(
 	return found, asUsageError(errors.Join(err, lookErr))
 }
 
-// LastIn gives the session of an assistant that was last used among those about a folder; journal.ErrNotFound where
-// there is none.
+// LastIn gives the last updated session of an assistant about a folder; journal.ErrNotFound if there is none.
 func (s *Service) LastIn(ctx context.Context, owner journal.Owner, assistant, place string) (journal.Session, error) {
 	all, err := s.config.Store.Sessions(ctx, owner, journal.SessionFilter{Assistant: assistant,
 		Place: s.redactFolder(place), Limit: 1})
@@ -279,16 +277,16 @@ func (s *Service) LastIn(ctx context.Context, owner journal.Owner, assistant, pl
 	return all[0], nil
 }
 
-// redactFolder is a folder as sessions keep it.
+// redactFolder gives a folder's path as sessions store it.
 func (s *Service) redactFolder(folder string) string { return journal.Clean(s.config.Redact(folder)) }
 
-// ErrNone says that there is nothing yet that could be found.
+// ErrNone is the error of “last” if there is no run or session yet.
 var ErrNone = errors.New("nothing was asked yet")
 
-// mostMatches bounds how many of the things that a name fits are listed.
+// mostMatches bounds the ids in the error about an ambiguous name.
 const mostMatches = 5
 
-// matchID takes the first for “last”, else the only one whose id begins or ends with the name.
+// matchID gives the first for “last”, else the only one whose id begins or ends with name; several are an error.
 func matchID[T any](what, name string, all []T, id func(T) string) (found T, err error) {
 	switch {
 	case name == "":
@@ -315,7 +313,7 @@ func matchID[T any](what, name string, all []T, id func(T) string) (found T, err
 		strings.Join(ids[:min(mostMatches, len(ids))], ", "))
 }
 
-// Rename gives a session another title.
+// Rename gives a session another title: redacted, in one line, at most 72 characters; an empty one is a UsageError.
 func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title string) error {
 	const most = 72
 	title = strings.Join(strings.Fields(journal.Clean(s.config.Redact(title))), " ")
@@ -328,20 +326,20 @@ func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title str
 	return s.config.Store.RenameSession(ctx, owner, id, title)
 }
 
-// Delete removes a session with its runs and records.
+// Delete removes a session with its runs and leaves a tombstone; journal.ErrLeased while one of its runs is driven.
 func (s *Service) Delete(ctx context.Context, owner journal.Owner, id string) error {
 	return s.config.Store.DeleteSession(ctx, owner, id, journal.ByPerson, s.config.Now())
 }
 
-// Retired is how many sessions of an assistant were removed that nobody had used for its retention.
+// Retired counts the sessions of an assistant that Retire removed.
 type Retired struct {
 	Assistant string
-	Unused    time.Duration
+	Unused    time.Duration // its retention
 	Sessions  int
 }
 
-// Retire removes sessions that nobody had used for the retention of their assistant at that time, at most limit of
-// them, one a transaction, and says how many; also before an error. At the zero time nothing is that old.
+// Retire removes at most limit sessions that, at that time, nobody had used for the retention of their assistant, each
+// in its own transaction. It counts them also with an error. At the zero time it does nothing.
 func (s *Service) Retire(ctx context.Context, owner journal.Owner, at time.Time, limit int) (all []Retired, err error) {
 	if at.IsZero() {
 		return nil, nil
@@ -362,8 +360,8 @@ func (s *Service) Retire(ctx context.Context, owner journal.Owner, at time.Time,
 	return all, nil
 }
 
-// retireSessions removes sessions of an assistant that nobody has used since before, at most so many, and so many in
-// one transaction. It gives what is left of them, also before an error.
+// retireSessions removes at most most sessions of an assistant that nobody has used since before, atOnce in one
+// transaction. It gives their tombstones, also with an error.
 func (s *Service) retireSessions(
 	ctx context.Context, owner journal.Owner, a *assistant.Assistant, before time.Time, most, atOnce int,
 ) (left []journal.Tombstone, err error) {
@@ -378,14 +376,14 @@ func (s *Service) retireSessions(
 	return left, nil
 }
 
-// prunableAssistants are the assistants whose sessions may go with time.
+// prunableAssistants lists the assistants that are not Permanent: their old sessions may be removed.
 func (s *Service) prunableAssistants() []*assistant.Assistant {
 	return slices.DeleteFunc(slices.Clone(s.config.Assistants), func(a *assistant.Assistant) bool {
 		return a.Permanent
 	})
 }
 
-// Unused lists the sessions that nobody has used for so long, and that Prune removes.
+// Unused lists the sessions that Prune would remove: unused for age, and not of a Permanent assistant.
 func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Session, error) {
 	var all []journal.Session
 	now := s.config.Now()
@@ -400,11 +398,10 @@ func (s *Service) Unused(ctx context.Context, owner journal.Owner, age time.Dura
 	return all, nil
 }
 
-// pruneAtOnce bounds one transaction of Prune, so that others can write in between.
+// pruneAtOnce bounds the sessions in one transaction of Prune, so that others can write in between.
 const pruneAtOnce = 20
 
-// Prune removes the sessions that nobody has used for so long, and gives what is left of them, also of those that it
-// removed before an error.
+// Prune removes the sessions that Unused lists. It gives their tombstones, also with an error.
 func (s *Service) Prune(ctx context.Context, owner journal.Owner, age time.Duration) ([]journal.Tombstone, error) {
 	all := []journal.Tombstone{}
 	before := s.config.Now().Add(-age)

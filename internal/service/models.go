@@ -8,7 +8,7 @@ import (
 	"sibyl/internal/model"
 )
 
-// Models are those that can be asked here.
+// Models lists the models of all providers, and the default.
 type Models struct {
 	Default   string          `json:"default,omitempty" doc:"The one that answers where none is named: provider:model. Left out: one has to be named."`
 	Offline   bool            `json:"offline" doc:"No model answers where none is named: rules search and quote."`
@@ -16,18 +16,18 @@ type Models struct {
 	Providers []ModelProvider `json:"providers"`
 }
 
-// ModelProvider is somebody who may serve models.
+// ModelProvider is a provider, set up or not, with its models.
 type ModelProvider struct {
 	Provider string  `json:"provider"`
 	Local    bool    `json:"local" doc:"Nothing that is sent there leaves the machines of whoever runs this."`
 	Ready    bool    `json:"ready" doc:"It is set up, with its key where it needs one."`
 	Models   []Model `json:"models"`
-	Missing  string  `json:"missing,omitempty" hidden:"true"` // what sets it up
+	Missing  string  `json:"missing,omitempty" hidden:"true"` // the setting that would set it up
 	Error    string  `json:"error,omitempty" doc:"Why it lists none, as the kind of a failure."`
-	Detail   string  `json:"detail,omitempty" hidden:"true"` // the same in full
+	Detail   string  `json:"detail,omitempty" hidden:"true"` // Error in full
 }
 
-// Model is one that can be asked.
+// Model is a model that can be asked.
 type Model struct {
 	ID         string `json:"id" doc:"provider:model, as options name it."`
 	Window     int    `json:"window,omitempty" doc:"Of tokens, question and answer together. Left out: not known."`
@@ -36,14 +36,14 @@ type Model struct {
 	Price      *Price `json:"price,omitempty" doc:"Left out: not known."`
 }
 
-// Price is what a million tokens cost.
+// Price is the price of a million tokens.
 type Price struct {
 	Input  float64 `json:"input" doc:"Per million tokens that the provider had not cached."`
 	Cached float64 `json:"cached" doc:"Per million of the input that it had."`
 	Output float64 `json:"output" doc:"Per million tokens."`
 }
 
-// ModelSource is where the models come from.
+// ModelSource is what the list of models is made of.
 type ModelSource struct {
 	Offers *model.Offers
 	Named  string // the model of the settings; "": none
@@ -51,11 +51,11 @@ type ModelSource struct {
 	Redact func(text string) string
 }
 
-// choosingTime is how long the one that answers where none is named is looked for.
+// choosingTime bounds the search for the default model.
 const choosingTime = 5 * time.Second
 
-// List asks all providers that are set up, each for a few seconds at most. The error is why none answers where none is
-// named.
+// List lists all providers; it asks those that are set up, for a few seconds at most. An error only says why there is
+// no default: the list is complete.
 func (m *ModelSource) List(ctx context.Context) (Models, error) {
 	all := Models{Currency: m.Prices.Currency, Providers: []ModelProvider{}}
 	for _, o := range m.Offers.All(ctx) {
@@ -78,7 +78,7 @@ func (m *ModelSource) List(ctx context.Context) (Models, error) {
 	return all, err
 }
 
-// perMillion is the price of a model; nil if it has none.
+// perMillion gives the price of a model; nil if it is not known.
 func (p *Prices) perMillion(id string) *Price {
 	const million = 1_000_000
 	input, known := p.Of(id, million, 0, 0)
@@ -90,11 +90,11 @@ func (p *Prices) perMillion(id string) *Price {
 	return &Price{Input: input, Cached: cached, Output: output}
 }
 
-// Models lists the models that can be asked. Where none answers unless it is named, there is no default.
+// Models lists the models that can be asked; without a default if none can be chosen.
 func (s *Service) Models(ctx context.Context) Models {
 	if s.config.Models == nil {
 		return Models{Providers: []ModelProvider{}}
 	}
-	all, _ := s.config.Models.List(ctx) // which of them answers is then for the person to say
+	all, _ := s.config.Models.List(ctx) // without a default, the user has to name one
 	return all
 }

@@ -20,16 +20,16 @@ const mostLateness = 30 * time.Second
 // mostOlder bounds the runs that were already running when a stream began and that it sends: those that started last.
 const mostOlder = mostRunning / 2
 
-// LiveEvent is one thing that happens in the runs of an owner: a run begins or is found running, an Update of it, or
-// its end. The first one of a stream belongs to no run: it says that the stream sends all that begins from now on.
+// LiveEvent is one event in the runs of an owner: a run begins or is found running, has an Update, or ends. The first
+// one of a stream belongs to no run: it says that the stream sends all that begins from now on.
 type LiveEvent struct {
 	Run       string
 	Session   string
 	Assistant string
 	Begun     *Row // its state when it was found
-	Ended     *Row // how it ended; the State of a run that was removed with its session is “removed”
+	Ended     *Row // its state at its end; StateRemoved if it was removed with its session
 	Update
-	Position Position // from which a stream continues after it
+	Position Position // where a stream that has it continues
 }
 
 // mostEndedRead is how many runs that have already ended a stream reads at once. Each stays in memory until all of it
@@ -61,8 +61,8 @@ const (
 const mostAnnounced = 64
 
 // WatchAll gives what happens in all runs of an owner, on any node: in those that are running, from their first record,
-// and in those that begin meanwhile. The happenings of one run come in order, between its beginning and its end; runs
-// have no order among them. It lasts until ctx is done, or the journal fails.
+// and in those that begin later. The happenings of one run come in order, from Begun to Ended; those of different runs
+// in any order. It lasts until ctx is done, or the journal fails.
 //
 // Another stream, in any process, can continue from the Position of any LiveEvent, the first one included: no record,
 // step, event, beginning or end is lost or sent twice, as long as clocks and transactions are late by less than half a
@@ -87,7 +87,7 @@ func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Positi
 	}
 }
 
-// errEnough says that the reader of the stream wants no more.
+// errEnough says that the consumer of the stream has stopped.
 var errEnough = errors.New("enough was seen")
 
 // runStream is one stream over all runs of an owner. Only its own goroutine changes it.
@@ -122,7 +122,7 @@ type runUpdate struct {
 	err    error
 }
 
-// addAnnounced notes that something happens in a run, without waiting: what does not fit is found by the next look.
+// addAnnounced queues a run in which something happens, without waiting: if the queue is full, the next look finds it.
 func (o *runStream) addAnnounced(run string) {
 	select {
 	case o.announced <- run:
@@ -171,7 +171,7 @@ func (o *runStream) follow(ctx context.Context) error {
 	}
 }
 
-// isKnown says whether a run was sent, in part or whole, or waits.
+// isKnown says whether a run was sent, in part or to its end, or waits to be sent.
 func (o *runStream) isKnown(run string) bool {
 	return o.position.contains(run) || containsRun(o.waiting, run)
 }
@@ -339,7 +339,7 @@ func (o *runStream) startWaiting(ctx context.Context) error {
 	return nil
 }
 
-// watchRun watches a run from a place on, and sends its updates to o.updates.
+// watchRun watches a run from a place on in a goroutine, which sends its updates, then its row, to o.updates.
 func (o *runStream) watchRun(ctx context.Context, r journal.Run, from Place) {
 	o.rows[r.ID] = r
 	deliver := func(in runUpdate) bool {

@@ -13,7 +13,7 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Place is a place in what happens in a run: the number of a record, and how many of the updates that belong to it
+// Place is where watching a run continues: the number of a record, and how many of the updates that belong to it
 // (the record itself, the step on it, the events of the step) come before. The zero Place is the beginning.
 type Place struct {
 	Record  int64
@@ -28,8 +28,8 @@ func (p Place) Compare(other Place) int {
 	return cmp.Or(cmp.Compare(p.Record, other.Record), cmp.Compare(p.Updates, other.Updates))
 }
 
-// String is the form of a Place that ParsePlace reads: the number of the record, and behind a point how many of its
-// updates come before, unless none does.
+// String gives the form that ParsePlace reads: the number of the record and, if it is not 0, a point and the number of
+// updates.
 func (p Place) String() string {
 	if p.Updates == 0 {
 		return strconv.FormatInt(p.Record, 10)
@@ -46,7 +46,7 @@ func (p *Place) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// ParsePlace reads what String returned; "" is the beginning. Anything else is journal.ErrInvalid.
+// ParsePlace reads what String returned; "" is the beginning, anything else is journal.ErrInvalid.
 func ParsePlace(text string) (p Place, err error) {
 	if text == "" {
 		return Place{}, nil
@@ -81,7 +81,7 @@ const (
 // IsZero says whether nothing was sent yet.
 func (p Position) IsZero() bool { return p.Since == 0 }
 
-// since is the time after which runs that are not named are still to be sent.
+// since returns the time Since: unnamed runs that started after it are still to be sent.
 func (p Position) since() time.Time { return time.UnixMilli(p.Since).UTC() }
 
 // contains says whether the run was sent, in part or to its end.
@@ -109,7 +109,7 @@ func (p Position) withEnded(run string, start time.Time) Position {
 	return p
 }
 
-// copyOf is a copy that can be changed; of nil an empty map.
+// copyOf returns a copy of a map; an empty map for nil.
 func copyOf[V any](of map[string]V) map[string]V {
 	if of == nil {
 		return map[string]V{}
@@ -129,17 +129,17 @@ func (p Position) withoutBefore(since time.Time) Position {
 	return p
 }
 
-// String is the form of a Position that ParsePosition reads; "" for the zero one. It is for a header or an address, and
-// nothing in it is for others to read.
+// String gives the form that ParsePosition reads, for a header or an address; "" for the zero Position. Others must not
+// interpret it.
 func (p Position) String() string {
 	if p.IsZero() {
 		return ""
 	}
-	raw, _ := json.Marshal(p) // it has no value that JSON can't have
+	raw, _ := json.Marshal(p) // a Position can always be encoded
 	return string(raw)
 }
 
-// ParsePosition reads what String returned. Anything else is journal.ErrInvalid.
+// ParsePosition reads what String returned; anything else is journal.ErrInvalid.
 func ParsePosition(text string) (p Position, err error) {
 	if text == "" {
 		return p, nil

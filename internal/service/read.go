@@ -20,8 +20,8 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// Conversation is a session with what came of its runs, oldest first. Its JSON has the outcomes as their assistants
-// made them.
+// Conversation is a session with the outcomes of its ended runs, oldest first, as their assistants made them, without
+// those of replaced runs and companions.
 type Conversation struct {
 	journal.Session
 	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant; without those whose place another one took."`
@@ -30,7 +30,7 @@ type Conversation struct {
 	shown []assistant.Shown
 }
 
-// Show reads a session.
+// Show reads the conversation of a session.
 func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Conversation, error) {
 	session, err := s.config.Store.Session(ctx, owner, id)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *Service) sessionRuns(ctx context.Context, owner journal.Owner, in journ
 	return runs, err
 }
 
-// Markdown writes the conversation for people. Nothing in it is fetched or run where it is shown.
+// Markdown gives the conversation as Markdown in which nothing is fetched or executed when it is shown.
 func (c Conversation) Markdown() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# %s\n\nSession %s, %s\n", c.Title, c.ID, c.CreatedAt.Local().Format(time.RFC3339))
@@ -87,7 +87,7 @@ func (c Conversation) Markdown() string {
 	for _, x := range c.shown {
 		heading := text.Brief(x.Question, 72)
 		fmt.Fprintf(b, "\n## %s\n\n", heading)
-		if heading != x.Question { // it is long, or of several lines
+		if heading != x.Question { // it was shortened, or has several lines
 			fmt.Fprintf(b, "> %s\n\n", strings.ReplaceAll(x.Question, "\n", "\n> "))
 		}
 		fmt.Fprintf(b, "%s\n\n%s\n", x.Answer, strings.TrimRight(x.Footer, "\n"))
@@ -98,8 +98,8 @@ func (c Conversation) Markdown() string {
 // formats are those of Export.
 var formats = []string{"md", "json", "jsonl"}
 
-// Export writes the conversation as Markdown (md), one JSON object (json), or its outcomes as JSON lines (jsonl). It is
-// made to be handed on: the folder that the session is about stays out.
+// Export gives the conversation as Markdown (md) or one JSON object (json), or its outcomes as JSON lines (jsonl).
+// As an export may be passed on, it does not name the session's folder. Another format is a UsageError.
 func (c Conversation) Export(format string, encode func(v any, indent bool) (string, error)) (string, error) {
 	switch format {
 	case "md":
@@ -122,7 +122,7 @@ func (c Conversation) Export(format string, encode func(v any, indent bool) (str
 		" or "+formats[len(formats)-1]))
 }
 
-// Explanation is why a run did what it did.
+// Explanation is what a run decided, sent and read, and how it ended.
 type Explanation struct {
 	Run     Row              `json:"run"`
 	Steps   []Step           `json:"steps"`
@@ -133,9 +133,9 @@ type Explanation struct {
 	Left    []assistant.Left `json:"left" doc:"What was sent away, in order."`
 	Used    []Used           `json:"used" doc:"What models took, in order."`
 	Tokens  assistant.Usage  `json:"tokens" doc:"All of that."`
-	Shown   *assistant.Shown `json:"-"` // what came of it; nil: it has not ended
+	Shown   *assistant.Shown `json:"-"` // its outcome; nil: it has not ended, or its assistant is missing
 
-	waitReason bt.Why // why it waits; without text: it does not
+	waitReason bt.Why // why it waits; without text: it does not wait
 }
 
 // Step is what the tree did with one record.
@@ -157,7 +157,7 @@ type Event struct {
 	Words string `json:"words" doc:"What happened, for people."`
 }
 
-// Took is what a record is that a step took in, in parts.
+// Took describes, in parts, the record that a step folded.
 type Took struct {
 	Kind    string `json:"kind" doc:"Of the record: start, completion, time and others."`
 	Effect  string `json:"effect,omitempty" doc:"Of a receipt: the kind of its effect."`
@@ -171,7 +171,7 @@ func newStep(step run.TraceStep, words run.Vocabulary) Step {
 		Withdrawn: step.Cancel}
 }
 
-// EventsInWords are events with what happened in words.
+// EventsInWords adds to each event what happened in words.
 func EventsInWords(events []run.TraceEvent, words run.Vocabulary) []Event {
 	all := make([]Event, len(events))
 	for i, e := range events {
@@ -180,7 +180,7 @@ func EventsInWords(events []run.TraceEvent, words run.Vocabulary) []Event {
 	return all
 }
 
-// Explain says what a run decided, step by step, and how it ended.
+// Explain gives the explanation of a run; without steps if it is set aside, since folding its records may be fatal.
 func (s *Service) Explain(ctx context.Context, owner journal.Owner, id string) (Explanation, error) {
 	x, err := s.explainSteps(ctx, owner, id)
 	if err != nil {
@@ -278,7 +278,7 @@ func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id stri
 	return x, nil
 }
 
-// sentAway is what a run sent away, by its receipts.
+// sentAway lists what a run sent out of this program, according to its receipts.
 func (s *Service) sentAway(name string, recs []journal.Record) []assistant.Left {
 	all := []assistant.Left{}
 	readLeft := assistant.SentToModels
@@ -291,7 +291,7 @@ func (s *Service) sentAway(name string, recs []journal.Record) []assistant.Left 
 	return all
 }
 
-// describeRecord says what a record is, in words and in parts, and whose receipt it is: an operation, or 0.
+// describeRecord describes a record in words and in parts, and gives the operation whose receipt it is, else 0.
 func describeRecord(recs []journal.Record, seq int64) (string, *Took, uint64) {
 	if seq >= int64(len(recs)) {
 		return "", nil, 0
@@ -318,22 +318,22 @@ func describeRecord(recs []journal.Record, seq int64) (string, *Took, uint64) {
 	return recs[seq].Kind, took, 0
 }
 
-// SessionAudit is all that was decided and done in a session, its runs oldest first.
+// SessionAudit is the audit of a session with all its runs, oldest first.
 type SessionAudit struct {
 	Session journal.Session `json:"session"`
 	Runs    []RunAudit      `json:"runs"`
 }
 
-// RunAudit is all that the journal holds on one run. The findings of its assistant stand in its JSON under their name.
+// RunAudit is the audit of one run. Its JSON has the findings of its assistant under their Name.
 type RunAudit struct {
 	*audit.Run
 	State    string
 	Findings assistant.Findings
 	Left     []assistant.Left // what was sent away, in the order of the receipts
-	Words    []string         // of the decisions
+	Words    []string         // the Decisions in words, in their order
 }
 
-// MarshalJSON puts what left and the findings beside the rest.
+// MarshalJSON adds Left and the findings to the fields of the audit.Run; State and Words are left out.
 func (a RunAudit) MarshalJSON() ([]byte, error) {
 	beside := map[string]any{"left": a.Left}
 	if a.Findings.Name != "" {
@@ -347,7 +347,7 @@ func (a RunAudit) MarshalJSON() ([]byte, error) {
 	return slices.Concat(bytes.TrimSuffix(kept, []byte("}")), []byte(","), bytes.TrimPrefix(more, []byte("{"))), err
 }
 
-// Audit reads all of a session. A record that can't be read is remarked on, and hides nothing else.
+// Audit reads all runs of a session, also replaced ones. Of a record that can't be read it says so, and continues.
 func (s *Service) Audit(ctx context.Context, owner journal.Owner, id string) (SessionAudit, error) {
 	all := SessionAudit{Runs: []RunAudit{}}
 	var err error
@@ -373,7 +373,7 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	if a == nil {
 		a = &assistant.Assistant{}
 	}
-	steps, _ := run.ReadTrace(recs) // what can't be read, the audit remarks on
+	steps, _ := run.ReadTrace(recs) // the audit reports unreadable records
 	if r.Status == journal.Running {
 		steps, _ = s.config.Engine.Explain(ctx, owner, r.ID)
 	}
@@ -397,15 +397,15 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	return audited
 }
 
-// Replay takes a run through its tree, or through another one or with other texts, and says what differs. Nothing is
-// performed.
+// Replay runs the records of a run through its tree or another one, perhaps with other texts, and says what differs.
+// It performs no effects and writes nothing.
 func (s *Service) Replay(
 	ctx context.Context, owner journal.Owner, id string, o replay.Options,
 ) (*replay.Result, error) {
 	return replay.Run(ctx, s.config.Engine, owner, id, o)
 }
 
-// ReplayTexts gives, for a replay, the texts of a folder in place of a run's own.
+// ReplayTexts lets a replay use the texts of a folder instead of the run's; a UsageError if its assistant records none.
 func (s *Service) ReplayTexts(
 	ctx context.Context, owner journal.Owner, id, folder string,
 ) (func(ctx context.Context, v *run.View) ([]run.Text, error), error) {

@@ -15,7 +15,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// Receipt is an effect with what it sent and what came back.
+// Receipt shows an effect with what it sent and what came back.
 type Receipt struct {
 	run.RequestedEffect
 	Record  int64     `json:"record" doc:"The number of the record that holds it."`
@@ -39,13 +39,13 @@ type Part struct {
 	Bytes int `json:"bytes" doc:"Of the whole."`
 }
 
-// The bounds of a receipt that is told.
+// The bounds of what a Receipt shows: the last parts, and the beginning of each text.
 const (
 	mostParts    = 1000
 	mostPartText = 64 << 10 // bytes
 )
 
-// Receipt tells the effect whose receipt is a record of a run; journal.ErrNotFound if that record is none.
+// Receipt shows the effect whose receipt is this record of a run; journal.ErrNotFound if the record is no receipt.
 func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, record int64) (Receipt, error) {
 	row, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	return r, nil
 }
 
-// dataParts is what a record holds, as it is.
+// dataParts gives JSON from a record as one indented part; nil if it is empty, null or invalid.
 func dataParts(raw json.RawMessage) []assistant.Part {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
@@ -118,7 +118,7 @@ func boundParts(parts []assistant.Part) (all []Part) {
 	return all
 }
 
-// Tree is the tree that decides in a run, or has decided.
+// Tree gives the tree that a run began with; run.ErrIncompatible if this build can't load it.
 func (s *Service) Tree(ctx context.Context, owner journal.Owner, id string) (*bt.Tree, error) {
 	if _, err := s.config.Store.Run(ctx, owner, id); err != nil {
 		return nil, err
@@ -126,8 +126,8 @@ func (s *Service) Tree(ctx context.Context, owner journal.Owner, id string) (*bt
 	return s.config.Engine.Tree(ctx, owner, id)
 }
 
-// Settings are the settings of a tree that decided in a run, with the values that they had in it. One that the run was
-// not given has none, and is left out.
+// Settings gives the settings of a run's tree with their values in the run. It leaves out those that the run was not
+// given.
 func (s *Service) Settings(ctx context.Context, owner journal.Owner, id string, tree *bt.Tree) ([]bt.Setting, error) {
 	recs, err := s.config.Store.Records(ctx, owner, id, 0)
 	if err != nil {

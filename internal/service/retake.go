@@ -10,14 +10,14 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Prospect is what a person can still do about a run, beside continuing from it.
+// Prospect is what a user can still do about a run, other than reply to it.
 type Prospect struct {
 	Waits     *assistant.Failure `json:"waits,omitempty" doc:"Of a run that is suspended: why. It goes on once it is resumed."`
 	Retakable bool               `json:"retakable,omitempty" doc:"While it is the last of its session, another run can take its place (replaces)."`
 	Open      bool               `json:"open,omitempty" doc:"The calls that wait for a yes can still be allowed or declined."`
 }
 
-// Prospect says what can still be done about a run; shown is what came of it, nil where it has not ended.
+// Prospect says what can still be done about a run. shown is its outcome, nil if it has not ended.
 func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown) (p Prospect, err error) {
 	if p.Waits, err = s.suspensionCause(ctx, row); err != nil {
 		return p, err
@@ -41,18 +41,18 @@ func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown)
 	return p, nil
 }
 
-// Decline answers no to what a run has asked its person: nothing that comes later can allow it.
+// Decline answers no to what a run asked: it removes the pending rows, so that no later message can allow it.
 func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) error {
 	return s.config.Store.Void(ctx, owner, id)
 }
 
-// isUndriven says whether a run has not ended and nobody drives it; false while it is queued.
+// isUndriven says whether a run of this state is running but driven by nobody; false while it is queued.
 func isUndriven(state string) bool {
 	return state == Suspended || state == Interrupted || state == SetAside
 }
 
-// hasActed says that a run changed something or carried out what was allowed. Of one that has not ended its records
-// tell: it used up what waited for a yes, or began to write.
+// hasActed says whether a run changed something or did what its user had allowed. If it has not ended, its records show
+// that: a mark, or a pending row that its start consumed.
 func (s *Service) hasActed(ctx context.Context, r journal.Run, shown *assistant.Shown) (bool, error) {
 	if shown != nil {
 		return shown.Acted, nil
@@ -70,8 +70,8 @@ func (s *Service) hasActed(ctx context.Context, r journal.Run, shown *assistant.
 	return err == nil && len(start.Consumed) > 0, err
 }
 
-// checkReplace sees to it that a request can take the place of the run that it names: it is the last one of its
-// session, it has not acted, and nobody drives it; who drives one has to stop it first.
+// checkReplace checks that r may replace the run that it names: the last one of its session, not acted, not queued or
+// driven. It sets an empty r.Session. For an ended run, only Store.Begin checks that it is the last one.
 func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
 	row, err := s.Run(ctx, owner, r.Replaces)
 	switch {
@@ -89,7 +89,7 @@ func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assi
 		if !isUndriven(row.State) {
 			return journal.ErrLeased
 		}
-		// The journal tells of one that has ended whether it is the last; this one would be stopped first.
+		// Store.Begin would see it only after stopReplaced has ended the run
 		last, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: r.Session, Limit: 1})
 		if err != nil {
 			return err
@@ -116,8 +116,8 @@ func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assi
 	return nil
 }
 
-// stopReplaced stops the run that another one is about to replace, if it has not ended and nobody drives it. It is
-// called last, so that a new run that can't begin stops nothing.
+// stopReplaced stops the run that a new one is about to replace, if it has not ended; journal.ErrLeased while it is
+// queued or driven. It is called last, so that a run that can't begin stops nothing.
 func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id string) error {
 	if id == "" {
 		return nil
@@ -132,5 +132,5 @@ func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id stri
 	return s.Cancel(context.WithoutCancel(ctx), owner, id, "another run takes its place")
 }
 
-// ErrActed says that a run can't be replaced, since it has acted.
+// ErrActed is the error of a request to replace a run that has acted.
 var ErrActed = errors.New("it has acted, so no other run can take its place")

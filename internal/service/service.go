@@ -1,8 +1,9 @@
-// Package service is the use cases of the assistants, by owner: start, continue, resume, cancel, watch, explain, list,
+// Package service has the use cases of the assistants, by owner: start, continue, resume, cancel, watch, explain, list,
 // show, export, rename, delete, audit, replay and drain. The ways in (the command line, an API, MCP) only parse and
 // render.
 //
-// Guarantees:
+// Guarantees: every call names its owner, and what another owner has does not exist for it; an assistant is known only
+// by its description (package assistant); no event, explanation or audit depends on the name of a node.
 package service
 
 import (
@@ -30,15 +31,15 @@ type Config struct {
 	Engine     *run.Engine
 	Assistants []*assistant.Assistant
 	Tree       func(name string) (file string, text []byte, err error)
-	Redact     func(text string) string // of titles
-	Setting    func(path string) string // what the settings say, "" for nothing; nil: nothing
-	Prices     *Prices                  // nil: nobody has said what models cost
-	Apart      []Finder                 // what is found beside sessions and runs
-	Models     *ModelSource             // nil: there are none to choose from
-	Now        func() time.Time         // nil: the time of day
+	Redact     func(text string) string // replaces secrets in titles, folders and sources
+	Setting    func(path string) string // gives a setting, "" if it is not set; nil: none is
+	Prices     *Prices                  // nil: no prices are known
+	Finders    []Finder                 // searched by Find in addition to sessions and runs
+	Models     *ModelSource             // nil: Models lists none
+	Now        func() time.Time         // nil: time.Now
 }
 
-// Service is the use cases. It is safe for concurrent use.
+// Service performs the use cases. It is safe for concurrent use.
 type Service struct {
 	config Config
 	byName map[string]*assistant.Assistant
@@ -46,7 +47,7 @@ type Service struct {
 	usage  usageCache
 }
 
-// New checks the configuration.
+// New makes a Service; two assistants with one name are an error.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -61,19 +62,19 @@ func New(c Config) (*Service, error) {
 	return s, nil
 }
 
-// What is wrong with a request to any assistant.
+// What can be wrong with a request to any assistant.
 const (
 	noTitle       bt.Reason = "request.title: the title is empty"
 	nothingToFind bt.Reason = "request.find: there is nothing to look for"
 	wrongOptions  bt.Reason = "request.options: {what}"
 )
 
-// UsageError is a call that can't be carried out as it is: its words, options, or what it names are wrong.
+// UsageError is a mistake of the caller: wrong words or options, or a name that fits nothing.
 type UsageError struct{ Err error }
 
 func (e *UsageError) Error() string { return e.Err.Error() }
 
-// Unwrap gives what is wrong.
+// Unwrap returns Err.
 func (e *UsageError) Unwrap() error { return e.Err }
 
 func asUsageError(err error) error {
@@ -96,10 +97,10 @@ func (s *Service) assistantNamed(name string) (*assistant.Assistant, error) {
 		Err: fmt.Errorf("this program has no assistant %q; %s", name, has)})
 }
 
-// Assistants are those of this program.
+// Assistants lists the assistants of this program.
 func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.config.Assistants) }
 
-// decodeOptions are those of a request, in the type that its assistant declares.
+// decodeOptions turns an assistant.Said into the options of its assistant, with the settings; others stay as they are.
 func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) {
 	remote, ok := given.(assistant.GivenOptions)
 	switch {
@@ -112,7 +113,7 @@ func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) 
 	}
 	into := a.Options.New(remote.Base)
 	if s.config.Setting != nil {
-		// folders are of whoever set them
+		// no folder comes from the settings: they are the server's
 		isSaid := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" }
 		if err := a.Options.FillFromSettings(into, s.config.Setting, isSaid); err != nil {
 			return nil, err
@@ -129,7 +130,7 @@ func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) 
 	return reflect.ValueOf(into).Elem().Interface(), nil
 }
 
-// runAndAssistant gives the row of a run and its assistant.
+// runAndAssistant gives the row of a run and its assistant; an error if this program does not have that assistant.
 func (s *Service) runAndAssistant(
 	ctx context.Context, owner journal.Owner, id string,
 ) (journal.Run, *assistant.Assistant, error) {
@@ -141,11 +142,11 @@ func (s *Service) runAndAssistant(
 	return r, a, err
 }
 
-// Request is what a person asks of an assistant.
+// Request is what a user asks of an assistant.
 type Request = assistant.Request
 
-// Start begins a run, and waits for room where as many are driven as may be, and for a run that holds what it claims.
-// Cancelling ctx is a request to stop it: a server gives a context that outlives the request.
+// Start begins and drives a run. It waits for room, and up to r.Patience for a run that holds its claim, which it
+// resumes if nobody drives it. Cancelling ctx asks the run to stop: a server gives a context that outlives the request.
 func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*Run, error) {
 	var live *run.Live
 	a, spec, err := s.startRetrying(ctx, owner, r, func(spec run.Spec) (err error) {
@@ -158,16 +159,16 @@ func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*R
 	return s.newRun(a, live, spec), nil
 }
 
-// Submitted is a run that was begun. Driven is nil while it waits for a process that has room.
+// Submitted is a run that was begun. Driven is nil if it waits for room, or an earlier call with the same key began it.
 type Submitted struct {
 	Run     string
 	Session string
 	Driven  *Run
 }
 
-// Submit begins a run as Start does, and waits for nothing: without room here the run is recorded, for any process that
-// has room. If ctx is cancelled before the run is recorded, there is none; after that it continues. A run that was
-// begun under the same key before is what it gives, whatever else is asked for, and whoever drives it.
+// Submit begins a run as Start does, but does not wait for room: without room here it only records the run, for any
+// process that has room. If ctx is cancelled before the run is recorded, there is none; after that it continues. If a
+// run was begun with the same key, Submit gives that run, whatever else r says.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if begun, err := s.findSubmitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {
 		return begun, err
@@ -194,9 +195,9 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 	return begun, nil
 }
 
-// Within performs an effect of a run by another one, of that id, as run.Engine.Within does, and gives what came of it:
-// its end, whatever its status, or, beside a *run.Suspended, what there is to show of it. The run is begun in the
-// session of the request, or in one of its own; it waits for no run that holds what it claims.
+// Within performs an effect of a run by another run with the given id, as run.Engine.Within does, and gives its result,
+// whatever its status; with a *run.Suspended, the result so far. The run begins in the session of the request, or in a
+// new one. It does not wait for a run that holds its claim.
 func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r Request) (Result, error) {
 	a, err := s.assistantNamed(r.Assistant)
 	if err != nil {
@@ -214,13 +215,12 @@ func (s *Service) Within(ctx context.Context, owner journal.Owner, id string, r 
 	return shown, cmp.Or(err, readErr)
 }
 
-// Withdraw asks the run of an effect to stop that was performed Within it and is wanted no longer, as
-// run.Performer.Withdraw is to do.
+// Withdraw asks a run that Within began to stop, since its effect is withdrawn; it does nothing if the run has ended.
 func (s *Service) Withdraw(ctx context.Context, owner journal.Owner, id string) error {
 	return s.config.Engine.Withdraw(ctx, journal.Key{Owner: owner, Run: id})
 }
 
-// findSubmitted gives the run that was begun under the key of a request; journal.ErrNotFound without one.
+// findSubmitted gives the run that was begun with the key of a request; journal.ErrNotFound if there is none.
 func (s *Service) findSubmitted(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if r.Key == "" {
 		return Submitted{}, journal.ErrNotFound
@@ -229,13 +229,13 @@ func (s *Service) findSubmitted(ctx context.Context, owner journal.Owner, r Requ
 	return Submitted{Run: row.ID, Session: row.Session}, err
 }
 
-// idFromKey is the id that a key stands for.
+// idFromKey derives the id of a run or session from an owner's key: always the same one.
 func idFromKey(what string, owner journal.Owner, key string) string {
 	sum := sha256.Sum256([]byte(what + "\x00" + string(owner) + "\x00" + key))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// makeSpec makes the spec of a run that a person asks for. late: another run was waited for.
+// makeSpec checks a request and makes the spec of its run, writing nothing. late: another run was waited for.
 func (s *Service) makeSpec(
 	ctx context.Context, owner journal.Owner, r Request, late bool,
 ) (*assistant.Assistant, run.Spec, error) {
@@ -283,8 +283,8 @@ func (s *Service) makeSpec(
 	return a, spec, err
 }
 
-// assignSession gives a run its session: the one that its assistant names, which may be there already, or one that
-// begins with it.
+// assignSession sets the session of a spec: the one that its assistant names (sessionID), or else a new one. A session
+// that does not exist yet is created with the run.
 func (s *Service) assignSession(ctx context.Context, spec *run.Spec, sessionID, key string) error {
 	now := s.config.Now().UTC()
 	switch {
@@ -303,7 +303,7 @@ func (s *Service) assignSession(ctx context.Context, spec *run.Spec, sessionID, 
 	return nil
 }
 
-// CheckTree says what is wrong with the tree of an assistant.
+// CheckTree says what is wrong with the tree of an assistant; nil if its runs can begin with it.
 func (s *Service) CheckTree(name string) error {
 	a, err := s.assistantNamed(name)
 	if err != nil {
@@ -313,7 +313,7 @@ func (s *Service) CheckTree(name string) error {
 	return err
 }
 
-// loadTree gives the tree of an assistant, if its runs can begin with it.
+// loadTree gives the tree of an assistant; a UsageError if its runs can't begin with it.
 func (s *Service) loadTree(a *assistant.Assistant) (file string, text []byte, err error) {
 	if file, text, err = s.config.Tree(a.Tree); err == nil {
 		err = s.config.Engine.CheckTree(a.Assistant, file, text)
@@ -321,8 +321,8 @@ func (s *Service) loadTree(a *assistant.Assistant) (file string, text []byte, er
 	return file, text, asUsageError(err)
 }
 
-// Resume continues a run that was interrupted, and waits for room as Start does. journal.ErrLeased while somebody
-// drives it, journal.ErrEnded if it has ended.
+// Resume resumes a run that nobody drives, and waits for room as Start does; journal.ErrLeased while it is driven,
+// journal.ErrEnded if it has ended, run.ErrIncompatible if this build can't resume it.
 func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, how ...run.ResumeOption) (*Run, error) {
 	_, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
@@ -335,7 +335,8 @@ func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, ho
 	return s.newRun(a, live, run.Spec{}), nil
 }
 
-// Interrupted lists the runs that nobody drives, that have not ended and are not set aside, the oldest first.
+// Interrupted lists the running runs that nobody drives, also queued and suspended ones, but none set aside, the oldest
+// first.
 func (s *Service) Interrupted(ctx context.Context, owner journal.Owner) ([]journal.Run, error) {
 	running, err := s.config.Store.Runs(ctx, owner, journal.Filter{Status: journal.Running, Limit: longestList})
 	if err != nil {
@@ -345,13 +346,13 @@ func (s *Service) Interrupted(ctx context.Context, owner journal.Owner) ([]journ
 	return slices.DeleteFunc(running, func(r journal.Run) bool { return r.SetAside() || s.config.Engine.Driven(r) }), nil
 }
 
-// Cancel asks a run to stop, whoever drives it; one that nobody drives ends at once.
+// Cancel asks a run to stop, whoever drives it; if nobody does, the run has ended when Cancel returns.
 func (s *Service) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
 	return s.config.Engine.Cancel(ctx, owner, id, reason)
 }
 
-// Drain accepts no more runs and leaves those still running when ctx is done to other processes, as run.Engine.Drain.
+// Drain accepts no more runs, waits for the active ones until ctx is done, and leaves the rest to other processes.
 func (s *Service) Drain(ctx context.Context) { s.config.Engine.Drain(ctx) }
 
-// Words is the vocabulary of an assistant's events.
+// Words gives the vocabulary of an assistant's events.
 func (s *Service) Words(name string) run.Vocabulary { return s.words[name] }

@@ -13,8 +13,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Source is a place that a run read or cited, as it stands when the run is explained. Its texts are redacted, and clean
-// as render.Clean has it.
+// Source is a place that a run read or cited, compared with its file at the time of the explanation. Its texts are
+// redacted and cleaned (render.Clean).
 type Source struct {
 	Number int         `json:"number,omitempty" doc:"By which citations of the answer name it. Left out: none does."`
 	Cite   string      `json:"cite" doc:"As answers name it."`
@@ -32,26 +32,26 @@ type Line struct {
 	Marked bool   `json:"marked" doc:"It belongs to the place, and does not only stand around it."`
 }
 
-// SourceState is what became of a place since it was read.
+// SourceState says what became of a place since it was read.
 type SourceState string
 
 // The states of sources.
 const (
-	SourceKnown   SourceState = "read"      // nothing more is known: it is no file, or its hash was not kept
-	SourceSame    SourceState = "unchanged" // the file is as it was read
-	SourceChanged SourceState = "changed"   // the file is another
-	SourceGone    SourceState = "gone"      // the file can't be read any more
-	SourceUnread  SourceState = "unread"    // it is cited, and was not read in the run
+	SourceKnown   SourceState = "read"      // nothing more is known: it is no file, or its hash was not recorded
+	SourceSame    SourceState = "unchanged" // the file is the same as when it was read
+	SourceChanged SourceState = "changed"   // the file has changed
+	SourceGone    SourceState = "gone"      // the file can't be read
+	SourceUnread  SourceState = "unread"    // it is cited, but was not read in the run
 )
 
 const (
-	linesBeside = 3        // lines that are shown before and behind those of a place
-	mostShown   = 120      // lines of one place
-	mostRead    = 64 << 20 // bytes of a file that is read for a place
+	linesBeside = 3        // lines shown before and after those of a place
+	mostShown   = 120      // lines shown of one place
+	mostRead    = 64 << 20 // bytes of a file that is read to show a place
 )
 
-// checkSource compares a place with its file now. If the file has changed, or the place has no lines in a file, the
-// lines are those that were read, if passages has them.
+// checkSource compares a place with its file now. If the file has changed or is gone, or there is none, the lines are
+// those that were read, if passages has them.
 func (s *Service) checkSource(p assistant.Place, passages []assistant.Passage) Source {
 	show := func(text string) string { return render.Clean(s.config.Redact(text)) }
 	out := Source{Number: p.Number, Cite: show(p.Cite), Read: p.Read, Cited: p.Cited, Handed: p.Handed,
@@ -99,7 +99,7 @@ func readPlaceFile(p assistant.Place) ([]byte, error) {
 	return os.ReadFile(p.File)
 }
 
-// linesAround are those of a place, and some around it, of lines of which the first has the number first.
+// linesAround gives the lines from start to end and some around them; first is the number of lines[0].
 func linesAround(lines []string, first, start, end int) (shown []Line) {
 	if start < 1 {
 		return nil
@@ -111,7 +111,7 @@ func linesAround(lines []string, first, start, end int) (shown []Line) {
 	return shown
 }
 
-// Passages are the texts that a run opened, in the order of its receipts, which keep them redacted.
+// Passages gives the texts that a run opened, redacted, in the order of its receipts; nil if its assistant has none.
 func (s *Service) Passages(ctx context.Context, owner journal.Owner, id string) ([]assistant.Passage, error) {
 	row, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {

@@ -22,16 +22,16 @@ type Told struct {
 	End bool   `json:"end,omitempty" doc:"It tells how the run ended, or why it waits."`
 }
 
-// Sent is what was sent to one place.
+// Sent sums up what a run sent to one place.
 type Sent struct {
 	Kind   string `json:"kind" enum:"model,address,engine,server"`
 	To     string `json:"to" doc:"The model, or the call whole."`
 	Times  int    `json:"times"`
-	Bytes  int    `json:"bytes,omitempty"` // of the texts that were sent; 0: not kept
+	Bytes  int    `json:"bytes,omitempty"` // of the texts that were sent; 0: not recorded
 	Tokens int    `json:"tokens,omitempty" doc:"As the model's provider counted them."`
 }
 
-// What the story of every run tells.
+// The sentences that the story of any run may have.
 const (
 	storyAsked   bt.Reason = "story.asked: You asked: “{words}”"
 	storySaid    bt.Reason = "story.said: Then you said: “{words}”"
@@ -41,17 +41,17 @@ const (
 	whyRests     bt.Reason = "run.rests: it made no progress, and is tried again later"
 )
 
-// Reasons are the sentences that the story of every run may have, and what may be wrong with any request.
+// Reasons lists the sentences that the story of any run may have, and what can be wrong with any request.
 func Reasons() []bt.Reason {
 	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, whyRests, noTitle, nothingToFind,
 		wrongOptions}
 }
 
-// mostAsked is how many characters of what a person said a story tells.
+// mostAsked bounds the characters of a message that a story quotes.
 const mostAsked = 400
 
-// addStory adds the lines of the story of a run. A line lasts as long as the effect whose receipt its step folded. A
-// receipt without a line of its own prolongs the line that was the last when its effect was requested.
+// addStory sets the story of a run, without its end. A line lasts as long as the effect whose receipt its step folds. A
+// receipt without a line prolongs the line that was the last one when its effect was requested.
 func (x *Explanation) addStory(words run.Vocabulary) {
 	asked := x.Run.Title
 	if x.Shown != nil {
@@ -89,12 +89,12 @@ func (x *Explanation) addStory(words run.Vocabulary) {
 	}
 }
 
-// msSinceStart is a time in milliseconds since the run began; 0 for one that is not known.
+// msSinceStart gives a time in milliseconds since the run began; 0 for an earlier or unknown one.
 func (x *Explanation) msSinceStart(at time.Time) int64 {
 	return max(at.Sub(x.Run.StartedAt).Milliseconds(), 0)
 }
 
-// addEnding tells how the run ended, or why it waits.
+// addEnding adds lines on how the run ended or why it waits; none while it continues.
 func (x *Explanation) addEnding() {
 	var ends []bt.Why
 	switch {
@@ -118,8 +118,8 @@ func (x *Explanation) addEnding() {
 	}
 }
 
-// addNextMessage tells what the person said to a run that ended with a question or a call that waits: the words of the
-// next one of its session.
+// addNextMessage adds the user's reply to a run that ended with a question or with calls that wait: the message of the
+// next run of its session, if there is one.
 func (s *Service) addNextMessage(ctx context.Context, owner journal.Owner, x *Explanation) error {
 	if x.Shown == nil || !x.Shown.Asks && len(x.Shown.Waiting) == 0 {
 		return nil
@@ -143,7 +143,7 @@ func (s *Service) addNextMessage(ctx context.Context, owner journal.Owner, x *Ex
 	return nil
 }
 
-// sumByPlace adds up what was sent to each place, in order.
+// sumByPlace adds up what was sent to each place, in the order of the first time.
 func sumByPlace(left []assistant.Left) []Sent {
 	all, places := []Sent{}, map[[2]string]int{}
 	for _, l := range left {

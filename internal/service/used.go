@@ -13,17 +13,16 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Prices are what models cost, as the settings say.
+// Prices are the prices of models from the settings.
 type Prices struct {
 	Currency string
-	// Of is what so many tokens of a model cost, those that were cached being some of the input; false: it has no
-	// price.
+	// Of gives the cost of so many tokens of a model; cached ones are part of input. False: it has no price.
 	Of func(model string, input, cached, output int) (float64, bool)
-	// Limit is what may be spent in a day before an owner is asked; 0: any amount.
+	// Limit is what an owner may spend in a day; beyond it, a run begins only if the owner agrees. 0: no limit.
 	Limit float64
 }
 
-// Currency is that of what models cost; empty: nobody has said what they do.
+// Currency gives the currency of the prices; "" if no prices are known.
 func (s *Service) Currency() string {
 	if s.config.Prices == nil {
 		return ""
@@ -31,13 +30,13 @@ func (s *Service) Currency() string {
 	return s.config.Prices.Currency
 }
 
-// Used is what a model took in one effect of a run.
+// Used is the usage of a model in one effect of a run.
 type Used struct {
 	Record int64 `json:"record" doc:"The number of the record that holds its receipt."`
 	assistant.Usage
 }
 
-// Costs are what the runs of a session took.
+// Costs is the usage of the runs of a session.
 type Costs struct {
 	Currency string     `json:"currency,omitempty" doc:"Left out: the server knows no prices. Nothing else is told then."`
 	Cost     float64    `json:"cost" doc:"Of the runs that have one."`
@@ -45,14 +44,14 @@ type Costs struct {
 	Left     int        `json:"left" doc:"How many runs were not looked at, since there was no time or they are too many."`
 }
 
-// RunCosts are what a run took.
+// RunCosts is the usage of one run, all its models together.
 type RunCosts struct {
 	Run string `json:"run"`
 	assistant.Usage
 }
 
-// Costs says what the runs of a session cost, the latest ones and as far as there is time. Without prices it says
-// nothing.
+// Costs gives the usage and costs of the latest runs of a session, at most most, until within has passed; Left counts
+// the others. Without prices the Costs are empty.
 func (s *Service) Costs(
 	ctx context.Context, owner journal.Owner, session string, most int, within time.Duration,
 ) (c Costs, err error) {
@@ -89,10 +88,10 @@ func (s *Service) Costs(
 	return c, nil
 }
 
-// mostEnded is how many ended runs the usageCache remembers.
+// mostEnded bounds the runs in a usageCache: when it is full, it starts again empty.
 const mostEnded = 4096
 
-// usageCache remembers the usage of ended runs, so that asking again for the costs of a long session gets further.
+// usageCache caches the usage of ended runs, so that a repeated request for the costs of a long session gets further.
 type usageCache struct {
 	mu   sync.Mutex
 	runs map[journal.Key][]assistant.Usage
@@ -114,7 +113,7 @@ func (t *usageCache) keep(of journal.Key, all []assistant.Usage) {
 	t.runs[of] = all
 }
 
-// usageOfRun is what the models of a run took, a model once.
+// usageOfRun gives the usage of a run, one entry for each model, and caches it once the run has ended.
 func (s *Service) usageOfRun(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
 	key := journal.Key{Owner: r.Owner, Run: r.ID}
 	if took, known := s.usage.get(key); known {
@@ -131,7 +130,7 @@ func (s *Service) usageOfRun(ctx context.Context, r journal.Run) ([]assistant.Us
 	return took, nil
 }
 
-// usagesByReceipt is what models took, by the receipts of a run of an assistant. What can't be read tells nothing.
+// usagesByReceipt gives the usage that each receipt of a run reports, with its cost. It skips unreadable receipts.
 func (s *Service) usagesByReceipt(name string, recs []journal.Record) (all []Used) {
 	readUsage := usageReader(s.byName[name])
 	for seq, c := range run.Receipts(recs) {
@@ -142,7 +141,7 @@ func (s *Service) usagesByReceipt(name string, recs []journal.Record) (all []Use
 	return all
 }
 
-// usageReader reads what a model took from the receipts of an assistant; nil: of one that is not there any more.
+// usageReader gives the function that reads the usage from an assistant's receipts; nil: an unknown assistant.
 func usageReader(a *assistant.Assistant) func(c *run.CompletionRecord) (assistant.Usage, bool) {
 	if a != nil && a.Used != nil {
 		return a.Used
@@ -150,7 +149,7 @@ func usageReader(a *assistant.Assistant) func(c *run.CompletionRecord) (assistan
 	return assistant.UsedBy
 }
 
-// withCost adds what it cost, where the model has a price.
+// withCost adds the cost, if the model has a price.
 func (s *Service) withCost(u assistant.Usage) assistant.Usage {
 	if s.config.Prices == nil {
 		return u
@@ -168,7 +167,7 @@ func usages(used []Used) (all []assistant.Usage) {
 	return all
 }
 
-// sumByModel adds up the usage of each model.
+// sumByModel adds up the usage of each model, sorted by model.
 func sumByModel(used []assistant.Usage) (all []assistant.Usage) {
 	for _, u := range used {
 		at := slices.IndexFunc(all, func(one assistant.Usage) bool { return one.Model == u.Model })
@@ -183,7 +182,7 @@ func sumByModel(used []assistant.Usage) (all []assistant.Usage) {
 	return all
 }
 
-// Used is what the models of these runs took, a model once. A run that there is not took nothing.
+// Used gives the usage of these runs together, one entry for each model; an error if one of them does not exist.
 func (s *Service) Used(ctx context.Context, owner journal.Owner, runs ...string) ([]assistant.Usage, error) {
 	var all []assistant.Usage
 	for _, id := range runs {
@@ -200,20 +199,20 @@ func (s *Service) Used(ctx context.Context, owner journal.Owner, runs ...string)
 	return sumByModel(all), nil
 }
 
-// Used is what the models of the run took.
+// Used gives the usage of the run so far, one entry for each model.
 func (r *Run) Used(ctx context.Context, owner journal.Owner) ([]assistant.Usage, error) {
 	return r.s.Used(ctx, owner, r.ID)
 }
 
-// Spent is what the models of an owner took for the runs that began on a day.
+// Spent is the usage of an owner's runs that began on one day.
 type Spent struct {
-	Day  string // as 2006-01-02, where this process is
-	Runs int    // that asked a model
+	Day  string // as 2006-01-02, in local time
+	Runs int    // those that asked a model
 	Used []assistant.Usage
 }
 
-// SpentBetween says what the models of an owner took from one time until another, a day once, the latest first. Runs
-// that were removed are not in it.
+// SpentBetween gives the usage of an owner's runs that began from one time until before another, by day, the latest
+// first. Removed runs are not counted.
 func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, to time.Time) (days []Spent, err error) {
 	for r, err := range s.allRuns(ctx, owner, journal.Filter{}) {
 		if err != nil {

@@ -18,7 +18,7 @@ import (
 type Run struct {
 	ID      string
 	Session string
-	Spec    run.Spec // as it was begun here; empty for one that was resumed
+	Spec    run.Spec // that it was begun with here; empty if it was resumed
 
 	s    *Service
 	a    *assistant.Assistant
@@ -29,10 +29,10 @@ func (s *Service) newRun(a *assistant.Assistant, live *run.Live, spec run.Spec) 
 	return &Run{ID: live.ID, Session: live.Session, Spec: spec, s: s, a: a, live: live}
 }
 
-// Assistant is the name of the run's assistant.
+// Assistant returns the name of the run's assistant.
 func (r *Run) Assistant() string { return r.a.Name }
 
-// Result is the outcome of a run: in the format of its assistant, and as people see it.
+// Result is the outcome of a run: in the format of its assistant, and as it is shown to people.
 type Result struct {
 	Run     string          `json:"-"`
 	Status  journal.Status  `json:"-"`
@@ -48,7 +48,7 @@ type ResultHTML struct {
 	Footer string `json:"footer"`
 }
 
-// AddHTML adds answer and footer as HTML. Buttons with the numbers of the sources replace the citations.
+// AddHTML adds answer and footer as HTML. In the answer, buttons with the numbers of the sources replace citations.
 func (r *Result) AddHTML() {
 	var cited []render.Citation
 	for _, c := range r.Citations {
@@ -57,8 +57,8 @@ func (r *Result) AddHTML() {
 	r.HTML = &ResultHTML{render.HTML(r.Answer, cited...), render.HTML(r.Footer)}
 }
 
-// Wait blocks until the run has ended, and reads its outcome. An error says why this process stopped driving it before
-// its end; the run can be resumed then.
+// Wait waits until the run has ended, and gives its outcome; for a suspended run, with Status Running, the outcome so
+// far. An error says why this process stopped driving the run before its end, or that ctx is done.
 func (r *Run) Wait(ctx context.Context) (Result, error) {
 	end, err := r.live.Wait(ctx)
 	if err != nil {
@@ -67,7 +67,7 @@ func (r *Run) Wait(ctx context.Context) (Result, error) {
 	return readResult(r.a, r.ID, end)
 }
 
-// Result reads the outcome of a run; journal.ErrNotFound if it has not ended.
+// Result gives the outcome of a run; journal.ErrNotFound if it has not ended.
 func (s *Service) Result(ctx context.Context, owner journal.Owner, id string) (Result, error) {
 	_, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
@@ -88,13 +88,13 @@ func readResult(a *assistant.Assistant, id string, end run.EndRecord) (Result, e
 	return Result{Run: id, Status: end.Status, Reason: end.Reason, Outcome: end.Outcome, Shown: shown}, nil
 }
 
-// Watch gives the updates of the run from record number from on until it ends, this process stops driving it, or ctx is
-// done.
+// Watch gives the updates of the run from record number from on, until the run ends, this process stops driving it, or
+// ctx is done. It skips what can't be converted.
 func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	return func(yield func(Update) bool) {
 		w := &watcher{a: r.a, words: r.s.words[r.a.Name], from: Place{Record: from}}
 		for u := range r.live.Watch(ctx, 0) {
-			all, _ := w.updatesFor(u) // what can't be converted is left out
+			all, _ := w.updatesFor(u) // an error skips the update
 			for _, e := range all {
 				if !yield(e) {
 					return
@@ -105,22 +105,22 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 }
 
 // Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait and Left is set;
-// Lines may stand beside all but text. What it points to is not to be changed.
+// Lines may accompany all but Text. What an Update points to must not be changed.
 type Update struct {
 	Seq     int64                // the record that it belongs to; of text, the last before it
-	After   Place                // where a watch continues after it
+	After   Place                // where a watch that has it continues
 	Record  *journal.Record      // that was appended
 	Step    *Step                // that the tree has made
 	Event   *Event               // that a leaf of that step has emitted
 	Early   *assistant.EarlyPart // with Record: a part of the answer
-	Used    assistant.Usage      // with Record: what a model took for it
+	Used    assistant.Usage      // with Record: the usage that its receipt reports
 	Text    string               // provisional: it may be retracted
-	Draft   []byte               // with Text: all that the operation says by then
-	Retract bool                 // all text of operation Op before it
+	Draft   []byte               // with Text: all text of operation Op so far
+	Retract bool                 // all text of operation Op until now
 	Wait    *run.Wait            // that operation Op pauses for
-	Left    bool                 // this process drives the run no longer: all that is provisional is void
-	Op      uint64               // of text and retraction
-	Lines   []string             // for somebody who waits
+	Left    bool                 // this process no longer drives the run: all provisional text is void
+	Op      uint64               // of Text, Retract and Wait
+	Lines   []string             // the progress in words
 }
 
 // Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its
@@ -158,9 +158,9 @@ func (s *Service) watch(ctx context.Context, row journal.Run, from Place) iter.S
 	}
 }
 
-// Await follows a run until it has ended or nobody drives it, and gives its row. A watch does not notice the latter, so
-// the row is read every so often. tell gets each update, and nil when the row still says running. A panic while
-// watching is an error.
+// Await watches a run until it has ended or nobody drives it, and gives its row. As a watch does not notice the latter,
+// it reads the row at the interval every. onUpdate gets each update, and nil whenever the row still says running. A
+// panic in the watch is an error.
 func (s *Service) Await(
 	ctx context.Context, owner journal.Owner, id string, every time.Duration, onUpdate func(*Update),
 ) (Row, error) {
@@ -193,7 +193,7 @@ func (s *Service) Await(
 	}
 }
 
-// Received is what a sequence gives.
+// Received is an item of a sequence.
 type Received[T any] struct {
 	One T
 	Err error
@@ -217,7 +217,7 @@ func Receive[T any](
 	go func() {
 		defer close(out)
 		defer func() {
-			if thrown := recover(); thrown != nil { // what was thrown may hold words of a person
+			if thrown := recover(); thrown != nil { // not its value, which may contain a user's words
 				deliver(Received[T]{Err: fmt.Errorf("watching %s panicked: %T", what, thrown)})
 			}
 		}()
@@ -234,9 +234,9 @@ func Receive[T any](
 	}
 }
 
-// watcher converts updates of the engine to those of this package.
+// watcher converts the engine's updates of one run to those of this package.
 type watcher struct {
-	a       *assistant.Assistant // nil: this program does not have it
+	a       *assistant.Assistant // nil: this program does not have the assistant
 	words   run.Vocabulary
 	from    Place
 	reached Place // after the last update of the engine that was converted
@@ -248,7 +248,7 @@ type watcher struct {
 func (w *watcher) updatesFor(u run.Update) (all []Update, err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			// what was thrown may hold words of a person
+			// not the value of the panic, which may contain a user's words
 			all, err = nil, fmt.Errorf("telling what happens in a run panicked: %T", r)
 		}
 	}()
@@ -257,7 +257,7 @@ func (w *watcher) updatesFor(u run.Update) (all []Update, err error) {
 		return []Update{{Seq: w.reached.Record, After: w.continuationPlace(), Left: true}}, nil
 	case u.Piece != nil:
 		if receipt := (Place{Record: u.Settled}); u.Settled > 0 && receipt.Compare(w.from) < 0 {
-			return nil, nil // a watch from there on has its result
+			return nil, nil // whoever watches from there has the result already
 		}
 		return []Update{{Seq: w.reached.Record, After: w.continuationPlace(), Op: u.Piece.Op, Text: u.Piece.Text,
 			Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait}}, nil
@@ -270,14 +270,14 @@ func (w *watcher) updatesFor(u run.Update) (all []Update, err error) {
 	return all, nil
 }
 
-// convert gives the updates for a record, or for the step on it, each with its place.
+// convert gives the updates for a record or a step, each with its place.
 func (w *watcher) convert(u run.Update) (all []Update) {
 	var at Place
 	if u.Record != nil {
 		at.Record = u.Record.Seq
 		all = []Update{w.recordUpdate(u.Record)}
 	} else {
-		at = Place{Record: u.Step.Record, Updates: 1} // behind the record
+		at = Place{Record: u.Step.Record, Updates: 1} // after the record
 		all = w.stepUpdates(u.Step)
 	}
 	for i := range all {
@@ -287,7 +287,7 @@ func (w *watcher) convert(u run.Update) (all []Update) {
 	return all
 }
 
-// recordUpdate gives the update for a record.
+// recordUpdate gives the update for a record, and remembers a start record; one that can't be read has no Lines.
 func (w *watcher) recordUpdate(r *journal.Record) Update {
 	body, err := run.Read(*r)
 	if err != nil {
@@ -326,7 +326,7 @@ func (w *watcher) stepUpdates(traced *run.TraceStep) []Update {
 	return all
 }
 
-// continuationPlace is where a watch continues that ends here.
+// continuationPlace is where a watch continues if this one stops now: not before its own beginning.
 func (w *watcher) continuationPlace() Place {
 	if w.reached.Compare(w.from) < 0 {
 		return w.from
@@ -334,7 +334,7 @@ func (w *watcher) continuationPlace() Place {
 	return w.reached
 }
 
-// recordLines describes the records that no event of the tree stands for.
+// recordLines describes the records that no event of the tree reports; nil for the others.
 func recordLines(seq int64, body any) []string {
 	switch body := body.(type) {
 	case *run.SuspendRecord:

@@ -1,10 +1,9 @@
-// Package assistant is the contract between an assistant and the use cases: what a room brings so that its runs can be
-// started, watched, shown, explained, audited and exported by every way in.
+// Package assistant is the contract between an assistant and the use cases: what an assistant's package provides so
+// that the command line, the API and MCP can start, watch, show, explain, audit and export its runs.
 //
 // Guarantees:
-//   - Nothing outside an assistant's room decodes its outcomes, its receipts or its events: they are read by the
-//     functions here.
-//   - These functions are pure but for Begin, which may look at the outside, and starts nothing.
+//   - Nothing outside an assistant's package decodes its outcomes, receipts or events: the functions here read them.
+//   - These functions have no side effects; only Begin, and those with a context, may read from outside.
 package assistant
 
 import (
@@ -23,7 +22,7 @@ import (
 	"sibyl/internal/schema"
 )
 
-// Assistant is a description of itself. Lines, Places, Effect, Audit and Texts may be nil.
+// Assistant is an assistant's description of itself. Lines, Audit and Texts may be nil: it has none then.
 type Assistant struct {
 	*run.Assistant
 	About     string        // what it does, in a line
@@ -31,60 +30,61 @@ type Assistant struct {
 	Companion bool          // its runs accompany those of another assistant: “last” never means them
 	Retention time.Duration // how long a session that nobody uses is kept; 0: until it is removed by hand
 	Permanent bool          // no retention and no pruning removes its sessions
-	// what was said in its sessions lies in a place of its own, and is found there; none of them is found by its runs
-	Apart bool
-	// a run whose claim another holds is refused at once (journal.ClaimedError): it is not waited for
+	// its sessions are stored elsewhere, and found and listed there (service.Finder), not by their runs
+	StoresSessions bool
+	// a run whose claim another run holds is refused at once (journal.ClaimedError), without waiting
 	Exclusive bool
-	Retakes   bool        // another run may take the place of its last one, unless that one has acted (Shown.Acted)
+	Retakes   bool        // a new run may replace the last one of a session, unless that has acted (Shown.Acted)
 	Events    []bt.Typed  // one of each type that its leaves emit
-	Reasons   []bt.Reason // those that its events give
+	Reasons   []bt.Reason // the sentences in its events
 
-	// Options are what can be said beside the words, declared by the struct that Begin takes: flags, settings, HTTP and
-	// MCP are read into it. Nil: it can't be begun by a person.
+	// Options are the options of a request, declared by the struct that Begin takes: flags, settings, HTTP and MCP are
+	// read into it. Nil: users can't begin its runs.
 	Options *schema.Object
 	// Tool offers it over MCP; nil: it is not offered.
 	Tool *Tool
 
-	// Begin makes a run of what a person said, as BeginWith makes it: it checks words and options, and fills in all of
-	// the Spec but owner and tree. A Request without a session may be given one that the options mean: the same each
-	// time, and made with its first run.
+	// Begin makes the Spec of a run from a request: it checks words and options, and fills in all but owner and tree. It
+	// starts nothing. BeginWith makes one. For a Request without a session it may name one that follows from the options,
+	// always the same one, which is created with its first run.
 	Begin func(ctx context.Context, r Request) (run.Spec, error)
-	// Offers says what it would do with words that were said to another assistant, as a question to be answered by yes,
-	// if they are plainly meant for it; else "". Nil: it offers nothing.
+	// Offers gives a yes-or-no question that offers this assistant for words that were said to another one; "" unless
+	// they plainly ask for it. Nil: it offers nothing.
 	Offers func(words string) (question string)
-	// Form is the form of an outcome, for those who describe it: a zero value. Nil: an object that nothing is said of.
+	// Form is a zero value of the type of its outcomes, for schemas. Nil: any object.
 	Form any
 	// Show reads the outcome of a run that has ended.
 	Show func(outcome json.RawMessage) (Shown, error)
-	// Words are what a run that has ended is found by. Nil: its question and its answer.
+	// Words gives the text by which an ended run is found. Nil: its question and answer.
 	Words func(outcome []byte) (string, error)
-	// Lines are the progress of a run in words, for somebody who waits: of each event as it happens.
+	// Lines gives the progress of a run in words, for each event as it happens.
 	Lines func(start *run.StartRecord, event bt.Typed) []string
-	// Early reads from a receipt a part of the answer that is whole before the run has ended; nil if it has none. Nil:
-	// the answer comes at the end.
+	// Early reads from a receipt a part of the answer that is complete before the run ends; nil if there is none. Nil:
+	// the answer comes only at the end.
 	Early func(c *run.CompletionRecord) *EarlyPart
-	// Places are what the answer cites, in its order, and then what else was read, in the order in which it was. Nil:
-	// there are none.
+	// Places gives what the answer cites, in its order, and then what else was read, in the order of reading. Nil: it
+	// has none.
 	Places func(start *run.StartRecord, outcome json.RawMessage) []Place
-	// Passages are the texts that a run opened, in the order of its receipts, each page of a document also alone, and
-	// those that were handed over. Nil: there are none.
+	// Passages gives the texts that a run opened, in the order of its receipts, each page of a document also alone, and
+	// those that were attached to the question. Nil: it has none.
 	Passages func(ctx context.Context, v *run.View) ([]Passage, error)
-	// Effect gives what an audit says of an effect beside its receipt; nil for nothing.
+	// Effect gives what an audit adds to the receipt of an effect; nil for nothing. Nil: as if it gave nil.
 	Effect func(c *run.CompletionRecord) any
-	// Left says what an effect sent out of this program; nil: nothing but requests to models, which SentToModels has.
+	// Left gives what an effect sent out of this program. Nil: only requests to models, as SentToModels reads them.
 	Left func(c *run.CompletionRecord) []Left
-	// Used says what a model took for an effect; false: none did. Nil: as UsedBy reads it.
+	// Used gives the usage of a model in an effect; false: no model was used. Nil: as UsedBy reads it.
 	Used func(c *run.CompletionRecord) (Usage, bool)
 	// ShowEffect shows what an effect sent and what came back, as far as v holds it; it performs nothing. Nil, or a zero
 	// ShownEffect: the payload and the result of the receipt are shown.
 	ShowEffect func(ctx context.Context, v *run.View, c *run.CompletionRecord) (ShownEffect, error)
-	// Audit gives what else an audit says of a run, of its records as run.Read gives them and its steps.
+	// Audit gives the assistant's part of a run's audit. bodies are the records as run.Read gives them, even with an
+	// error.
 	Audit func(bodies []any, steps []run.TraceStep) Findings
-	// Texts gives the texts of a folder that stand in place of a run's own in a replay.
+	// Texts gives a function with which a replay reads the texts of a folder instead of the run's own.
 	Texts func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error)
 }
 
-// Request is what a person asks of an assistant.
+// Request is what a user asks of an assistant.
 type Request struct {
 	Assistant string        `json:"assistant" minLength:"1" maxLength:"64"`
 	Session   string        `json:"session,omitempty" maxLength:"64" doc:"The id of the session that it goes on with. Left out: a session begins with it."`
@@ -92,33 +92,34 @@ type Request struct {
 	Replaces  string        `json:"replaces,omitempty" maxLength:"64" doc:"The id of the last run of the session, whose place this one takes: what comes later goes on from this one. One that waits is stopped. Left out: it takes none."`
 	Owner     journal.Owner `json:"-"` // who asks
 	Options   any           `json:"-"` // the assistant's own, or GivenOptions
-	// a program passes the words on, and may have made them: they are no yes, and nothing is written
+	// a program passes the words on, perhaps its own: they count as no yes, and the run writes nothing
 	Relayed bool `json:"-"`
-	// another run of the session has gone on since the words were said: they are no answer to what that one said
+	// its start waited for another run or was tried again: the words are no reply to what was said meanwhile
 	Late bool `json:"-"`
 
-	OverLimit bool `json:"-"` // the person knows that the day has cost what it may, and agrees
+	OverLimit bool `json:"-"` // the user agrees to go beyond the day's limit of costs
 
-	// what is submitted again under the same key is the same run, for good; "": it is another one
+	// requests with the same key give the same run, for good; "": each gives another run
 	Key      string        `json:"-"`
-	Patience time.Duration `json:"-"` // with a run that holds what this one wants to claim; 0: half a minute
+	Patience time.Duration `json:"-"` // how long to wait for a run that holds its claim; 0: half a minute
 }
 
-// UsesModels is implemented by the Env of runs that ask models.
+// UsesModels is implemented by the Env of a run that asks models.
 type UsesModels interface {
-	// Models are those that it may ask, as provider:model.
+	// Models lists the models that the run may ask, as provider:model.
 	Models() []string
 }
 
-// GivenOptions are options given over HTTP or MCP. What they leave out is as in Base, else as in the settings.
+// GivenOptions are options from a request over HTTP or MCP. What they leave out comes from Base, or else from the
+// settings.
 type GivenOptions struct {
 	JSON json.RawMessage
 	Base any // options of the assistant; nil: the settings
-	// finds a folder that is named; its error is told as it is
+	// finds the folder of a name; its error is returned unchanged
 	Folder func(f *schema.Field, name string) (path string, err error)
 }
 
-// BeginWith is a Begin that takes options of one type.
+// BeginWith makes an Assistant.Begin of a function that takes options of one type; others are an error.
 func BeginWith[O any](
 	begin func(context.Context, Request, O) (run.Spec, error),
 ) func(context.Context, Request) (run.Spec, error) {
@@ -131,16 +132,16 @@ func BeginWith[O any](
 	}
 }
 
-// Tool is how an assistant is offered to other programs over MCP.
+// Tool describes an assistant as an MCP tool.
 type Tool struct {
 	Name        string
 	Title       string
 	Description string // for a model
-	Words       string // the argument that has the words
-	Waits       bool   // a call waits for the answer, and writes nothing; else it begins a run, and is done
+	Words       string // the name of the argument with the words
+	Waits       bool   // a call waits for the answer, and writes nothing; else it only begins a run
 }
 
-// Shown is an outcome as it reaches people.
+// Shown is an outcome as it is shown to people.
 type Shown struct {
 	Question string   `json:"question"`
 	Answer   string   `json:"answer" doc:"Markdown."`
@@ -163,12 +164,12 @@ type Shown struct {
 	Calls     []Call     `json:"calls,omitempty" doc:"Of tools, in the order in which the model wanted them."`
 	Citations []Citation `json:"citations,omitempty" doc:"What the answer cites, in its order."`
 
-	Sources []string `json:"-"` // what the answer cites, each as it is cited there
+	Sources []string `json:"-"` // the citations in the answer, as they are written there
 	Came    []bt.Why `json:"-"` // the last lines of the story of its run: how it ended, and why the answer is not whole
-	Beside  []Usage  `json:"-"` // of models that other runs asked for it
+	Beside  []Usage  `json:"-"` // of models that other runs used on its behalf
 }
 
-// Warn adds a warning with its code.
+// Warn adds a warning with its code; earlier warnings without one get an empty code.
 func (s *Shown) Warn(why bt.Why) {
 	for len(s.WarningCodes) < len(s.Warnings) {
 		s.WarningCodes = append(s.WarningCodes, bt.Coded{})
@@ -176,7 +177,7 @@ func (s *Shown) Warn(why bt.Why) {
 	s.Warnings, s.WarningCodes = append(s.Warnings, why.Text), append(s.WarningCodes, why.Coded)
 }
 
-// Call is a call of a tool, as people are told of it.
+// Call is a call of a tool as it is shown to people.
 type Call struct {
 	Tool    string `json:"tool"`
 	Target  string `json:"target,omitempty" doc:"What it was made to: a file, an address, the words of a search."`
@@ -186,25 +187,24 @@ type Call struct {
 	Refused bool   `json:"refused,omitempty" doc:"It was not made."`
 }
 
-// Citation is what an answer names a source by. Several texts may name one source.
+// Citation is how an answer names a source. Several texts may name one source.
 type Citation struct {
 	Text   string `json:"text" doc:"As it stands in the answer."`
 	Number int    `json:"number" doc:"Of the source, from 1: the sources of the explanation have it, too."`
 	Read   bool   `json:"read" doc:"The source was read."`
 }
 
-// Waiting is a call that waits for the person's yes. Nothing of it is done before that. Nothing in its texts can't be
-// seen.
+// Waiting is a call that waits for the user's yes, and is not performed before. Its texts have no invisible characters.
 type Waiting struct {
 	Call      string     `json:"call" doc:"The tool."`
 	Target    string     `json:"target,omitempty" doc:"What it is made to: a note, an address, the words of a search."`
 	Arguments []Argument `json:"arguments" doc:"What else it passes on, to the letter."`
-	bt.Why               // it waits
+	bt.Why               // why it waits
 	Writes    bool       `json:"writes,omitempty" doc:"It changes something."`
 	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
 }
 
-// callWords say what a call would do, before its target, in the words of the page (allow.call in web/src/words).
+// callWords says what a call of a tool would do to its target, in the same words as allow.call in web/src/words.
 var callWords = map[string]string{
 	"vault_write": "Write to the note",
 	"thread_push": "Add to the thread",
@@ -212,11 +212,11 @@ var callWords = map[string]string{
 	"web_search":  "Search the web for",
 }
 
-// String shows the call and why it waits, each argument on a line of its own: one of several lines can't pass for
-// another argument.
+// String describes the call and why it waits, each argument on a line of its own. Further lines of an argument are
+// indented, so that they can't pass for another one.
 func (w Waiting) String() string { return w.describe(cmp.Or(callWords[w.Call], "Call "+w.Call)) }
 
-// Exact is the same for an audit, with the name of the tool.
+// Exact is String for an audit: it gives the name of the tool instead of words.
 func (w Waiting) Exact() string { return w.describe(w.Call) }
 
 func (w Waiting) describe(what string) string {
@@ -237,13 +237,13 @@ type Argument struct {
 	Value string `json:"value"`
 }
 
-// EarlyPart is a finished part of an answer that is still being written. Its Markdown is that of the answer.
+// EarlyPart is a part of an answer, given before its end. The answer will contain Markdown unchanged.
 type EarlyPart struct {
 	Markdown string
-	Used     Usage // that no receipt of the run tells, as another run had it made
+	Used     Usage // of another run that made this part; no receipt of this run has it
 }
 
-// Usage is how many tokens a model took, or several without a name, as their providers count them, and what they cost.
+// Usage is the tokens that a model used, as its provider counts them, and their cost. A sum of several has no Model.
 type Usage struct {
 	Model  string   `json:"model,omitempty"`
 	Input  int      `json:"input_tokens"`
@@ -252,7 +252,7 @@ type Usage struct {
 	Cost   *float64 `json:"cost,omitempty" doc:"In the currency of the server. Left out: a model that took part has no price."`
 }
 
-// Sum adds up what models took. One without a price leaves the sum without one.
+// Sum adds up usages, without a Model. If one of them has no Cost, neither has the sum.
 func Sum(all ...Usage) (sum Usage) {
 	cost, priced := 0.0, len(all) > 0
 	for _, u := range all {
@@ -269,25 +269,25 @@ func Sum(all ...Usage) (sum Usage) {
 	return sum
 }
 
-// Place is a place that was read, or that the answer cites though nobody read it.
+// Place is a place that a run read, or that its answer cites though the run did not read it.
 type Place struct {
-	Number     int    // by which the citations of the answer name it; 0: none does
+	Number     int    // of the citations that name it; 0: none does
 	Cite       string // as answers name it
-	File       string // where it lies on this machine; "" for what is no file, or is not known
-	Start, End int    // lines, from 1; 0: the whole
+	File       string // its path on this machine; "": it is no file, or the path is not known
+	Start, End int    // lines, from 1; 0: the whole text
 	Handed     bool   // it was attached to the question
 	Hash       string // of the file as it was read, as files.Hash gives it; "": not known
 	Read       bool
 	Cited      bool
 }
 
-// ShownEffect is an effect as it is shown to people: what was sent to a model or a tool, in parts, and what came back.
+// ShownEffect is an effect as it is shown to people: the parts that were sent to a model or a tool, and what came back.
 type ShownEffect struct {
 	To      string // the model that answered, or the tool
 	Sent    []Part
 	Got     []Part
-	LeftOut []string // of a prompt, each with the reason
-	Changed bool     // this build composes another prompt than the one that was sent: Sent has that other one
+	LeftOut []string // of the prompt, each with the reason
+	Changed bool     // this build composes a different prompt than was sent: Sent is the one of this build
 }
 
 // Part is a part of what was sent or came back.
@@ -295,7 +295,7 @@ type Part struct {
 	Kind   PartKind `json:"kind" enum:"segment,tool,person,control,model,call,result,data"`
 	Name   string   `json:"name,omitempty" doc:"Of the segment or the tool."`
 	Text   string   `json:"text" doc:"Of a long part, the beginning."`
-	Tokens int      `json:"tokens,omitempty" doc:"Estimated."` // 0: it is for others to estimate
+	Tokens int      `json:"tokens,omitempty" doc:"Estimated."` // 0: the reader estimates them
 }
 
 // PartKind says what a part is.
@@ -304,13 +304,13 @@ type PartKind string
 // The kinds of part.
 const (
 	PartSegment PartKind = "segment" // of the prompt
-	PartTool    PartKind = "tool"    // a tool that is offered, as the model is told of it
-	PartPerson  PartKind = "person"  // what the person said
+	PartTool    PartKind = "tool"    // an offered tool, as it is described to the model
+	PartPerson  PartKind = "person"  // what the user said
 	PartControl PartKind = "control" // what the control layer said
 	PartModel   PartKind = "model"   // what the model said
 	PartCall    PartKind = "call"    // a call of a tool with its arguments
-	PartResult  PartKind = "result"  // what a tool gave
-	PartData    PartKind = "data"    // JSON, as a record keeps it
+	PartResult  PartKind = "result"  // what a tool returned
+	PartData    PartKind = "data"    // JSON as it is in a record
 )
 
 // Failure is why there is no answer.
@@ -320,30 +320,30 @@ type Failure struct {
 	Hint    string `json:"hint,omitempty" doc:"What would help."`
 }
 
-// Notice is something that happened beside the answer, for those who collect such: its data encode as JSON.
+// Notice is something that happened besides the answer, in the assistant's own type, which encodes as JSON.
 type Notice any
 
-// Findings are an assistant's part of an audit: a list that is put into its JSON under Name, and the same as text.
+// Findings is an assistant's part of an audit: Items, which the JSON has under Name, and the same as Text.
 type Findings struct {
 	Name  string
 	Items any
 	Text  []Finding
 }
 
-// Finding is one of them as text. Quoted is what a model or a stranger wrote.
+// Finding is a finding as text. Quoted is what a model or a stranger wrote.
 type Finding struct{ Line, By, Quoted string }
 
-// RequestError says what is wrong with a request. Why and Hint are for those who sent it from elsewhere: they repeat
-// nothing of it but the names of a model and of what was attached, and tell nothing of this machine, its files and its
-// settings. The text of the error is for the person at this machine.
+// RequestError says what is wrong with a request. Why and Hint may be sent to other machines: of a request they repeat
+// only the names of a model and of attachments, and they reveal nothing about this machine, its files and settings.
+// The text of the error is for the user at this machine.
 type RequestError struct {
-	Kind string // what is wrong, for programs; "": invalid_request
+	Kind string // a code for programs; "": invalid_request
 	bt.Why
-	Hint string // what would be right; may be empty
-	Err  error  // the same in full; nil: Why and Hint say it
+	Hint string // how to correct it; may be empty
+	Err  error  // the error in full; nil: Why and Hint are all
 }
 
-// NoModel says that the model of a request can't be asked.
+// NoModel is the reason of a RequestError about a model that can't be used.
 const NoModel bt.Reason = "request.model: the model can't be used here"
 
 func (e *RequestError) Error() string {
@@ -356,24 +356,24 @@ func (e *RequestError) Error() string {
 	return e.Text
 }
 
-// Unwrap gives the error in full.
+// Unwrap returns Err.
 func (e *RequestError) Unwrap() error { return e.Err }
 
 // Passage is the text of a place as a run read it.
 type Passage struct {
 	Cite  string   // as answers name it
-	Name  string   // of the file, which stands in citations before the lines that they name
+	Name  string   // of the file, as it comes before the lines in citations
 	From  int      // the number of the first line; 0: the lines have none
-	Lines []string // what the journal keeps of them, redacted
+	Lines []string // as the journal keeps them, redacted
 }
 
-// Holds says whether a place that answers name by cite lies in the passage.
+// Holds says whether the passage contains the place that answers cite as cite and that begins with line start.
 func (p Passage) Holds(cite string, start int) bool {
 	return p.Cite == cite || p.From > 0 && strings.HasPrefix(cite, p.Name+":") && p.From <= start && start < p.From+
 		len(p.Lines)
 }
 
-// Fenced is the passage in Markdown, within a fence longer than any in it that names the language by the file's ending.
+// Fenced gives the passage as a Markdown code block, with a fence longer than any in it, and the file's language.
 func (p Passage) Fenced() string {
 	fence := "```"
 	text := strings.Join(p.Lines, "\n")

@@ -2,7 +2,7 @@ package assistant
 
 import "sibyl/internal/bt"
 
-// Failures are the sentences of faults by their kinds (bt.Fault.Why), those of models first.
+// Failures lists the sentences of faults by kind (bt.Fault.Why), those of models first.
 func Failures() []bt.Reason {
 	return []bt.Reason{
 		"fail.rate_limit: the model’s provider takes no more requests for now",
@@ -24,7 +24,7 @@ func Failures() []bt.Reason {
 	}
 }
 
-// Why is the failure as a sentence, as that of the fault from which it comes.
+// Why gives the failure as a sentence, the same as bt.Fault.Why for its kind and message.
 func (f *Failure) Why() bt.Why {
 	return (&bt.Fault{Kind: f.Kind, Reason: f.Message}).Why()
 }

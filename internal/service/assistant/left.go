@@ -10,11 +10,11 @@ import (
 	"sibyl/internal/run"
 )
 
-// Left is something that was sent away: to a model, a page, a search engine or a server of somebody else.
+// Left is something that was sent out of this program: to a model, a web page, a search engine or another server.
 type Left struct {
 	Kind   string `json:"kind" enum:"model,address,engine,server"`
 	To     string `json:"to" doc:"The model, or the call whole."`
-	Bytes  int    `json:"bytes,omitempty"` // of the texts that were sent; 0: not kept
+	Bytes  int    `json:"bytes,omitempty"` // of the texts that were sent; 0: not recorded
 	Tokens int    `json:"tokens,omitempty" doc:"As the model's provider counted them."`
 	Rule   string `json:"rule" doc:"Why it might."`
 	bt.Coded
@@ -40,16 +40,16 @@ func (l Left) String() string {
 	return text
 }
 
-// Why a model is sent what it is sent.
+// Why a model was sent something.
 const (
 	byChoice   bt.Reason = "left.by_choice: the model of the run"
 	byFallback bt.Reason = "left.by_fallback: it was asked before another one and did not answer"
 )
 
-// Reasons are the sentences that say why a model was sent something, and what is wrong with a request to any assistant.
+// Reasons lists the sentences that say why a model was sent something, and NoModel.
 func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback, NoModel} }
 
-// UsedBy reads from a receipt which model answered, as “model” or “by”, and how many tokens it took; false for rules.
+// UsedBy reads from a receipt the usage of the model in “model” or “by”; false for rules, or without tokens.
 func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 	var r struct {
 		Model string `json:"model"`
@@ -70,11 +70,11 @@ func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 	return Usage{Model: id, Input: r.Usage.Input, Cached: r.Usage.Cached, Output: r.Usage.Output}, true
 }
 
-// isModel says that an id is that of a model: rules are none.
+// isModel says whether an id names a model; rules (“offline:”) are none.
 func isModel(id string) bool { return strings.Contains(id, ":") && !strings.HasPrefix(id, "offline:") }
 
-// SentToModels reads from a receipt which models were sent something: the one that answered, as provider:model in
-// “model” or “by”, and those in “tries” before it. Rules are no model, and one that was not reached was sent nothing.
+// SentToModels reads from a receipt which models were sent something: those in “tries”, then the one in “model”
+// or “by”, as provider:model. It leaves out rules, and models to which nothing was sent.
 func SentToModels(c *run.CompletionRecord) (all []Left) {
 	var r struct {
 		Model string `json:"model"`

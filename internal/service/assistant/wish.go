@@ -2,16 +2,16 @@ package assistant
 
 import "regexp"
 
-// Wish is a way to ask plainly for an assistant, with the question that then offers it, in the same language.
+// Wish is a pattern of words that plainly ask for an assistant, with the question that offers it in the same language.
 type Wish struct {
 	Said  *regexp.Regexp
 	Offer string
 }
 
-// Wishes are those for one assistant.
+// Wishes are the wishes for one assistant.
 type Wishes []Wish
 
-// Offers is what is offered for words: "" if they don't plainly ask for the assistant.
+// Offers gives the question of the first wish that words match; "" if none does.
 func (all Wishes) Offers(words string) (question string) {
 	for _, wish := range all {
 		if wish.Said.MatchString(words) {
