@@ -1,6 +1,6 @@
-// Package render lays Markdown out for a terminal: lines of text of at most a given width, whole or as it arrives.
+// Package render lays out Markdown in lines for a terminal, whole or as it arrives, and renders it as HTML (see HTML).
 //
-// Guarantees:
+// Guarantees for terminals:
 //   - No line is wider than Options.Width, in columns as terminals count them: wide characters take two, combining ones
 //     none.
 //   - A line is broken between words, and within a word only if that word is longer than a line. What a citation names
