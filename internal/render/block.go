@@ -9,21 +9,21 @@ import (
 	table "github.com/yuin/goldmark/extension/ast"
 )
 
-// The gutters.
+// What begins each line of a block.
 const (
 	codeGutter = "▏ "
-	cutGutter  = "↪ " // of the rest of a line of code that is longer than the width
+	cutGutter  = "↪ " // before the rest of a line of code that was cut
 	quoteGuard = "│ "
 )
 
-// layout writes the blocks of a text.
+// layout lays out the blocks of a parsed source.
 type layout struct {
 	Options
 	source []byte
 }
 
-// layOutBlocks writes the blocks below a node. With loose, a blank line stands between any two; else only where one was
-// written.
+// layOutBlocks lays out the blocks below a node. If loose, it puts a blank line between any two, else only where the
+// source has one.
 func (l layout) layOutBlocks(parent ast.Node, width int, loose bool) (lines []string) {
 	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
 		if n.PreviousSibling() != nil && (loose || n.HasBlankPreviousLines()) {
@@ -63,8 +63,8 @@ func (l layout) wrapped(spans []span, width int) []string {
 	return lines
 }
 
-// indented writes with a text before the first line, and another before each further one. Where that leaves too little
-// room, it stands alone.
+// indented puts first before the first line that write returns, and further before each other one. If that leaves too
+// little room, first gets a line of its own, or is omitted if further equals it.
 func (l layout) indented(first, further string, width int, write func(width int) []string) []string {
 	const least = 6
 	inner := width - ansi.StringWidth(first)
@@ -121,7 +121,7 @@ func (l layout) codeBlock(n ast.Node, width int) (lines []string) {
 	return lines
 }
 
-// codeLine writes a line of code, which may take several.
+// codeLine lays out a line of code behind a gutter, on several lines if it is too long.
 func (o Options) codeLine(line string, width int) []string {
 	pieces := chopLine(strings.TrimRight(expandTabs(Clean(line)), " \n"), max(width-2, 2))
 	for i, piece := range pieces {
@@ -137,7 +137,7 @@ func (o Options) codeLine(line string, width int) []string {
 	return pieces
 }
 
-// htmlBlock writes what is no Markdown as it was written.
+// htmlBlock lays out a block of HTML as text, tags included.
 func (l layout) htmlBlock(n *ast.HTMLBlock, width int) (lines []string) {
 	text := string(n.Lines().Value(l.source))
 	if n.HasClosure() {

@@ -17,18 +17,18 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Citation is what a text names a source by, as it stands in the text, and the number by which people know that source.
+// Citation is the text that names a source, as it occurs in an answer, with the number that users see.
 type Citation struct {
 	Text   string
 	Number int
-	Unread bool // nobody read that source
+	Unread bool // the run did not read that source
 }
 
-// chip stands in the place of a citation.
+// chip is the node that replaces a citation.
 type chip struct {
 	ast.BaseInline
 	citation  Citation
-	bracketed bool // it stood in brackets: the number says enough
+	bracketed bool // it was in brackets or behind its link: only the number is shown
 }
 
 var kindChip = sync.OnceValue(func() ast.NodeKind { return ast.NewNodeKind("Chip") })
@@ -41,15 +41,15 @@ func (c *chip) Dump(source []byte, level int) {
 	ast.DumpHelper(c, source, level, map[string]string{"Text": c.citation.Text}, nil)
 }
 
-// insertChips replaces citations with chips. A citation is found in words, or as the whole text of a code span; none is
-// found in a block of code or in the words of a link.
+// insertChips replaces citations with chips: in words, as a whole code span, or as the address of a link, which keeps
+// its words. It ignores blocks of code and the words of links.
 func insertChips(doc ast.Node, source []byte, all []Citation) {
 	known := make(map[string]Citation, len(all))
 	for _, c := range all {
 		known[c.Text] = c
 	}
 	var parents []ast.Node
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // never fails
 		switch {
 		case !entering:
 		case n.Kind() == ast.KindCodeSpan, n.Kind() == ast.KindLink:
@@ -74,7 +74,7 @@ func insertChips(doc ast.Node, source []byte, all []Citation) {
 	}
 }
 
-// citationFinder makes a function that finds citations, the longest first. A citation that continues as a word is none.
+// citationFinder returns a function that finds citations in a text, except within longer words, preferring long ones.
 func citationFinder(all []Citation) func(text []byte) [][]int {
 	var each []string
 	for _, c := range all {
@@ -92,8 +92,8 @@ func citationFinder(all []Citation) func(text []byte) [][]int {
 	}
 }
 
-// endsWord says whether a text ends within a word. It looks at the last character only, since a text may hold very many
-// citations.
+// endsWord reports whether a text ends within a word or path. It looks only at the last character, to stay fast if
+// there are very many citations.
 func endsWord(text []byte) bool {
 	last, _ := utf8.DecodeLastRune(text)
 	return unicode.In(last, unicode.L, unicode.N) || strings.ContainsRune("_/~@+-", last)
@@ -101,11 +101,11 @@ func endsWord(text []byte) bool {
 
 var continuesWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[.:?#&–-]?[\pL\pN_/%=]`) })
 
-// withChips gives the children of a node, with chips in the place of citations.
+// withChips returns the children of a node, with chips in place of citations; neighbouring texts are joined.
 func withChips(
 	parent ast.Node, source []byte, known map[string]Citation, find func([]byte) [][]int,
 ) (pieces []ast.Node) {
-	var words *ast.Text // up to which text hangs together
+	var words *ast.Text // the texts since the last other node, joined
 	part := func() {
 		if words != nil {
 			pieces = append(pieces, splitAtCitations(words, source, known, find)...)
@@ -150,7 +150,7 @@ func withChips(
 	return pieces
 }
 
-// splitAtCitations splits a text at its citations, with chips in their place.
+// splitAtCitations splits a text at its citations, and puts chips in their place.
 func splitAtCitations(
 	words *ast.Text, source []byte, known map[string]Citation, find func([]byte) [][]int,
 ) (pieces []ast.Node) {
@@ -171,7 +171,7 @@ func splitAtCitations(
 	return append(pieces, rest)
 }
 
-// codeText is what stands in code marks.
+// codeText returns the text of a code span.
 func codeText(n *ast.CodeSpan, source []byte) string {
 	b := &bytes.Buffer{}
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -184,7 +184,7 @@ func codeText(n *ast.CodeSpan, source []byte) string {
 
 var chipSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[,;]?\s*(?:and|und|e|&)?\s*$`) })
 
-// removeBrackets removes brackets that hold only chips, and what separates these. It says whether there are any chips.
+// removeBrackets removes brackets that hold only chips, and sets separators between these to nil; false: no chips.
 func removeBrackets(pieces []ast.Node, source []byte) (any bool) {
 	words := func(at int) *ast.Text {
 		if at < 0 || at >= len(pieces) {
@@ -220,13 +220,13 @@ func removeBrackets(pieces []ast.Node, source []byte) (any bool) {
 	return any
 }
 
-// isInBrackets says whether a text ends with a bracket that the text behind it closes.
+// isInBrackets reports whether before ends with an opening bracket that behind begins by closing.
 func isInBrackets(before, behind []byte) bool {
 	return bytes.HasSuffix(before, []byte("(")) && bytes.HasPrefix(behind, []byte(")")) ||
 		bytes.HasSuffix(before, []byte("[")) && bytes.HasPrefix(behind, []byte("]"))
 }
 
-// writeChip writes a chip as a button with its number as the value: the page opens the source that has it.
+// writeChip writes a chip as a button whose value is the citation's number; the page opens the source by it.
 func writeChip(w util.BufWriter, _ []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
 	c := n.(*chip)
 	if !entering {

@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// Clean drops the characters that steer a terminal, turn the direction of writing or can't be seen, but for line feeds
-// and tabs. Bytes that are no UTF-8 become U+FFFD.
+// Clean removes unsafe characters (IsUnsafe) except line feeds and tabs. Unicode's line and paragraph separators become
+// spaces, and bytes that are not UTF-8 U+FFFD.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -19,7 +19,7 @@ func Clean(text string) string {
 	}, text)
 }
 
-// IsUnsafe says that a character steers a terminal, turns the direction of the text around it, or is invisible.
+// IsUnsafe reports whether a character controls a terminal, changes the direction of writing, or is an invisible tag.
 func IsUnsafe(r rune) bool {
 	return unicode.IsControl(r) || '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' || r == '\ufeff' ||
 		'\U000e0000' <= r && r <= '\U000e007f'

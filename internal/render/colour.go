@@ -11,26 +11,25 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// What is coloured of one text, at most. A lexer may take long on a text that is made for it; what is left then stays
-// plain.
+// Limits of colouring in one text, since lexers may take very long on some texts. Code beyond the limits stays plain.
 const (
 	mostColoured = 64 << 10 // bytes of code
 	colourWithin = time.Second
-	longestFence = 40 // bytes of the name of a language
+	longestFence = 40 // bytes of the name of a language, beyond which it has no lexer
 )
 
-// colouring colours the blocks of code of one text.
+// colouring colours the blocks of code of one text, within the limits; nil colours nothing.
 type colouring struct {
-	left  int // bytes
+	left  int // bytes that may still be coloured
 	until time.Time
-	// by the names of languages, nil for one that is not known: looking for it takes long
+	// by language; nil for an unknown one, since the search for it is slow
 	lexers map[string]chroma.Lexer
 }
 
-// write writes code in spans with a class for each kind of word. Only the fence's own name chooses the language; code
-// of none, or too much of it, stays plain.
+// write writes code as HTML, with a span and a class for each kind of word. Code without a known language or beyond the
+// limits is only escaped.
 func (c *colouring) write(w util.BufWriter, language, code string) {
-	from, done, class := 0, 0, "" // of the words of one class: where they begin and end
+	from, done, class := 0, 0, "" // begin and end of the words of one class
 	flush := func() {
 		words := html.EscapeString(code[from:done])
 		if class != "" && words != "" {
@@ -40,7 +39,7 @@ func (c *colouring) write(w util.BufWriter, language, code string) {
 		from = done
 	}
 	for t := range c.tokens(language, code) {
-		if !strings.HasPrefix(code[done:], t.Value) { // a lexer that changes the text is not believed
+		if !strings.HasPrefix(code[done:], t.Value) { // the lexer changed the text: don't trust it
 			break
 		}
 		if is := classOf(t.Type); is != class {
@@ -53,7 +52,7 @@ func (c *colouring) write(w util.BufWriter, language, code string) {
 	_, _ = w.WriteString(html.EscapeString(code[done:]))
 }
 
-// tokens are those of code, as far as the bounds let it be coloured.
+// tokens returns the tokens of code until the time is up; none if it has too many bytes or no known language.
 func (c *colouring) tokens(language, code string) iter.Seq[chroma.Token] {
 	return func(yield func(chroma.Token) bool) {
 		if c == nil || code == "" || len(code) > c.left {
@@ -74,7 +73,7 @@ func (c *colouring) tokens(language, code string) iter.Seq[chroma.Token] {
 	}
 }
 
-// startLexer begins with code; nil if the lexer can't. Some lexers read all of it here, and may panic as in nextOf.
+// startLexer starts a lexer on code; nil if that fails. Some lexers read all of it here, and may panic as in nextToken.
 func startLexer(lexer chroma.Lexer, code string) (next chroma.Iterator) {
 	defer func() {
 		if recover() != nil {
@@ -88,7 +87,7 @@ func startLexer(lexer chroma.Lexer, code string) (next chroma.Iterator) {
 	return next
 }
 
-// nextToken is the next token. A lexer panics on a text that leads it into a state that it lacks: that is an end.
+// nextToken returns the next token. A lexer panics if a text leads it into a state that it lacks; that counts as EOF.
 func nextToken(next chroma.Iterator) (t chroma.Token) {
 	defer func() {
 		if recover() != nil {
@@ -98,7 +97,7 @@ func nextToken(next chroma.Iterator) (t chroma.Token) {
 	return next()
 }
 
-// lexerFor is that of a language; nil where there is none, or no time to look for it.
+// lexerFor returns the lexer of a language; nil if there is none, or no time left to search for it.
 func (c *colouring) lexerFor(language string) chroma.Lexer {
 	if language == "" || len(language) > longestFence {
 		return nil
@@ -114,7 +113,7 @@ func (c *colouring) lexerFor(language string) chroma.Lexer {
 	return c.lexers[language]
 }
 
-// classOf is the class of a kind of word, as page.css colours it; "" stays as it is.
+// classOf returns the class by which page.css colours a kind of word; "": not coloured.
 func classOf(t chroma.TokenType) string {
 	switch {
 	case t.InCategory(chroma.Comment):

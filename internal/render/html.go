@@ -18,22 +18,22 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// topHeadingLevel is the level in the page of a text's first heading, and of headings that rank above it in the text.
+// topHeadingLevel is the level that a text's first heading gets in the page, as do headings that rank above it.
 const topHeadingLevel = 3
 
-// HTML is a Markdown text as HTML for a page that shows it below a heading of the second level, whatever level its own
-// begin at. It needs nothing from elsewhere and nothing in it runs: pictures are links, tags are text, and a link leads
-// to the web or to a mail address, in a window that knows nothing of this one. Elements are those of Markdown with
-// tables, spans with a class in blocks of code, and buttons for citations; their only attributes are href, target, rel,
-// start, class, value and title of a citation, and align of a table's cell.
+// HTML renders a Markdown text for a page that shows it below a heading of the second level; the text's first heading
+// gets the third. The result loads nothing and runs nothing: pictures are links, tags are text, and links lead only to
+// the web or to a mail address, in a new window without access to this one. Elements are those of Markdown with tables,
+// spans with a class in blocks of code, and buttons for citations; their only attributes are href, target, rel, start,
+// class, value and title of a citation, and align of a table's cell.
 //
-// A block of code is coloured by the name of its language. Where the text has one of the citations, a button stands
-// with its number.
+// Blocks of code are coloured by the language that they name. Each of the citations in the text becomes a button with
+// its number.
 func HTML(source string, cited ...Citation) string {
 	return renderHTML(source, cited, &colouring{left: mostColoured, until: time.Now().Add(colourWithin)})
 }
 
-// Draft is HTML of a text that still grows: nothing is coloured.
+// Draft renders a text that is still growing like HTML, but colours no code and has no citations.
 func Draft(source string) string { return renderHTML(source, nil, nil) }
 
 func renderHTML(source string, cited []Citation, colours *colouring) string {
@@ -62,7 +62,7 @@ var pageMarkdown = sync.OnceValue(func() goldmark.Markdown {
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(pageNodes{}, 0))))
 })
 
-// pageNodes writes chips and blocks of code, which the page shows in its own way.
+// pageNodes renders chips and fenced blocks of code, which differ from goldmark's own HTML.
 type pageNodes struct{}
 
 // RegisterFuncs implements renderer.NodeRenderer.
@@ -71,7 +71,7 @@ func (pageNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(ast.KindFencedCodeBlock, writeFenced)
 }
 
-// colouringAttribute is the attribute of a document that has its colouring.
+// colouringAttribute is the attribute of a document that holds its *colouring.
 const colouringAttribute = "coloured"
 
 func writeFenced(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -91,14 +91,14 @@ func writeFenced(w util.BufWriter, source []byte, n ast.Node, entering bool) (as
 	return ast.WalkContinue, err
 }
 
-// pageTransformer fits a text into a page: it shifts headings, and removes links that lead to no other site.
+// pageTransformer fits a text into a page: it shifts headings, and turns links that are not external into text.
 type pageTransformer struct{}
 
 // Transform implements parser.ASTTransformer.
 func (pageTransformer) Transform(doc *ast.Document, r text.Reader, _ parser.Context) {
 	var inert []ast.Node
-	first := 0                                                                  // the level of the first heading
-	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing in it fails
+	first := 0                                                                  // level of the first heading
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // never fails
 		if !entering {
 			return ast.WalkContinue, nil
 		}
@@ -132,7 +132,7 @@ func (pageTransformer) Transform(doc *ast.Document, r text.Reader, _ parser.Cont
 	}
 }
 
-// isExternal says that an address leads to the web or to a mail address, and not to a file or a place in this page.
+// isExternal reports whether an address is one of http, https or mailto.
 func isExternal(address string) bool {
 	scheme, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(address)), ":")
 	return scheme == "http" || scheme == "https" || scheme == "mailto"

@@ -8,7 +8,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// inlineSpans gives the spans of a block's text. Without colours, marks of Markdown set words off.
+// inlineSpans returns the spans of a block's text. Without colours, emphasis keeps its Markdown marks.
 func (l layout) inlineSpans(parent ast.Node, k style, href string) (all []span) {
 	for node := parent.FirstChild(); node != nil; node = node.NextSibling() {
 		switch n := node.(type) {
@@ -47,7 +47,7 @@ func (l layout) inlineSpans(parent ast.Node, k style, href string) (all []span) 
 	return all
 }
 
-// withMarks puts the mark of Markdown on both sides where colours don't show it.
+// withMarks puts a Markdown mark before and after spans, unless colours show the style.
 func (l layout) withMarks(mark string, spans []span, k style) []span {
 	if l.Colour {
 		return spans
@@ -56,7 +56,7 @@ func (l layout) withMarks(mark string, spans []span, k style) []span {
 	return append(spans, span{text: mark, style: k})
 }
 
-// plainText is a text without what Markdown and HTML write in the place of characters.
+// plainText resolves escapes and entities, except in code, makes line feeds spaces, and cleans the result.
 func (l layout) plainText(raw []byte, code bool) string {
 	if !code {
 		raw = util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(raw)))
@@ -64,7 +64,7 @@ func (l layout) plainText(raw []byte, code bool) string {
 	return Clean(strings.ReplaceAll(string(raw), "\n", " "))
 }
 
-// linkSpans is the words of a link, and its address.
+// linkSpans returns the words of a link and its address, or the address alone if the words say nothing else.
 func (l layout) linkSpans(n ast.Node, to []byte, k style) []span {
 	address := l.addressSpan(l.plainText(to, false), k)
 	words := l.inlineSpans(n, k, address.href)

@@ -8,10 +8,10 @@ import (
 	"sync"
 )
 
-// maxLink is how long an address of a link may be: terminals drop longer ones.
+// maxLink is the maximum length of a link's address; terminals ignore longer ones.
 const maxLink = 2000
 
-// patterns find addresses and places in a text.
+// patterns find web addresses and places in files: any within a text, place a text that is one as a whole.
 var patterns = sync.OnceValue(func() (p struct{ any, place *regexp.Regexp }) {
 	const file = `[^\s:"'()<>\[\]{}|` + "`" + `]+`
 	p.any = regexp.MustCompile(`https?://[^\s<>"` + "`" + `]+|` + file + `:[0-9]{1,7}(?:-[0-9]{1,7})?`)
@@ -19,12 +19,12 @@ var patterns = sync.OnceValue(func() (p struct{ any, place *regexp.Regexp }) {
 	return p
 })
 
-// addressSpan is the span that shows an address of the web.
+// addressSpan returns the span that shows an address, with a link if it is one of the web.
 func (l layout) addressSpan(text string, k style) span {
 	return span{text, k | underlined, l.webLink(text)}
 }
 
-// webLink is what an address of the web links to; "" for others.
+// webLink returns the link for an address of http or https; "" for others, or without Links.
 func (l layout) webLink(address string) string {
 	u, err := url.Parse(address)
 	if !l.Links || err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -33,7 +33,7 @@ func (l layout) webLink(address string) string {
 	return terminalLink(u.String())
 }
 
-// terminalLink is a link if terminals accept it, else "".
+// terminalLink returns a link if terminals accept it (printable ASCII, not too long), else "".
 func terminalLink(href string) string {
 	if len(href) > maxLink || strings.ContainsFunc(href, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""
@@ -41,7 +41,7 @@ func terminalLink(href string) string {
 	return href
 }
 
-// withLinks adds links to the addresses and places that spans name.
+// withLinks adds links to the addresses and places in spans.
 func (l layout) withLinks(spans []span) (all []span) {
 	for _, s := range spans {
 		switch {
@@ -56,7 +56,7 @@ func (l layout) withLinks(spans []span) (all []span) {
 	return all
 }
 
-// linkedPlace adds a link to a span that is an address or a place as a whole.
+// linkedPlace adds a link to a span that as a whole is an address, or a place that Cite knows.
 func (l layout) linkedPlace(s span) span {
 	if s.href = l.webLink(s.text); s.href != "" || !l.Links || l.Cite == nil {
 		return s
@@ -70,7 +70,7 @@ func (l layout) linkedPlace(s span) span {
 	return s
 }
 
-// splitAtLinks splits a text at the addresses and places in it.
+// splitAtLinks splits a span at the addresses and known places in it, and adds their links.
 func (l layout) splitAtLinks(s span) (all []span) {
 	at := 0
 	if !strings.Contains(s.text, ":") {
@@ -93,7 +93,7 @@ func (l layout) splitAtLinks(s span) (all []span) {
 	return append(all, s)
 }
 
-// trimSentenceEnd is an address without what ends the sentence around it.
+// trimSentenceEnd removes from an address the punctuation that belongs to the sentence around it.
 func trimSentenceEnd(address string) string {
 	for {
 		short := strings.TrimRight(address, ".,;:!?'’”*_")

@@ -12,14 +12,14 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// Options say what the lines are for.
+// Options describe the lines to lay out.
 type Options struct {
-	Width  int  // columns; 0: 80, and at least 8
-	Colour bool // styles by sequences; without them, by the marks of Markdown
-	Links  bool // addresses of http, https and of citations can be clicked (OSC 8)
-	// Cite gives the address of a place in a file that a text names, and "" where there is no such file. line is 0 for
-	// the file as a whole. Nil: none. It is asked for whatever looks like a place, once for each time that it stands in
-	// the text.
+	Width  int  // columns; 0: 80; less than 8: 8
+	Colour bool // show styles by escape sequences; else by Markdown's marks
+	Links  bool // make web addresses, and places that Cite knows, clickable (OSC 8)
+	// Cite returns the address of a file that a text names, at a line (0: none); "" if there is no such file. It is
+	// called only with Links, for each occurrence of what looks like a place in a file, and again each time that a text
+	// is laid out. Nil: no links to files.
 	Cite func(path string, line int) string
 }
 
@@ -35,14 +35,14 @@ func (o Options) width() int {
 	return max(o.Width, leastWidth)
 }
 
-// Lines lays a whole text out, without line feeds.
+// Lines lays out a whole text, and returns its lines without line feeds.
 func Lines(markdown string, o Options) []string {
 	s := NewStream(o)
 	return append(s.Write(markdown), s.Close()...)
 }
 
-// Wrap breaks a text that is no Markdown into lines of at most width columns, between words, and makes it clean. Line
-// feeds stay.
+// Wrap cleans a text that is no Markdown, and breaks it into lines of at most width columns, at its line feeds and
+// between words where possible.
 func Wrap(text string, width int) (lines []string) {
 	for line := range strings.SplitSeq(Clean(text), "\n") {
 		for _, spans := range wrap([]span{{text: line}}, width) {
@@ -52,7 +52,7 @@ func Wrap(text string, width int) (lines []string) {
 	return lines
 }
 
-// markdownParser parses without links by reference.
+// markdownParser returns the parser for terminals, which ignores links by reference.
 var markdownParser = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithParser(parser.NewParser(

@@ -6,7 +6,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// style is how a text is set off.
+// style is a set of styles, as bits.
 type style uint8
 
 const (
@@ -19,18 +19,18 @@ const (
 	blue
 )
 
-// codes are the parameters of the sequences, in the order of the looks. The colours are those of the palette of 256
-// that can be read on a light and on a dark ground: no terminal has to be asked for its own.
+// codes are the parameters of the escape sequences, in the order of the styles. The colours, of the palette of 256, are
+// readable on light and dark backgrounds, so that the terminal's need not be known.
 var codes = [...]string{"1", "2", "3", "4", "9", "38;5;30", "38;5;63"}
 
-// span is a text of one look. Its text is clean; "\n" alone is a line break that the text asks for.
+// span is a clean text of one style and link; a span of only "\n" is a line break.
 type span struct {
 	text  string
 	style style
-	href  string // where it leads; "" for nowhere
+	href  string // the address that it links to; "": none
 }
 
-// paintLine writes a line.
+// paintLine returns the text of a line, with the sequences of its styles and links.
 func (o Options) paintLine(line []span) string {
 	var b strings.Builder
 	for i, s := range line {
@@ -61,7 +61,7 @@ func (o Options) paintText(text string, k style) string {
 	return "\x1b[" + strings.Join(on, ";") + "m" + text + "\x1b[m"
 }
 
-// mergeSpans puts neighbours of one look together.
+// mergeSpans joins neighbouring spans of the same style and link, and drops empty ones.
 func mergeSpans(spans []span) (all []span) {
 	for _, s := range spans {
 		if n := len(all); n > 0 && s.text != "\n" && all[n-1].text != "\n" && all[n-1].style == s.style &&

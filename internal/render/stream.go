@@ -12,48 +12,48 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// Stream lays a text out as it arrives. All blocks but the last are whole, and so are all items of a list but its last
-// and every line of a block of code: nothing behind them changes them, so they are laid out once. What is not whole is
-// laid out anew for each Tail.
+// Stream lays out a text as it arrives. All blocks but the last are complete, and so are all items of a list but its
+// last, and each line of a block of code: no later text changes them, so they are laid out once. The rest is laid out
+// again for each Tail.
 type Stream struct {
 	options     Options
-	partialLine []byte         // of the line that has not ended
-	pending     []byte         // lines that are not laid out yet, clean
-	inCode      bool           // a block of code is open
-	fence       markdown.Fence // of it
+	partialLine []byte         // the line that has not ended yet
+	pending     []byte         // clean lines that are not laid out yet
+	inCode      bool           // within a fenced block of code
+	fence       markdown.Fence // of that block
 	indent      int            // of the fence
-	tableHead   []byte         // of a table that was cut, in case that rows follow
+	tableHead   []byte         // of a table that was cut, for the rows that may follow
 	number      numbering
-	afterItem   bool // the part before was an item of a list
-	blankBefore bool // a blank line stands before text
-	hasLines    bool // a line was given
-	stable      []string
+	afterItem   bool     // the previous part was an item of a list
+	blankBefore bool     // a blank line precedes pending
+	hasLines    bool     // at least one line is stable
+	stable      []string // lines that Write or Close returns next
 }
 
 // numbering is the number of the next item of a list that is laid out in parts.
 type numbering struct {
-	marker byte // of the list; 0: no list continues
+	marker byte // of the list; 0: no list is open
 	next   int
 }
 
-// maxPart is the size in bytes from which on a part is cut, so that what is laid out anew stays small. A longer line is
-// no Markdown, nor is one with more than maxMarks marks of quotes and items before its words: a parser takes very long
-// for those.
+// maxPart is the size in bytes at which pending text is cut, so that little is laid out again. A longer line is not
+// parsed as Markdown, nor is one with more than maxMarks characters of quote and item marks before its words, since the
+// parser would take very long.
 const (
 	maxPart  = 8 << 10
 	maxMarks = 50
 )
 
-// isTooLong says that a line is too much for the parser, so that it is laid out as it was written.
+// isTooLong reports whether a line is too much for the parser, and is laid out as plain text instead.
 func isTooLong(line string) bool {
 	words := strings.TrimLeft(line, " \t>-*+0123456789.)")
 	return len(line) > maxPart || len(strings.ReplaceAll(line[:len(line)-len(words)], " ", "")) > maxMarks
 }
 
-// NewStream begins a text.
+// NewStream returns a Stream for a new text.
 func NewStream(o Options) *Stream { return &Stream{options: o} }
 
-// Write takes the next piece of the text, and returns the lines that have become stable by it, without line feeds.
+// Write adds the next piece of the text, and returns the lines that are now stable, without line feeds.
 func (s *Stream) Write(piece string) []string {
 	for {
 		line, rest, ended := strings.Cut(piece, "\n")
@@ -67,14 +67,14 @@ func (s *Stream) Write(piece string) []string {
 	return s.takeStable()
 }
 
-// Tail returns the lines behind the stable ones, as the text would be if it ended here. They hold until the next Write.
+// Tail returns the lines behind the stable ones, as if the text ended here. They are valid until the next Write.
 func (s *Stream) Tail() []string {
 	t := *s
 	t.pending, t.stable = bytes.Clone(s.pending), nil
 	return t.Close()
 }
 
-// Close ends the text, and returns the lines that were not stable. Nothing may be written behind it.
+// Close ends the text, and returns its remaining lines. Write must not be called afterwards.
 func (s *Stream) Close() []string {
 	if len(s.partialLine) > 0 {
 		s.addLine(string(s.partialLine))
@@ -90,7 +90,7 @@ func (s *Stream) takeStable() []string {
 	return lines
 }
 
-// addLine adds a whole line, and lays out the blocks that it completes.
+// addLine adds a complete line, and lays out the blocks that it completes.
 func (s *Stream) addLine(line string) {
 	line = strings.TrimSuffix(line, "\r")
 	if s.inCode {
@@ -117,13 +117,13 @@ func (s *Stream) addLine(line string) {
 	}
 }
 
-// endsNoBlock says that a line ends no block, unless a blank line came before: it begins with a letter or a bar.
+// endsNoBlock reports whether a line begins with a letter or a bar, and so ends no block unless a blank line precedes.
 func endsNoBlock(line string) bool {
 	first, _ := utf8.DecodeRuneInString(line)
 	return first == '|' || unicode.IsLetter(first)
 }
 
-// layOutStable lays out the blocks that no further text can change.
+// layOutStable lays out the blocks that no further text can change, or all if pending is too long; line is the last.
 func (s *Stream) layOutStable(line string) {
 	doc := parse(s.pending)
 	last := doc.LastChild()
@@ -157,7 +157,7 @@ func (s *Stream) layOutStable(line string) {
 	s.layOut(doc, keep)
 }
 
-// tableHeadIn is the head of a table, with its line end; nil where it is too long to be shown again.
+// tableHeadIn returns the first two lines of a table, its head and rule; nil if they are too long to be repeated.
 func tableHeadIn(rows []byte) []byte {
 	head, rest, _ := bytes.Cut(rows, []byte("\n"))
 	rule, _, _ := bytes.Cut(rest, []byte("\n"))
@@ -167,7 +167,7 @@ func tableHeadIn(rows []byte) []byte {
 	return bytes.Clone(rows[:len(head)+len(rule)+2])
 }
 
-// layOut lays out the text before a block or an item of its last list; nil: all of it.
+// layOut lays out doc up to a block, or an item of its last list, and drops that from pending; until nil: all.
 func (s *Stream) layOut(doc, until ast.Node) {
 	l := layout{Options: s.options, source: s.pending}
 	for n := doc.FirstChild(); n != nil && n != until; n = n.NextSibling() {
@@ -202,7 +202,7 @@ func (s *Stream) layOut(doc, until ast.Node) {
 	}
 }
 
-// addCodeLine lays out a line of a block of code, or ends the block.
+// addCodeLine lays out a line of a block of code, or ends the block if the line is its closing fence.
 func (s *Stream) addCodeLine(line string) {
 	if s.fence.Covers(line); s.fence.End() == "" {
 		s.inCode = false
@@ -212,7 +212,7 @@ func (s *Stream) addCodeLine(line string) {
 	s.addStable(s.options.codeLine(line[cut:], s.options.width()))
 }
 
-// addGap adds the blank line between two parts. Items of a list have none, unless they were written apart.
+// addGap adds the blank line before a part: none before the first, nor between items unless they are apart.
 func (s *Stream) addGap(item, apart bool) {
 	if s.hasLines && (!item || !s.afterItem || apart) {
 		s.addStable([]string{""})

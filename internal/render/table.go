@@ -12,7 +12,7 @@ const (
 	betweenWide = 3
 )
 
-// layOutTable writes a table with columns that fit the width or, if they can't, its rows one below the other.
+// layOutTable lays out a table in columns, or as records if columns don't fit the width without breaking words.
 func (l layout) layOutTable(t *table.Table, width int) []string {
 	rows := l.tableRows(t)
 	natural, least := columnWidths(rows, len(t.Alignments))
@@ -34,7 +34,7 @@ func (l layout) layOutTable(t *table.Table, width int) []string {
 	return lines
 }
 
-// tableRows are the cells of a table, its heads first.
+// tableRows returns the cells of a table by rows, the bold head first.
 func (l layout) tableRows(t *table.Table) (rows [][][]span) {
 	for r := t.FirstChild(); r != nil; r = r.NextSibling() {
 		row := make([][]span, len(t.Alignments))
@@ -59,7 +59,7 @@ func cellWidth(cell []span) (n int) {
 	return n
 }
 
-// columnWidths are how wide the columns would be with nothing wrapped, and how narrow they can be with no word broken.
+// columnWidths returns the widths of the columns with nothing wrapped, and the least ones with no word broken.
 func columnWidths(rows [][][]span, n int) (natural, least []int) {
 	natural, least = make([]int, n), make([]int, n)
 	for _, row := range rows {
@@ -73,7 +73,7 @@ func columnWidths(rows [][][]span, n int) (natural, least []int) {
 	return natural, least
 }
 
-// fitColumns narrows the widest columns until all fit; nil where they can't without a word being broken.
+// fitColumns returns widths that fit room, with the widest columns narrowed; nil if a word would have to be broken.
 func fitColumns(natural, least []int, room int) []int {
 	sum, widest := 0, 0
 	for _, w := range natural {
@@ -91,7 +91,7 @@ func fitColumns(natural, least []int, room int) []int {
 		if sum > room {
 			continue
 		}
-		for i, w := range natural { // what is left, to those that were narrowed
+		for i, w := range natural { // give the rest to columns that were narrowed
 			if w > narrowed[i] && sum < room {
 				narrowed[i]++
 				sum++
@@ -125,7 +125,7 @@ func (l layout) layOutRow(row [][]span, columns []int, alignments []table.Alignm
 	return lines
 }
 
-// layOutRecords writes each row as lines of head and cell.
+// layOutRecords lays out each row as a record: a line or more for each cell that isn't empty, with its head.
 func (l layout) layOutRecords(rows [][][]span, width int) (lines []string) {
 	for i, row := range rows[1:] {
 		if i > 0 {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// CanLink says whether the terminal of an environment makes links of OSC 8 clickable. Unknown ones don't: some print
-// the sequence. FORCE_HYPERLINK=1 or 0 decides, as it does elsewhere.
+// CanLink reports whether the terminal of an environment makes links of OSC 8 clickable; false for unknown ones, since
+// some print the sequence. FORCE_HYPERLINK overrides: 0 means no, any other value yes.
 func CanLink(env func(name string) string) bool {
 	if forced := env("FORCE_HYPERLINK"); forced != "" {
 		return forced != "0"
@@ -21,21 +21,21 @@ func CanLink(env func(name string) string) bool {
 		return false
 	case program == "tmux":
 		return isAtLeast(env("TERM_PROGRAM_VERSION"), 3, 4)
-	case env("TMUX") != "" || env("STY") != "": // which hide what is around them
+	case env("TMUX") != "" || env("STY") != "": // they hide which terminal they run in
 		return false
 	case env("WT_SESSION") != "" || env("KITTY_WINDOW_ID") != "" || env("DOMTERM") != "" ||
 		env("KONSOLE_VERSION") != "":
 		return true
 	}
 	if vte, err := strconv.Atoi(env("VTE_VERSION")); err == nil {
-		return vte > 5000 // 0.50.0 crashes
+		return vte > 5000 // 0.50.0 crashes on links
 	}
 	return slices.Contains([]string{"iTerm.app", "WezTerm", "vscode", "ghostty", "rio", "Hyper", "Tabby"}, program) ||
 		slices.Contains([]string{"xterm-kitty", "xterm-ghostty", "alacritty", "foot", "foot-extra", "contour",
 			"wezterm"}, term)
 }
 
-// isAtLeast compares a version like 3.4a.
+// isAtLeast reports whether a version like 3.4a is at least major.minor; false if it can't be parsed.
 func isAtLeast(version string, major, minor int) bool {
 	first, second, _ := strings.Cut(version, ".")
 	second = strings.TrimRightFunc(second, func(r rune) bool { return r < '0' || r > '9' })
@@ -44,15 +44,15 @@ func isAtLeast(version string, major, minor int) bool {
 	return err1 == nil && err2 == nil && (a > major || a == major && b >= minor)
 }
 
-// Citer gives Options.Cite for files of this machine: a relative path is looked for below each folder in turn. Only
-// kitty is told the line, since others take what is behind # for a part of the name.
+// Citer returns a function for Options.Cite that links to existing files of this machine; it looks for a relative path
+// below each folder in turn. Links have the line only for kitty, since other terminals take #line as part of the name.
 func Citer(env func(name string) string, folders ...string) func(path string, line int) string {
 	host, err := os.Hostname()
 	if err != nil {
 		host = ""
 	}
 	lines := env("TERM") == "xterm-kitty"
-	known := map[string]string{} // a text that streams is asked about more than once
+	known := map[string]string{} // text that streams in is laid out more than once
 	return func(path string, line int) string {
 		file, seen := known[path]
 		if !seen {
@@ -73,7 +73,7 @@ func Citer(env func(name string) string, folders ...string) func(path string, li
 	}
 }
 
-// findFile is the file that a path names, below the first folder that has it; "" if none has.
+// findFile returns the regular file at an absolute path, or below the first folder that has it; "" if there is none.
 func findFile(path string, folders []string) string {
 	var at []string
 	switch {

@@ -8,25 +8,25 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// wrapper fills lines with words.
+// wrapper fills lines with words, for a single call of wrap.
 type wrapper struct {
 	width     int
 	lines     [][]span
 	line      []span
 	lineWidth int    // columns of the line
-	space     []span // between the line and the word
+	space     []span // between line and word
 	word      []span
 	wordWidth int  // columns of the word
-	keepWords bool // words are never broken, and may be longer than a line
-	maySplit  bool // a line may end behind the word without a space, as between characters of Chinese
+	keepWords bool // never break words, even if they are longer than a line
+	maySplit  bool // a line may end after word without a space, as between Chinese characters
 }
 
-// wrap breaks spans into lines of at most width columns.
+// wrap breaks spans into lines of at most width columns (at least 2), between words where possible.
 func wrap(spans []span, width int) [][]span {
-	return (&wrapper{width: max(width, 2)}).wrap(spans) // what no character fits in is no line
+	return (&wrapper{width: max(width, 2)}).wrap(spans) // room for any character
 }
 
-// wordsOf are the words that wrap does not break if there is room.
+// wordsOf returns the words that wrap keeps whole if there is room.
 func wordsOf(spans []span) [][]span { return (&wrapper{keepWords: true}).wrap(spans) }
 
 func (w *wrapper) wrap(spans []span) [][]span {
@@ -65,7 +65,7 @@ func (w *wrapper) add(s span) {
 	}
 }
 
-// belongsToPrevious says that a character belongs to the one before it.
+// belongsToPrevious reports whether a line must not break before a character: closing punctuation, combining marks.
 func belongsToPrevious(cluster string) bool {
 	r, _ := utf8.DecodeRuneInString(cluster)
 	return unicode.In(r, unicode.Pe, unicode.Pf, unicode.Po, unicode.M)
@@ -97,7 +97,7 @@ func (w *wrapper) endLine() {
 	w.line, w.lineWidth, w.space = nil, 0, nil
 }
 
-// expandTabs puts spaces in the place of tabs, to columns that four divides.
+// expandTabs replaces each tab with spaces, to the next multiple of four columns.
 func expandTabs(line string) string {
 	if !strings.Contains(line, "\t") {
 		return line
@@ -112,10 +112,10 @@ func expandTabs(line string) string {
 	return b.String()
 }
 
-// chopLine cuts a line into pieces of at most width columns: behind a space where there is one in the second half of a
-// piece, else wherever that falls.
+// chopLine cuts a line into pieces of at most width columns: after the last space if that is in the second half of a
+// piece, else at the width.
 func chopLine(line string, width int) (pieces []string) {
-	begin, gap, used := 0, 0, 0 // in bytes: of the piece, and behind its last space; the columns of the piece
+	begin, gap, used := 0, 0, 0 // begin of the piece and end of its last space, in bytes; columns of the piece
 	for at := 0; at < len(line); {
 		cluster, columns, n, _ := ansi.DecodeSequence(line[at:], ansi.NormalState, nil)
 		if used+columns > width && used > 0 {

@@ -12,11 +12,11 @@ import (
 	"strings"
 )
 
-// ErrNotReady says that a server answers, and takes no requests now: it stops, or its database can't be used.
+// ErrNotReady means that a server runs but takes no requests now: it is stopping, or can't use its database.
 var ErrNotReady = errors.New("it takes no requests now: it stops, or its database can't be used; its log says which")
 
-// Ready asks the server on this machine that listens to an address whether it takes requests. own is its certificate,
-// the only one that is taken for its own; nil where it has none.
+// Ready returns nil if the server on this machine that listens to an address takes requests; ErrNotReady if it doesn't
+// for now. own is its certificate, the only one that is trusted; nil: ask without TLS.
 func Ready(ctx context.Context, listen string, own *x509.Certificate) error {
 	transport := &http.Transport{DisableKeepAlives: true}
 	scheme := "http"
@@ -38,7 +38,7 @@ func Ready(ctx context.Context, listen string, own *x509.Certificate) error {
 	if err != nil {
 		return fmt.Errorf("nothing answers at %s: %w", address, err)
 	}
-	_ = resp.Body.Close() // the status says it
+	_ = resp.Body.Close() // only the status matters
 	switch resp.StatusCode {
 	case http.StatusOK:
 		return nil
@@ -48,7 +48,7 @@ func Ready(ctx context.Context, listen string, own *x509.Certificate) error {
 	return fmt.Errorf("what answers at %s is no server of Sibyl's: HTTP %d", address, resp.StatusCode)
 }
 
-// localAddress is the address at which this machine reaches a server that listens to an address.
+// localAddress returns the address at which this machine reaches a server that listens to an address.
 func localAddress(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if err != nil {
@@ -63,7 +63,7 @@ func localAddress(listen string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// certName is a name or an address that a certificate is valid for.
+// certName returns a host name or IP address that a certificate is valid for; "" if it has none.
 func certName(c *x509.Certificate) string {
 	switch {
 	case len(c.DNSNames) > 0:

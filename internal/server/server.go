@@ -1,13 +1,13 @@
-// Package server is one process that serves: it listens, works as a node, and stops in order.
+// Package server runs one server process: it listens, works as a node, and stops in order.
 //
 // Guarantees:
-//   - It listens beyond this machine only where there are users, and where what is sent is encrypted: by it, or by a
-//     proxy that is named.
-//   - When ctx is done it takes no more runs and says so (/readyz, ErrDraining); runs that go on may finish within the
-//     grace, and what they do is still told to those who watch. Then those that still go on are left open for other
-//     nodes; none is cancelled.
-//   - When Run returns, nothing of it listens or drives any more, nor is it known as a node, unless its database can't
-//     be reached.
+//   - It listens beyond this machine only if there are users, and if the traffic is encrypted: by it, or by a proxy
+//     that the settings name.
+//   - When ctx is done it accepts no more runs and reports that (/readyz, ErrDraining). Active runs may finish within
+//     the grace, and watchers still receive their updates. Runs that are then still active are left to other nodes;
+//     none is cancelled.
+//   - When Run returns, this process no longer listens or drives runs, and has left the registry, unless the database
+//     can't be reached.
 package server
 
 import (
@@ -25,32 +25,32 @@ import (
 	"sibyl/internal/server/node"
 )
 
-// Config is what a server is made of.
+// Config describes a server.
 type Config struct {
 	Listen   string
-	TLS      *tls.Config // nil: none
-	Behind   bool        // a proxy is named, which encrypts
-	Loopback bool        // Listen is an address of this machine alone
-	Grace    time.Duration
-	Users    func(ctx context.Context) (bool, error) // says whether there are any
-	Ready    func(ctx context.Context) error         // says why the database can't be used
+	TLS      *tls.Config                             // nil: the server doesn't encrypt
+	Behind   bool                                    // behind a named proxy that encrypts
+	Loopback bool                                    // only this machine can reach Listen
+	Grace    time.Duration                           // for active runs, when the server stops
+	Users    func(ctx context.Context) (bool, error) // reports whether there are any
+	Ready    func(ctx context.Context) error         // returns why the database can't be used; nil: it can
 	Engine   *run.Engine
 	Node     node.Config
 	Log      *slog.Logger
 
-	// NewHTTP makes the HTTP server. ready says why it should get no requests; leaving is closed once no run is driven
-	// any more.
+	// NewHTTP makes the HTTP server. ready returns why it should get no requests, or nil; leaving is closed once this
+	// process drives no more runs.
 	NewHTTP func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error)
-	// Listening is told the address that is listened to, as a browser takes it.
+	// Listening is called once the server listens, with its address as a URL.
 	Listening func(address string)
 }
 
 var errDraining = errors.New("this node is stopping")
 
-// shutdownTime bounds how long open requests may take once no run is driven any more.
+// shutdownTime limits how long open requests may take once no runs are driven, and leaving the registry after that.
 const shutdownTime = 5 * time.Second
 
-// Run serves until ctx is done.
+// Run serves until ctx is done or the server or node fails, then stops in order. ctx being done is no error.
 func Run(ctx context.Context, c Config) error {
 	if err := c.checkExposure(ctx); err != nil {
 		return err
@@ -97,13 +97,13 @@ func Run(ctx context.Context, c Config) error {
 	stopWorking()
 	grace, cut := context.WithTimeout(context.WithoutCancel(ctx), c.Grace)
 	defer cut()
-	c.Engine.Drain(grace) // at once: a run that was about to be resumed is not
+	c.Engine.Drain(grace) // before node.Work has ended, so that it resumes no more runs
 	<-worked
 	close(leaving)
 	last, cutLast := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cutLast()
 	if err := s.Shutdown(last); err != nil {
-		_ = s.Close() // who is still being answered has had its time
+		_ = s.Close() // the time for open requests is over
 	}
 	if err := <-served; !errors.Is(err, http.ErrServerClosed) {
 		failed = errors.Join(failed, err)
@@ -112,7 +112,7 @@ func Run(ctx context.Context, c Config) error {
 	return failed
 }
 
-// leaveRegistry removes this node from the registry. If that fails, others soon see that it is gone.
+// leaveRegistry removes this node from the registry; a failure is only logged, since others soon see that it is gone.
 func (c Config) leaveRegistry(ctx context.Context) {
 	ctx, cut := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 	defer cut()
@@ -121,7 +121,7 @@ func (c Config) leaveRegistry(ctx context.Context) {
 	}
 }
 
-// checkExposure refuses to listen beyond this machine without users, or without encryption.
+// checkExposure returns an error if the server would listen beyond this machine without users or encryption.
 func (c Config) checkExposure(ctx context.Context) error {
 	if c.Loopback {
 		return nil

@@ -19,15 +19,14 @@ import (
 	"sibyl/internal/render"
 )
 
-// slash is a command of the conversation.
+// slash is a command of the conversation, such as /model.
 type slash struct {
-	name, takes, about string
-	always             bool // also while an answer is under way
+	name, takes, about string // takes: the argument, as /help shows it; "": none
+	always             bool   // it may run while an answer is in progress
 	do                 func(m *model, said string) tea.Cmd
 }
 
-// slashes are all commands, in the order in which /help lists them: those of the assistants, then those of the
-// conversation.
+// slashes returns all commands as /help orders them: those of the assistants, then those of the conversation.
 func (m *model) slashes() (all []slash) {
 	for _, a := range m.Assistants {
 		takes := "WORDS"
@@ -59,7 +58,7 @@ func (m *model) slashes() (all []slash) {
 	}...)
 }
 
-// slashOf finds the command that a line begins with.
+// slashOf returns the command that a line begins with, and its argument; false if there is no such command.
 func (m *model) slashOf(line string) (slash, string, bool) {
 	name := commandName(line)
 	for _, s := range m.slashes() {
@@ -70,7 +69,7 @@ func (m *model) slashOf(line string) (slash, string, bool) {
 	return slash{}, "", false
 }
 
-// commandName is what a line begins with, up to the first white space.
+// commandName returns a line up to its first white space.
 func commandName(line string) string {
 	if end := strings.IndexFunc(line, unicode.IsSpace); end >= 0 {
 		return line[:end]
@@ -78,7 +77,7 @@ func commandName(line string) string {
 	return line
 }
 
-// sayTo says the words behind a command to its assistant.
+// sayTo asks an assistant the words behind its command, or else its Bare words; without both it only shows a hint.
 func (m *model) sayTo(a Assistant, words string) tea.Cmd {
 	typed := strings.TrimSpace(a.Command + " " + words)
 	if words = cmp.Or(words, a.Bare); words == "" {
@@ -89,12 +88,13 @@ func (m *model) sayTo(a Assistant, words string) tea.Cmd {
 	return m.ask(Asked{Of: a.Name, Words: words, Flagged: true, Material: m.takePastedText()}, typed)
 }
 
+// alwaysThere reports whether a line is a command that may run while an answer is in progress.
 func (m *model) alwaysThere(line string) bool {
 	s, _, ok := m.slashOf(line)
 	return ok && s.always
 }
 
-// runCommand carries a command out.
+// runCommand runs a command; if it is unknown or takes no argument, the line returns to the input with a hint.
 func (m *model) runCommand(line string) tea.Cmd {
 	s, said, ok := m.slashOf(line)
 	switch {
@@ -111,7 +111,7 @@ func (m *model) runCommand(line string) tea.Cmd {
 	return s.do(m, said)
 }
 
-// keyHelp tell what else than commands can be typed.
+// keyHelp lists for /help what can be typed besides commands.
 func keyHelp() [][2]string {
 	return [][2]string{
 		{"--NAME VALUE", "between a command and its words: an option; Tab lists them"},
@@ -180,7 +180,7 @@ func (m *model) changeFolder(what, folder string, into *string) tea.Cmd {
 	return m.say(what + " is searched in " + abs + " from here on")
 }
 
-// Folder is the absolute path of a folder that is there, as a person names it: ~ is the home folder.
+// Folder returns the absolute path of an existing folder; ~ is the home folder. A file is an error.
 func Folder(home, path string) (string, error) {
 	path, err := filepath.Abs(expandHome(home, path))
 	if err != nil {
@@ -198,7 +198,7 @@ func Folder(home, path string) (string, error) {
 	return path, nil
 }
 
-// expandHome is a path with the home folder in place of ~.
+// expandHome replaces a ~ at the beginning of a path with the home folder, but not the ~ of ~name.
 func expandHome(home, path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || os.IsPathSeparator(rest[0])) && home != "" {
 		return home + rest
@@ -238,7 +238,7 @@ func (m *model) why(string) tea.Cmd {
 	return m.printLater(func() ([]string, error) { return m.Sibyl.Why(m.ctx, run) })
 }
 
-// mostCopied is what terminals take of a text for the clipboard, in bytes.
+// mostCopied is how many bytes terminals accept for the clipboard.
 const mostCopied = 55 << 10
 
 func (m *model) copyAnswer(string) tea.Cmd {
@@ -265,7 +265,7 @@ func (m *model) undo(string) tea.Cmd {
 	}
 }
 
-// askUndo asks before a note is changed.
+// askUndo asks the user whether to undo the last write to a note.
 func (m *model) askUndo(msg undoMsg) tea.Cmd {
 	switch {
 	case msg.err != nil:
@@ -293,7 +293,7 @@ func (m *model) newSession(string) tea.Cmd {
 	return m.say("what you say next begins a new session")
 }
 
-// switchedMsg says which session goes on.
+// switchedMsg is the session to continue, with its last exchange.
 type switchedMsg struct {
 	session journal.Session
 	last    Exchange
@@ -320,7 +320,7 @@ func (m *model) pickSession(name string) tea.Cmd {
 	}
 }
 
-// findSession finds a session by its id, or the beginning or end of one.
+// findSession finds the session with this id, or else the only one whose id begins or ends with name.
 func (m *model) findSession(ctx context.Context, all []journal.Session, name string) switchedMsg {
 	var found []journal.Session
 	for _, s := range all {

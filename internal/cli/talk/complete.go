@@ -13,30 +13,30 @@ import (
 	"sibyl/internal/render"
 )
 
-// mostOffered bounds the candidates that are listed, and mostRead the names of a folder that are looked at.
+// mostOffered limits the candidates shown at a time, mostRead the entries that are read of a folder.
 const (
 	mostOffered = 6
 	mostRead    = 2000
 )
 
-// candidate is what a word may become, and what is said of it.
+// candidate is a completion of a word, with its description.
 type candidate struct{ text, about string }
 
-// menu lists what the word at the cursor may become.
+// menu is the open list of completions for the last word of the input.
 type menu struct {
-	word string // as it was typed
+	word string // what the input ends with while nothing is chosen
 	all  []candidate
-	at   int // the chosen one; -1: none
+	at   int // index of the chosen one; -1: none
 }
 
-// candidatesMsg brings candidates for what was typed.
+// candidatesMsg delivers the candidates for a word; it is ignored if the input has changed from typed.
 type candidatesMsg struct {
 	typed, word string
 	all         []candidate
 	err         error
 }
 
-// suggest lists commands as they are typed.
+// suggest opens the menu of commands while the name of one is typed; otherwise it closes the menu.
 func (m *model) suggest() {
 	m.menu = nil
 	text := m.input.Value()
@@ -57,7 +57,7 @@ func (m *model) commandsFor(word string) (all []candidate) {
 	return all
 }
 
-// complete completes the word at the end of what is typed; where a list stands, it goes through it.
+// complete completes the last word of the input, or chooses the next candidate if the menu is open.
 func (m *model) complete() tea.Cmd {
 	if m.menu != nil {
 		m.moveChoice(1)
@@ -79,8 +79,8 @@ func (m *model) complete() tea.Cmd {
 	}
 }
 
-// kindAt says what may stand at the word that a text ends with: as the Kind of a Flag, or flags of an assistant,
-// session, or file; "" for any words.
+// kindAt returns the kind of completion for the last word of a text: a Flag.Kind, "flags" and an assistant's name,
+// "session" or "file"; "" if nothing completes it.
 func (m *model) kindAt(text, word string) string {
 	if m.missing != nil {
 		return m.missing.flag.Kind
@@ -115,7 +115,7 @@ func (m *model) kindAt(text, word string) string {
 	return ""
 }
 
-// candidates are what a word of a kind may become.
+// candidates returns the completions of a word, for a kind that kindAt returned.
 func (m *model) candidates(kind, word string) (all []candidate, err error) {
 	var names []string
 	switch kind {
@@ -150,12 +150,12 @@ func (m *model) candidates(kind, word string) (all []candidate, err error) {
 	return matchingWord(all, word), err
 }
 
-// matchingWord are those that a word may become.
+// matchingWord returns the candidates that begin with word; it overwrites all.
 func matchingWord(all []candidate, word string) []candidate {
 	return slices.DeleteFunc(all, func(c candidate) bool { return !strings.HasPrefix(c.text, word) })
 }
 
-// pathCandidates lists the files and folders that a path behind a sign may become.
+// pathCandidates completes a path behind sign. Of names with spaces it returns only files behind @, in quotes.
 func (m *model) pathCandidates(sign, path string, folders bool) (all []candidate, err error) {
 	names, err := Paths(m.env("HOME"), path, folders)
 	for _, name := range names {
@@ -169,8 +169,8 @@ func (m *model) pathCandidates(sign, path string, folders bool) (all []candidate
 	return all, err
 }
 
-// Paths lists the files and folders, or the folders alone, that a path may become, in order; folders with a separator
-// at their end. ~ is the home folder. Hidden ones are listed where the path names their dot.
+// Paths lists in order the files and folders, or only folders, that complete a path; folders end with a separator.
+// ~ is the home folder. Hidden names are listed only if the path names their dot.
 func Paths(home, path string, folders bool) (all []string, err error) {
 	dir, begun := filepath.Split(path)
 	f, err := os.Open(filepath.Clean(expandHome(home, dir)))
@@ -180,7 +180,7 @@ func Paths(home, path string, folders bool) (all []string, err error) {
 	defer func() { _ = f.Close() }()
 	entries, err := f.ReadDir(mostRead)
 	if err != nil && len(entries) == 0 {
-		return nil, nil // an empty folder
+		return nil, nil // an empty folder, or a file
 	}
 	for _, e := range entries {
 		name, isDir := e.Name(), e.IsDir()
@@ -200,7 +200,7 @@ func Paths(home, path string, folders bool) (all []string, err error) {
 	return all, nil
 }
 
-// offer completes what was typed by what all candidates begin with, and lists them if they are several.
+// offer completes the word to what all candidates begin with, and opens the menu if there are several.
 func (m *model) offer(msg candidatesMsg) {
 	if msg.typed != m.input.Value() { // more was typed meanwhile
 		return
@@ -226,12 +226,12 @@ func (m *model) offer(msg candidatesMsg) {
 	}
 }
 
-// replace puts a text in place of the last word.
+// replace replaces the word that the input ends with.
 func (m *model) replace(word, by string) {
 	m.setInput(strings.TrimSuffix(m.input.Value(), word) + by)
 }
 
-// moveChoice goes through the list.
+// moveChoice chooses another candidate of the menu, around its ends, and puts it into the input.
 func (m *model) moveChoice(step int) {
 	menu := m.menu
 	before := menu.word
@@ -247,7 +247,7 @@ func (m *model) moveChoice(step int) {
 	m.replace(before, menu.all[menu.at].text)
 }
 
-// menuKey takes a key where a list stands. done: nobody else wants it.
+// menuKey handles a key while the menu is open; false: the key means nothing to the menu.
 func (m *model) menuKey(name string) (done bool) {
 	switch name {
 	case "down", "up":

@@ -16,15 +16,15 @@ import (
 	"sibyl/internal/render"
 )
 
-// editedMsg says that the editor has ended.
+// editedMsg reports that the editor has ended.
 type editedMsg struct {
 	folder, file string
-	earlier      Exchange // whose place the words are to take
+	earlier      Exchange // the exchange that the edited question replaces; zero: none
 	err          error
 }
 
-// edit opens the person's editor for a question: the last one, which gives way to what is made of it, or a new one that
-// begins with a text. Its file is the person's alone, and goes with it.
+// edit opens the user's editor: without a text on the last question, which the edited one replaces; else on the text,
+// as a new question. Only the user can read the temporary file, which handleEdited deletes.
 func (m *model) edit(text string) tea.Cmd {
 	var earlier Exchange
 	if text == "" {
@@ -48,7 +48,7 @@ func (m *model) edit(text string) tea.Cmd {
 	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{folder, file, earlier, err} })
 }
 
-// Editor is the program that VISUAL or EDITOR names, with its arguments; else the one that is usual.
+// Editor returns the program that VISUAL or EDITOR names, with its arguments; by default vi, on Windows notepad.
 func Editor(env func(string) string) ([]string, error) {
 	words := strings.Fields(cmp.Or(env("VISUAL"), env("EDITOR"), "vi"))
 	if len(words) == 1 && words[0] == "vi" && runtime.GOOS == "windows" {
@@ -64,7 +64,7 @@ func Editor(env func(string) string) ([]string, error) {
 	return append([]string{path}, words[1:]...), nil
 }
 
-// handleEdited takes in what was written.
+// handleEdited puts the edited question into the input, for Enter to ask it, and deletes the file.
 func (m *model) handleEdited(msg editedMsg) tea.Cmd {
 	text, err := readUpTo(msg.file, oracle.MaxQuestion)
 	err = errors.Join(msg.err, err, os.RemoveAll(msg.folder))
@@ -85,7 +85,7 @@ func (m *model) handleEdited(msg editedMsg) tea.Cmd {
 	return nil
 }
 
-// askEdited asks words in the place of the question that was edited.
+// askEdited asks words in place of the question that was edited.
 func (m *model) askEdited(words string) tea.Cmd {
 	earlier := m.editing
 	m.editing = Exchange{}
@@ -93,6 +93,7 @@ func (m *model) askEdited(words string) tea.Cmd {
 		words)
 }
 
+// readUpTo reads a file; one of more than most bytes is an error.
 func readUpTo(name string, most int64) (string, error) {
 	info, err := os.Stat(name)
 	if err != nil {

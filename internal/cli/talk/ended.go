@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// handleEnded prints what came of an answer, and asks what it leaves open.
+// handleEnded keeps an answer as the last exchange, prints its result, and asks about calls that wait for a yes.
 func (m *model) handleEnded(msg endedMsg) tea.Cmd {
 	if msg.of != m.live {
 		return nil
@@ -38,7 +38,7 @@ func (m *model) handleEnded(msg endedMsg) tea.Cmd {
 	return m.print(m.resultLines(res)...)
 }
 
-// resultLines lays a result out as it is printed.
+// resultLines lays out a result: answer, sources, warnings, failure, and the last of its notes.
 func (m *model) resultLines(res service.Result) (lines []string) {
 	lines = append(lines, "")
 	if res.Answer != "" {
@@ -70,23 +70,23 @@ func (m *model) resultLines(res service.Result) (lines []string) {
 	return append(lines, "")
 }
 
-// AskFor asks for a yes to a call.
+// AskFor returns the question whether a call may be performed.
 func AskFor(w assistant.Waiting) string { return "May I? " + w.String() }
 
-// question is something to be answered with yes or no.
+// question is a yes-or-no question to the user.
 type question struct {
 	words        string // what it is about
 	title        string // the line that asks
-	enterMeansNo bool   // Enter is a no
-	// when it came by itself, while the person may have been typing; zero: it follows from what they did
+	enterMeansNo bool
+	// when a question came unrequested: for a moment it ignores keys (tooSoon); zero: the user's input led to it
 	since    time.Time
 	onAnswer func(m *model, yes bool) tea.Cmd
-	// giveUp does neither, at Esc and Ctrl-C; nil: it is a no.
+	// giveUp is called at Esc and Ctrl-C, instead of onAnswer; nil: Esc is a no, Ctrl-C drops all questions.
 	giveUp func(m *model) tea.Cmd
 }
 
-// askWaiting asks about calls of a run that wait for a yes. What was said yes to is told to the assistant that wants
-// them.
+// askWaiting asks about each call of a run that waits for a yes. After the last, it sends the numbers of the allowed
+// calls to the assistant, or declines if there are none.
 func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
 	var allowed []int
 	for n, call := range waiting {
@@ -112,7 +112,7 @@ func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
 	}
 }
 
-// numbers are numbers as a yes names them.
+// numbers joins numbers with spaces.
 func numbers(all []int) string {
 	words := make([]string, len(all))
 	for i, n := range all {

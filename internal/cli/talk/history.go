@@ -13,22 +13,22 @@ import (
 	"sibyl/internal/files"
 )
 
-// Bounds of a history: what is kept of it, and what is too long to be kept.
+// Limits of a history: its entries, the bytes of an entry, and the bytes of its file.
 const (
 	mostEntries = 500
 	mostEntry   = 8 << 10
-	mostKept    = 1 << 20 // bytes of the file, from which on it is cut to the last entries
+	mostKept    = 1 << 20 // a longer file is cut to the last entries when it is opened
 )
 
-// history is what was typed in a folder, the oldest first. In its file each entry is a JSON string on a line of its
-// own, so that several conversations may add to it.
+// history is what was typed in a folder, oldest first. In its file each entry is a JSON string on its own line, so
+// that several conversations can append to it.
 type history struct {
-	file    string // "" for none
+	file    string // "": nothing is saved
 	redact  func(string) string
 	entries []string
 }
 
-// openHistory reads a history. Lines that can't be read are left out.
+// openHistory reads a history, without lines that can't be parsed, and shortens a long file. It is never nil.
 func openHistory(file string, redact func(string) string) (*history, error) {
 	h := &history{file: file, redact: redact}
 	if file == "" {
@@ -55,7 +55,7 @@ func openHistory(file string, redact func(string) string) (*history, error) {
 	return h, nil
 }
 
-// rewrite writes the last entries anew.
+// rewrite replaces the file with the entries in memory, without those that hold secrets.
 func (h *history) rewrite() error {
 	var b bytes.Buffer
 	for _, entry := range h.entries {
@@ -71,7 +71,7 @@ func (h *history) rewrite() error {
 	return files.Replace(h.file, b.Bytes(), 0o600)
 }
 
-// add takes in what was typed. What holds a secret is remembered while the conversation lasts, and not kept.
+// add appends an entry, and saves it unless it holds a secret. It ignores blank, too long and repeated entries.
 func (h *history) add(entry string) error {
 	if strings.TrimSpace(entry) == "" || len(entry) > mostEntry {
 		return nil
@@ -98,7 +98,7 @@ func (h *history) add(entry string) error {
 	return errors.Join(err, f.Close())
 }
 
-// find gives the place of the last entry before a place that holds a text, in letters of any size; -1 without one.
+// find returns the index of the last entry before an index that contains a text, ignoring case; -1: none.
 func (h *history) find(text string, before int) int {
 	text = strings.ToLower(text)
 	for i := min(before, len(h.entries)) - 1; i >= 0; i-- {

@@ -11,10 +11,10 @@ import (
 	"sibyl/internal/render"
 )
 
-// twice is within what time a second Ctrl-C leaves.
+// twice is the time within which a second Ctrl-C leaves.
 const twice = 2 * time.Second
 
-// key takes a key.
+// key handles a key: for the picker, else the open question, the history search, the menu or the input.
 func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	name := k.String()
 	if name != "ctrl+c" {
@@ -38,7 +38,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	return m.inputKey(name, k)
 }
 
-// inputKey takes a key where words are typed.
+// inputKey handles a key in the input.
 func (m *model) inputKey(name string, k tea.KeyPressMsg) tea.Cmd {
 	switch name {
 	case "enter":
@@ -77,13 +77,13 @@ func (m *model) inputKey(name string, k tea.KeyPressMsg) tea.Cmd {
 	return cmd
 }
 
-// atBottom says that the cursor is in the last row of what is typed.
+// atBottom reports whether the cursor is in the last row of the input.
 func (m *model) atBottom() bool {
 	info := m.input.LineInfo()
 	return m.input.Line() == m.input.LineCount()-1 && info.RowOffset >= info.Height-1
 }
 
-// interrupt takes Ctrl-C: it stops what is nearest.
+// interrupt handles Ctrl-C: it cancels what is open, else stops the answer, else clears the input; twice, it leaves.
 func (m *model) interrupt() tea.Cmd {
 	again := m.Now().Sub(m.leaving) <= twice
 	switch {
@@ -117,10 +117,10 @@ func (m *model) interrupt() tea.Cmd {
 	return nil
 }
 
-// enter sends what is typed.
+// enter sends the input, as a command or a question; during an answer it accepts only commands that are allowed then.
 func (m *model) enter() tea.Cmd {
 	text := strings.TrimSpace(m.input.Value())
-	// as in a shell, where a terminal can't tell Alt-Enter
+	// a backslash at the end begins a new line, for terminals that can't send Alt-Enter
 	if strings.HasSuffix(m.input.Value(), "\\") && m.atBottom() {
 		m.setInput(strings.TrimSuffix(m.input.Value(), "\\") + "\n")
 		return nil
@@ -153,7 +153,7 @@ func (m *model) enter() tea.Cmd {
 	return m.askOrRedirect(Asked{Of: m.addressee().Name, Words: text, Material: m.takePastedText()})
 }
 
-// askOrRedirect asks what was typed; if it is plainly for another assistant, it first offers to send it there.
+// askOrRedirect asks a question; if it is plainly for another assistant, it first offers to send it there.
 func (m *model) askOrRedirect(a Asked) tea.Cmd {
 	other, offer := m.Sibyl.Offer(a.Words, a.Of)
 	if other == "" || m.open != "" || a.Material != "" {
@@ -175,20 +175,20 @@ func (m *model) askOrRedirect(a Asked) tea.Cmd {
 	return nil
 }
 
-// takePastedText takes what was pasted.
+// takePastedText returns the pasted material, and forgets it.
 func (m *model) takePastedText() string {
 	material := strings.Join(m.pasted, "\n")
 	m.pasted = nil
 	return material
 }
 
-// From these sizes on a paste is material that the question is about, and not the question.
+// A paste of at least one of these sizes is kept as material for the question, and not put into the input.
 const (
 	pastedLines = 60
 	pastedBytes = 8 << 10
 )
 
-// paste takes a text in, as one.
+// paste puts a pasted text into the history search or the input, or keeps it as material; a picker ignores it.
 func (m *model) paste(msg tea.PasteMsg) tea.Cmd {
 	text := render.Clean(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(msg.Content))
 	switch {
@@ -226,7 +226,7 @@ func (m *model) pastedSize() string {
 	return fmt.Sprintf("%d lines, %d bytes", lines, size)
 }
 
-// browseHistory goes through the history.
+// browseHistory replaces the input with another entry of the history, or with the draft behind the last one.
 func (m *model) browseHistory(step int) {
 	to := m.historyIndex + step
 	if to < 0 || to > len(m.history.entries) {
@@ -243,13 +243,13 @@ func (m *model) browseHistory(step int) {
 	}
 }
 
-// search is a look into the history by words.
+// search is a search of the history for a text.
 type search struct {
 	text string
-	at   int // the entry; the history's length: none yet
+	at   int // index of the found entry; the history's length: none
 }
 
-// foundEntry is the entry that the search is at.
+// foundEntry returns the entry that the search has found; "": none.
 func (m *model) foundEntry() string {
 	if at := m.searching.at; at < len(m.history.entries) {
 		return m.history.entries[at]
@@ -257,7 +257,7 @@ func (m *model) foundEntry() string {
 	return ""
 }
 
-// searchHistory finds the last entry before a place.
+// searchHistory moves the search to the last match before an index; without one it stays, or starts over at the end.
 func (m *model) searchHistory(before int) {
 	if at := m.history.find(m.searching.text, before); at >= 0 {
 		m.searching.at = at
@@ -281,7 +281,7 @@ func (m *model) searchKey(k tea.KeyPressMsg) tea.Cmd {
 	case k.Text != "":
 		s.text += k.Text
 		m.searchHistory(len(m.history.entries))
-	default: // Enter, and keys that move
+	default: // Enter, and other keys without a text
 		text := m.foundEntry()
 		m.searching = nil
 		if text != "" {
@@ -291,7 +291,7 @@ func (m *model) searchKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// tooSoon is how long a question that came by itself takes no answer: what is typed then was begun before it was seen.
+// tooSoon is how long an unrequested question ignores keys, since the user may have typed them before seeing it.
 const tooSoon = 700 * time.Millisecond
 
 func (m *model) askingKey(name string) tea.Cmd {

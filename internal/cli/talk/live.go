@@ -14,15 +14,15 @@ import (
 	"sibyl/internal/service"
 )
 
-// live is the answer that is under way.
+// live is the answer in progress.
 type live struct {
 	Asked
-	asTyped string // as it was said, with its command
+	asTyped string // the input, with its command
 	Work
 
 	begun time.Time
 	stop  context.CancelCauseFunc
-	left  chan struct{} // closed when nobody looks at the updates any more
+	left  chan struct{} // closed when nobody reads the updates any more
 
 	startResults chan startedMsg
 	run          Run
@@ -31,14 +31,14 @@ type live struct {
 
 	text     strings.Builder // provisional
 	stream   *render.Stream
-	stable   []string // of the text, laid out
+	stable   []string // lines of the text that won't change
 	tail     []string
-	printed  []string // parts of the answer that were printed
-	progress []string // what happened, a line each
-	activity string   // shown while no call is under way
+	printed  []string // parts of the answer already in the scrollback
+	progress []string // what was done, a line each
+	activity string   // the last one, shown while no effect is in progress
 }
 
-// What a conversation is told of an answer.
+// Messages about an answer; those of any but the one in progress are ignored.
 type (
 	startedMsg struct {
 		of  *live
@@ -58,10 +58,10 @@ type (
 	tickMsg struct{ of *live }
 )
 
-// atOnce bounds how many updates are applied between two frames.
+// atOnce limits the updates that are applied between two frames.
 const atOnce = 256
 
-// ask shows a question as it was typed, and begins the answer.
+// ask prints a question as it was typed, and starts the run that answers it.
 func (m *model) ask(a Asked, typed string) tea.Cmd {
 	if m.open != a.Of {
 		m.open = ""
@@ -69,7 +69,7 @@ func (m *model) ask(a Asked, typed string) tea.Cmd {
 	return m.start(a, typed, append([]string{""}, m.question(m.promptFor(m.addressee().Name), typed)...)...)
 }
 
-// start begins the answer to a question, and prints lines above it. If it can't begin, typed goes back into the input.
+// start prints lines, and starts the run of a question. If the run can't start, typed returns to the input.
 func (m *model) start(a Asked, typed string, above ...string) tea.Cmd {
 	a.Session, a.With = m.Sessions[a.Of], m.With
 	ctx, stop := context.WithCancelCause(m.ctx)
@@ -87,12 +87,12 @@ func (m *model) startRun(ctx context.Context, l *live) tea.Msg {
 	return startedMsg{l, r, err}
 }
 
-// tick comes each second, so that seconds can be seen to pass.
+// tick sends a tickMsg after a second, so that the time in the status line advances.
 func (l *live) tick() tea.Cmd {
 	return tea.Tick(time.Second, func(time.Time) tea.Msg { return tickMsg{l} })
 }
 
-// handleStarted watches the run if it has begun, and else asks for what is missing or says what went wrong.
+// handleStarted follows a started run; else it asks for what is missing, or prints the error and restores the input.
 func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 	l := msg.of
 	if l != m.live {
@@ -131,7 +131,7 @@ func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 	return m.fail(msg.err)
 }
 
-// askOverLimit asks whether a question is to begin although the day has cost what it may.
+// askOverLimit asks whether to start a question although the day's limit of costs is reached.
 func (m *model) askOverLimit(over *service.LimitError, l *live) {
 	giveUp := func(m *model) tea.Cmd {
 		m.restoreInput(l.asTyped, l.Material)
@@ -149,14 +149,14 @@ func (m *model) askOverLimit(over *service.LimitError, l *live) {
 		}})
 }
 
-// missingValue is a question that is asked once the value of a flag is typed.
+// missingValue is a question that waits until the user types the value of a flag.
 type missingValue struct {
 	flag  Flag
 	asked Asked
 	typed string
 }
 
-// fillMissing takes the value of the flag, and asks.
+// fillMissing adds the flag with its value to the waiting question, and asks it.
 func (m *model) fillMissing(value string) tea.Cmd {
 	was := *m.missing
 	was.asked.Flagged = true
@@ -165,7 +165,7 @@ func (m *model) fillMissing(value string) tea.Cmd {
 	return m.start(was.asked, was.typed, m.question(m.namedPrompt(was.flag.Name), value)...)
 }
 
-// dropMissing gives up the question whose flag is missing: it stands to be typed again.
+// dropMissing cancels the question whose flag is missing, if there is one, and returns it to the input.
 func (m *model) dropMissing() {
 	if m.missing == nil {
 		return
@@ -177,7 +177,7 @@ func (m *model) dropMissing() {
 	m.restoreInput(was.typed, was.asked.Material)
 }
 
-// restoreInput puts what was typed and pasted where it was, as it led to nothing: none of it is lost.
+// restoreInput puts back what was typed and pasted, where nothing newer has taken its place.
 func (m *model) restoreInput(typed, pasted string) {
 	if m.input.Value() == "" {
 		m.setInput(typed)
@@ -187,7 +187,7 @@ func (m *model) restoreInput(typed, pasted string) {
 	}
 }
 
-// chooseModel has the person choose who is to answer, and asks again.
+// chooseModel lets the user choose a model, also for later questions, and asks again.
 func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
 	return m.pick(pickMsg{title: choice.Title, items: itemsOf(choice.Models), chosen: func(m *model, id string) tea.Cmd {
 		named, told := choice.Chosen(id)
@@ -200,7 +200,7 @@ func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
 	}})
 }
 
-// forwardUpdates sends the updates of the run to l.updates, until nobody reads them.
+// forwardUpdates sends the run's updates to l.updates, and then closes it; once l.left is closed, it drops them.
 func (l *live) forwardUpdates(ctx context.Context) tea.Cmd {
 	return func() tea.Msg {
 		defer close(l.updates)
@@ -214,7 +214,7 @@ func (l *live) forwardUpdates(ctx context.Context) tea.Cmd {
 	}
 }
 
-// waitForUpdates waits for updates, and gives all that have arrived, so that one frame is drawn for many.
+// waitForUpdates waits, and sends all updates that have arrived, up to atOnce, or the result once the run has ended.
 func (l *live) waitForUpdates(ctx context.Context) tea.Cmd {
 	return func() tea.Msg {
 		var all []service.Update
@@ -234,7 +234,7 @@ func (l *live) waitForUpdates(ctx context.Context) tea.Cmd {
 	}
 }
 
-// showUpdates applies updates of an answer, and prints the parts that are final.
+// showUpdates applies updates to the answer in progress, and prints the parts that are final.
 func (m *model) showUpdates(l *live, all []service.Update) tea.Cmd {
 	if l != m.live {
 		return nil
@@ -249,7 +249,7 @@ func (m *model) showUpdates(l *live, all []service.Update) tea.Cmd {
 	return m.print(lines...)
 }
 
-// apply applies updates, and returns the partial answers that are final.
+// apply applies updates to text, progress and counts, and returns the partial answers that are now final.
 func (l *live) apply(all []service.Update, o render.Options) (finalParts []string) {
 	for _, u := range all {
 		l.Track(u)
@@ -261,7 +261,7 @@ func (l *live) apply(all []service.Update, o render.Options) (finalParts []strin
 			l.text.WriteString(u.Text)
 			l.stable = append(l.stable, l.stream.Write(u.Text)...)
 		case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
-			l.retract(o) // what was said was a step on the way
+			l.retract(o) // the text so far was not the answer
 		case u.Early != nil:
 			finalParts = append(finalParts, u.Early.Markdown)
 			if answered := l.AnswerCount(); answered != "" {
@@ -277,7 +277,7 @@ func (l *live) apply(all []service.Update, o render.Options) (finalParts []strin
 	return finalParts
 }
 
-// retract takes the provisional text back.
+// retract discards the provisional text.
 func (l *live) retract(o render.Options) {
 	if l.text.Len() == 0 {
 		return
@@ -286,14 +286,14 @@ func (l *live) retract(o render.Options) {
 	l.layoutAgain(o)
 }
 
-// layoutAgain lays the text out anew.
+// layoutAgain lays out all of the text again, with other options.
 func (l *live) layoutAgain(o render.Options) {
 	l.stream = render.NewStream(o)
 	l.stable = l.stream.Write(l.text.String())
 	l.tail = l.stream.Tail()
 }
 
-// lastLines gives the last lines of the text, at most so many, and how many are above them.
+// lastLines returns the last lines of the text, at most most, and the number of lines above them.
 func (l *live) lastLines(most int) (lines []string, above int) {
 	above = max(0, len(l.stable)+len(l.tail)-most)
 	for i := above; i < len(l.stable)+len(l.tail); i++ {
@@ -306,7 +306,7 @@ func (l *live) lastLines(most int) (lines []string, above int) {
 	return lines, above
 }
 
-// status is the line that lives while an answer is under way.
+// status returns the line that shows the time, activity and tokens of the answer in progress.
 func (l *live) status(now time.Time, width int) string {
 	instead := ""
 	switch {

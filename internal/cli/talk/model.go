@@ -17,34 +17,34 @@ import (
 	"sibyl/internal/render"
 )
 
-// promptMark begins the line that is typed in.
+// promptMark begins the input line; the type terminal recognizes the first frame by it.
 const promptMark = "❯ "
 
-// Bounds of the input: rows that are shown of it, and rows that it may have.
+// Limits of the input: the rows shown, and all rows.
 const (
 	mostShown = 8
 	mostRows  = 5000
 )
 
-// narrow is the width below which a prompt names nobody.
+// narrow is the width of the terminal below which prompts have no name.
 const narrow = 40
 
-// model is the conversation. All its methods run in one goroutine; what waits runs in commands, which come back as
-// messages.
+// model is the state of the conversation. All its methods run in one goroutine; what blocks runs in a tea.Cmd, whose
+// result comes back as a message.
 type model struct {
 	Config
 
 	ctx     context.Context
-	open    string        // the assistant whose question the next words answer; "": no question is open
-	missing *missingValue // nil: nothing is missing
+	open    string        // the assistant whose question the next input answers; "": none
+	missing *missingValue // the question that waits for a flag; nil: none
 	env     func(string) string
 	colour  bool
 	links   bool
 
 	input        textarea.Model
 	history      *history
-	historyIndex int    // in the history; its length: behind it
-	draft        string // what was typed before looking into the history
+	historyIndex int    // the entry shown; the history's length: none
+	draft        string // the input before the history was browsed
 	pasted       []string
 
 	searching *search
@@ -55,16 +55,16 @@ type model struct {
 	live      *live
 	lastModel string // the model of the last run
 	last      Exchange
-	editing   Exchange  // whose place the words that are typed take; zero: nobody's
-	leaving   time.Time // when Ctrl-C was pressed at an empty line
-	hint      string    // until the next key
+	editing   Exchange  // the exchange that the next input replaces; zero: none
+	leaving   time.Time // when Ctrl-C was last pressed to leave or to stop
+	hint      string    // shown until the next key
 
-	shown      <-chan struct{} // closed when the first frame was drawn; nil: it was
+	shown      <-chan struct{} // closed when the first frame was drawn; nil: no need to wait for it
 	ready      bool
-	queue      []string // lines that are to be printed above
+	queue      []string // lines that are still to be printed
 	printing   bool
 	frame      frame
-	leftBehind error // what the conversation left behind
+	leftBehind error // says which run had not stopped when the conversation ended
 }
 
 type (
@@ -94,16 +94,16 @@ func newModel(ctx context.Context, c Config) *model {
 	return m
 }
 
-// assistant is the one of a name.
+// assistant returns the assistant with this name, or else the first.
 func (m *model) assistant(name string) Assistant {
 	at := slices.IndexFunc(m.Assistants, func(a Assistant) bool { return a.Name == name })
 	return m.Assistants[max(0, at)]
 }
 
-// addressee is the assistant that the next words go to.
+// addressee returns the assistant that gets the next input.
 func (m *model) addressee() Assistant { return m.assistant(cmp.Or(m.open, m.To)) }
 
-// promptFor is what stands before words for an assistant: its name, unless it is the first.
+// promptFor returns the prompt for input to an assistant: with its title, unless it is the first.
 func (m *model) promptFor(name string) string {
 	a := m.assistant(name)
 	if a.Name == m.Assistants[0].Name {
@@ -112,7 +112,7 @@ func (m *model) promptFor(name string) string {
 	return m.namedPrompt(a.Title)
 }
 
-// namedPrompt is a prompt with a name, where there is room for it.
+// namedPrompt returns a prompt with a name, or without it on a narrow terminal.
 func (m *model) namedPrompt(name string) string {
 	if m.Width < narrow {
 		return promptMark
@@ -120,7 +120,7 @@ func (m *model) namedPrompt(name string) string {
 	return strings.ToLower(name) + " " + promptMark
 }
 
-// setPrompt has the line that is typed in say whom the words go to, or what they are.
+// setPrompt makes the prompt show who gets the input or what it is, and fits the input's width.
 func (m *model) setPrompt() {
 	mark := m.promptFor(m.addressee().Name)
 	switch {
@@ -146,13 +146,13 @@ func newInput() textarea.Model {
 	in.ShowLineNumbers, in.CharLimit = false, oracle.MaxQuestion
 	in.DynamicHeight, in.MinHeight, in.MaxHeight, in.MaxContentHeight = true, 1, mostShown, mostRows
 	in.KeyMap.InsertNewline = key.NewBinding(key.WithKeys("alt+enter", "ctrl+j", "shift+enter"))
-	// the terminal does both, without a program beside it
+	// the terminal does both, without a helper program
 	in.KeyMap.Paste, in.KeyMap.CopySelection = key.NewBinding(), key.NewBinding()
 	in.Focus()
 	return in
 }
 
-// Init is called by the renderer when it begins.
+// Init returns a command that sends readyMsg once the first frame is drawn, so that printing can begin.
 func (m *model) Init() tea.Cmd {
 	shown := m.shown
 	return func() tea.Msg {
@@ -166,7 +166,7 @@ func (m *model) Init() tea.Cmd {
 	}
 }
 
-// Update takes in what happens.
+// Update implements tea.Model: it handles messages of the terminal and of commands.
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
@@ -216,7 +216,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// resize lays out anew what lives.
+// resize fits the input and the answer in progress to a new size of the terminal.
 func (m *model) resize(width, height int) {
 	if width <= 0 || height <= 0 {
 		return
@@ -229,13 +229,13 @@ func (m *model) resize(width, height int) {
 	}
 }
 
-// setHeight has the input fit what is typed.
+// setHeight fits the input's height to its text and to the screen.
 func (m *model) setHeight() {
 	m.input.MaxHeight = max(1, min(mostShown, m.Height/3))
 	m.input, _ = m.input.Update(nil)
 }
 
-// setInput puts a text in place of what is typed.
+// setInput replaces the input's text, and puts the cursor at its end.
 func (m *model) setInput(text string) {
 	m.input.SetValue(text)
 	m.input.MoveToEnd()

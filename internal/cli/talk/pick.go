@@ -9,10 +9,10 @@ import (
 	"sibyl/internal/render"
 )
 
-// item is something to choose: what it is known by, and the line that shows it.
+// item is a choice: its id, and the line that shows it.
 type item struct{ id, line string }
 
-// itemsOf are items that are known by what is shown of them.
+// itemsOf returns an item for each name, which is both id and line.
 func itemsOf(names []string) (items []item) {
 	for _, name := range names {
 		items = append(items, item{name, name})
@@ -20,7 +20,7 @@ func itemsOf(names []string) (items []item) {
 	return items
 }
 
-// pickMsg asks the person to choose.
+// pickMsg opens a picker, or reports the error that prevents it.
 type pickMsg struct {
 	title  string
 	items  []item
@@ -28,7 +28,7 @@ type pickMsg struct {
 	err    error
 }
 
-// picker is a list to choose from. What is typed narrows it.
+// picker is a list to choose from, filtered by what is typed.
 type picker struct {
 	pickMsg
 	typed string
@@ -43,7 +43,7 @@ func (m *model) pick(msg pickMsg) tea.Cmd {
 	return nil
 }
 
-// matching are the items that hold what is typed.
+// matching returns the items whose lines contain what is typed, ignoring case.
 func (p *picker) matching() (all []item) {
 	for _, i := range p.items {
 		if strings.Contains(strings.ToLower(i.line), strings.ToLower(p.typed)) {
@@ -76,7 +76,7 @@ func (m *model) pickKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// lines shows as much of the list as there is room for, around the chosen item.
+// lines lays out the title and as much of the list as there is room for, at most ten items, around the chosen one.
 func (p *picker) lines(m *model) []string {
 	all := p.matching()
 	room := max(1, min(10, m.Height-m.freeRows()-4))

@@ -10,21 +10,21 @@ import (
 	"sibyl/internal/render"
 )
 
-// print puts lines into the scrollback, above what lives.
+// print queues lines for the scrollback, above the live lines, and begins to print them.
 func (m *model) print(lines ...string) tea.Cmd {
 	m.queue = append(m.queue, lines...)
 	return m.flush()
 }
 
-// flush prints the next lines. The renderer makes room below what lives, so that lines and what lives must fit on the
-// screen together.
+// flush prints the next queued lines, unless a print is pending. It prints only as many as fit on the screen together
+// with the live lines, since the renderer makes room below those.
 func (m *model) flush() tea.Cmd {
 	if !m.ready || m.printing || len(m.queue) == 0 {
 		return nil
 	}
 	n := min(len(m.queue), m.freeRows())
 	chunk := strings.Join(m.queue[:n], "\n")
-	if chunk == "" { // which would be left out
+	if chunk == "" { // tea.Println drops an empty text
 		chunk = " "
 	}
 	m.queue = m.queue[n:]
@@ -32,16 +32,16 @@ func (m *model) flush() tea.Cmd {
 	return tea.Sequence(tea.Println(chunk), func() tea.Msg { return printedMsg{} })
 }
 
-// freeRows is how many rows of the screen what lives leaves free.
+// freeRows returns the number of screen rows that the live lines leave free.
 func (m *model) freeRows() int { return max(1, m.Height/4) }
 
-// say prints a line beside the answers.
+// say prints a text as a note.
 func (m *model) say(line string) tea.Cmd { return m.print(m.note(line)...) }
 
-// fail prints what went wrong.
+// fail prints an error as a note.
 func (m *model) fail(err error) tea.Cmd { return m.say(err.Error()) }
 
-// printLater prints what a function gives that may wait.
+// printLater runs a function that may block in the background, and prints its lines as notes, or only its error.
 func (m *model) printLater(do func() ([]string, error)) tea.Cmd {
 	return func() tea.Msg {
 		lines, err := do()
@@ -53,7 +53,7 @@ func (m *model) printLater(do func() ([]string, error)) tea.Cmd {
 	}
 }
 
-// note lays out a line beside the answers.
+// note lays out a text that is no answer: wrapped, faint and marked with a dot.
 func (m *model) note(text string) (lines []string) {
 	for i, line := range wrapped(render.Clean(text), m.lineWidth()-2) {
 		mark := "  "
@@ -65,9 +65,9 @@ func (m *model) note(text string) (lines []string) {
 	return lines
 }
 
-// question lays out what the person said, behind the prompt at which they did.
+// question lays out the user's words behind the prompt; of long ones only the first rows.
 func (m *model) question(prompt, words string) (lines []string) {
-	const most = 12 // rows; who typed more knows it
+	const most = 12 // rows; the user knows the rest
 	all := wrapped(render.Clean(strings.TrimSpace(words)), m.lineWidth()-ansi.StringWidth(prompt))
 	for i, line := range all {
 		if i == most && len(all) > most+1 {
@@ -82,25 +82,25 @@ func (m *model) question(prompt, words string) (lines []string) {
 	return lines
 }
 
-// wrapped breaks a text between words.
+// wrapped breaks a text into lines of at most width columns (at least 8), between words where possible.
 func wrapped(text string, width int) []string {
 	return strings.Split(ansi.Wrap(strings.ReplaceAll(text, "\t", "    "), max(8, width), ""), "\n")
 }
 
-// lineWidth is the width that lines have: a line that fills the last column moves the cursor in some terminals.
+// lineWidth is the width of lines: without the last column, since filling it moves the cursor in some terminals.
 func (m *model) lineWidth() int { return max(10, m.Width-1) }
 
-// besideFrom is the width from which on sources stand beside the answer.
+// besideFrom is the width of the terminal from which sources have a column to the right of the answer.
 const besideFrom = 110
 
-// Widths of an answer and of what stands beside it.
+// The maximum widths of an answer and of its side column, and the gap between them.
 const (
 	mostAnswer = 100
 	mostBeside = 48
 	between    = 3
 )
 
-// sideWidth is the width of what stands beside the answer; 0: nothing does.
+// sideWidth returns the width of the column to the right of the answer; 0: there is none.
 func (m *model) sideWidth() int {
 	if m.Width < besideFrom {
 		return 0
@@ -115,7 +115,7 @@ func (m *model) answerWidth() int {
 	return min(mostAnswer, m.lineWidth())
 }
 
-// layout says how Markdown is laid out.
+// layout returns the options for rendering Markdown at this width.
 func (m *model) layout(width int) render.Options {
 	o := render.Options{Width: width, Colour: m.colour, Links: m.links}
 	if m.links {
@@ -124,7 +124,7 @@ func (m *model) layout(width int) render.Options {
 	return o
 }
 
-// sources lays the sources of an answer out, as wide as there is room for them.
+// sources lays out the list of sources, for the side column if there is one; nil without sources.
 func (m *model) sources(cites []string) []string {
 	if len(cites) == 0 {
 		return nil
@@ -140,7 +140,7 @@ func (m *model) sources(cites []string) []string {
 	return append([]string{m.bold("Sources")}, render.Lines(b.String(), m.layout(width))...)
 }
 
-// columns puts lines beside an answer, or below it where there is no room.
+// columns puts lines into the column to the right of an answer, or below it if there is none.
 func (m *model) columns(answer, side []string) []string {
 	switch {
 	case len(side) == 0:

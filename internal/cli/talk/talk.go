@@ -16,72 +16,72 @@ import (
 	"sibyl/internal/service"
 )
 
-// Assistant is one that words can be said to.
+// Assistant is an assistant that the user can ask.
 type Assistant struct {
-	Name    string // as the program knows it
-	Title   string // as people call it: Tasks
-	Command string // which has it take the words behind it: /task
-	About   string
-	Bare    string // what the command says without words; "": it needs some
-	Flags   []Flag // that may stand between the command and the words
-	Folders bool   // it searches the folders of code and notes
+	Name    string // its name in the program
+	Title   string // its name for users, such as Tasks
+	Command string // the command that asks it, such as /task
+	About   string // what it does, behind “which”
+	Bare    string // what the command asks without words; "": it needs words
+	Flags   []Flag // allowed between the command and the words
+	Folders bool   // it uses the folders of code and notes
 }
 
-// Flag is an option of an assistant. Kind is what its value names: model, folder, witness, oracle, or words behind a
-// “=”; "": any text.
+// Flag is an option of an assistant. Kind is what its value is: model, folder, witness (a file), oracle, or one of the
+// words behind a “=”; "": any text.
 type Flag struct{ Name, About, Kind string }
 
-// With is what questions are asked with, of whoever can use it.
+// With holds settings for questions; an assistant uses those that apply to it.
 type With struct {
 	Model       string // provider:model; "" for that of the settings
 	Code, Vault string // folders; "" for none
 }
 
-// Asked is what a person asks.
+// Asked is a question of the user to an assistant.
 type Asked struct {
 	Of       string // the name of the assistant
-	Session  string // as the last Run of the assistant has it; "" begins one
+	Session  string // from the last Run of the assistant; "": begin a new one
 	Words    string
-	Flagged  bool   // flags may stand before the words
-	Material string // a text that was pasted
-	// the last run of the session, whose place this one takes, with what was handed over to it; "": none
+	Flagged  bool   // flags may precede the words
+	Material string // pasted text
+	// the last run of the session, which this one replaces, with the same material; "": none
 	Replaces string
 	With
-	OverLimit bool // the person knows that the day has cost what it may
+	OverLimit bool // start even if the day's limit of costs is reached
 }
 
-// Sibyl is what a conversation needs of the program.
+// Sibyl is what a conversation needs from the program.
 type Sibyl interface {
-	// Start asks. Words may name files as @path. Cancelling ctx stops the run. Beside others, the error may be a
-	// *ChoiceError, a *MissingError, a *KeptError or, where the day has cost what it may, a *service.LimitError: asked
-	// OverLimit, it begins then.
+	// Start starts the run of a question, whose words may name files as @path. Cancelling ctx stops it, even later on.
+	// Errors include *ChoiceError, *MissingError, *KeptError and, if the day's limit of costs is reached and OverLimit
+	// is false, *service.LimitError.
 	Start(ctx context.Context, a Asked) (Run, error)
-	// Offer says which assistant, other than the one of that name, words are plainly meant for, with a question whose
-	// yes gives them to it; "" for none.
+	// Offer returns the assistant, other than the one named instead, that words are plainly meant for, and the question
+	// whether to send them there; "": none.
 	Offer(words, instead string) (assistant, question string)
-	// Sessions lists the person's sessions with an assistant, the last used first.
+	// Sessions lists the user's sessions with an assistant, the last used first.
 	Sessions(ctx context.Context, assistant string) ([]journal.Session, error)
-	// Last is what the last run of a session came to; journal.ErrNotFound without one.
+	// Last returns the last exchange of a session; journal.ErrNotFound if there is none.
 	Last(ctx context.Context, session string) (Exchange, error)
-	// Models lists the models that can be asked, as provider:model.
+	// Models lists the available models, as provider:model.
 	Models(ctx context.Context) ([]string, error)
-	// Oracles lists the names of those who answer in the Council.
+	// Oracles lists the names of the oracles of the Council.
 	Oracles(ctx context.Context) ([]string, error)
-	// Why says in a few lines why a run did what it did.
+	// Why explains in a few lines what a run did.
 	Why(ctx context.Context, run string) ([]string, error)
-	// Passage gives what a run had read of a source, as its answer cites it, as Markdown.
+	// Passage returns as Markdown what a run read of a source that its answer cites.
 	Passage(ctx context.Context, run, source string) (string, error)
-	// Decline answers no to the calls that a run waits to be allowed.
+	// Decline answers no to the calls of a run that wait for a yes.
 	Decline(ctx context.Context, run string) error
-	// LastWrite is the last write to a note that can be put back: its id, and in words. An empty id: there is none.
+	// LastWrite returns the last write to a note that can be undone: its id and a description; id "": none.
 	LastWrite(ctx context.Context) (id, words string, err error)
-	// Undo puts back what a write replaced, and says what became of it.
+	// Undo restores what a write replaced, and returns a line about the result.
 	Undo(ctx context.Context, id string) (string, error)
-	// Redact takes out of a text what may not be kept.
+	// Redact removes the secrets from a text.
 	Redact(text string) string
 }
 
-// Run is a run that was begun.
+// Run is a run that Start started.
 type Run struct {
 	ID, Session, Model string
 
@@ -89,15 +89,15 @@ type Run struct {
 	Wait  func(ctx context.Context) (service.Result, error)
 }
 
-// MissingError says that a question was not begun, since the value of a flag has to be known first.
+// MissingError reports that no run was started because the value of a flag is missing.
 type MissingError struct {
 	Flag  Flag
-	Title string // asks for it
+	Title string // asks the user for the value
 }
 
 func (e *MissingError) Error() string { return e.Title }
 
-// KeptError says that what was said is kept in a session, though nobody answers it.
+// KeptError reports that no run was started, but that the session has kept the question.
 type KeptError struct {
 	Session string
 	Err     error
@@ -105,40 +105,40 @@ type KeptError struct {
 
 func (e *KeptError) Error() string { return e.Err.Error() }
 
-// Unwrap gives why nobody answers.
+// Unwrap returns why no run was started.
 func (e *KeptError) Unwrap() error { return e.Err }
 
-// ChoiceError says that a question was not begun, since nobody has said which model is to answer.
+// ChoiceError reports that no run was started because several models can answer and none is chosen.
 type ChoiceError struct {
 	Err    error
-	Title  string   // asks for one of the models
+	Title  string   // asks the user for one of the models
 	Models []string // at least two
-	// Chosen is told of the choice. It gives the model to ask for, and says what became of the choice.
+	// Chosen tries to save the choice. It returns the value for With.Model, and a line about the result.
 	Chosen func(id string) (model, told string)
 }
 
 func (e *ChoiceError) Error() string { return e.Err.Error() }
 
-// Unwrap gives what was wrong.
+// Unwrap returns the cause.
 func (e *ChoiceError) Unwrap() error { return e.Err }
 
-// Exchange is a question and what came of it.
+// Exchange is a question and its answer.
 type Exchange struct {
 	Of                    string // the assistant
 	Run, Question, Answer string
-	Flagged               bool // flags may stand before the question
+	Flagged               bool // flags may precede the question
 	Sources               []string
 }
 
-// Config is what a conversation is made of.
+// Config describes a conversation.
 type Config struct {
 	Sibyl Sibyl
-	// Assistants are all, the first being the one that words go to where a conversation is not about something else.
+	// Assistants lists all assistants. The prompt names no assistant while input goes to the first.
 	Assistants []Assistant
-	To         string            // the name of the one that words go to
-	Sessions   map[string]string // to go on with, by assistants
+	To         string            // the name of the assistant that gets the input
+	Sessions   map[string]string // the sessions to continue, by assistant
 	With       With
-	History    string // the file that keeps what was typed; "" for none
+	History    string // the file that keeps what was typed; "": none
 	In         io.Reader
 	Out        io.Writer // a terminal
 	Width      int       // of the terminal, in columns; 0: 80
@@ -146,11 +146,11 @@ type Config struct {
 	Environ    []string
 	Now        func() time.Time // nil: the time of day
 
-	options []tea.ProgramOption // of tests, as is
-	began   func(*tea.Program)  // which is told of the program before it runs
+	options []tea.ProgramOption // for tests
+	began   func(*tea.Program)  // for tests: called before the program runs
 }
 
-// Variable is a variable of an environment, as its last entry has it.
+// Variable returns the last value of a variable in an environment; "" if it isn't set.
 func Variable(environ []string, name string) (value string) {
 	for _, entry := range environ {
 		if text, ok := strings.CutPrefix(entry, name+"="); ok {
@@ -160,11 +160,11 @@ func Variable(environ []string, name string) (value string) {
 	return value
 }
 
-// stopTime is how long a run that goes on when the conversation ends is waited for.
+// stopTime limits the wait for an active run to stop when the conversation ends.
 const stopTime = 5 * time.Second
 
-// Hold holds a conversation until the person leaves it or ctx is done, and gives the session that it was in last with
-// the assistant that words go to. The cause of ctx is an error.
+// Hold holds a conversation until the user leaves it or ctx is done, which is an error, and stops an active run. It
+// returns the last session with the assistant c.To.
 func Hold(ctx context.Context, c Config) (session string, err error) {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -198,7 +198,7 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	return m.Sessions[m.To], errors.Join(err, m.leftBehind)
 }
 
-// greet prints what stands above the first question.
+// greet prints a greeting and, if a session is continued, its last exchange.
 func (m *model) greet(ctx context.Context, to io.Writer) error {
 	var lines []string
 	how := "Ask a question."
@@ -219,7 +219,7 @@ func (m *model) greet(ctx context.Context, to io.Writer) error {
 	return err
 }
 
-// lastExchangeLines shows the last exchange of the session that goes on.
+// lastExchangeLines makes an exchange the last one (m.last), and lays it out; nil if it is empty.
 func (m *model) lastExchangeLines(last Exchange) []string {
 	m.last = last
 	if last.Run == "" {
@@ -230,7 +230,7 @@ func (m *model) lastExchangeLines(last Exchange) []string {
 		m.sources(last.Sources))...), "")
 }
 
-// stopRun ends what goes on behind the conversation.
+// stopRun stops an active run, and waits up to stopTime; if the run hasn't stopped by then, it sets m.leftBehind.
 func (m *model) stopRun() {
 	if m.live == nil {
 		return

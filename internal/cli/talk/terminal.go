@@ -11,20 +11,20 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// terminal is the writer between the renderer and the terminal. It knows when the first frame was drawn, and puts
-// screen and cursor in order after a change of the width.
+// terminal is the writer between the renderer and the terminal. It notices the first frame, replaces how the screen is
+// erased (eraseBelow), and corrects the cursor after the terminal became narrower.
 type terminal struct {
 	io.Writer
 	shown chan struct{} // closed when the first frame was drawn
 
 	mu    sync.Mutex
 	drawn bool
-	up    int // rows that the cursor lies lower than the renderer believes
+	up    int // rows that the cursor is below where the renderer believes it
 }
 
 func newTerminal(w io.Writer) *terminal { return &terminal{Writer: w, shown: make(chan struct{})} }
 
-// file is a terminal that is a file, as the renderer wants it to read its size and to set its mode.
+// file is a terminal that is also a file, so that the renderer can read its size and set its mode.
 type file struct {
 	*terminal
 	term.File
@@ -32,7 +32,7 @@ type file struct {
 
 func (f file) Write(p []byte) (int, error) { return f.terminal.Write(p) }
 
-// writer is the terminal as the renderer wants it.
+// writer returns the writer for the renderer: also a term.File, if the terminal is one.
 func (t *terminal) writer() io.Writer {
 	if f, ok := t.Writer.(term.File); ok {
 		return file{t, f}
@@ -60,19 +60,19 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// eraseBelow erases from the cursor's row on, and never from the top of the screen on: tmux keeps in its scrollback
-// what goes so.
+// eraseBelow erases the rest of the cursor's row, and then the rows below: tmux would save in its scrollback what is
+// erased from the top of the screen on.
 const eraseBelow = ansi.SaveCursor + ansi.EraseLineRight + ansi.CUD1 + "\r" + ansi.EraseScreenBelow + ansi.RestoreCursor
 
-// frame is what was drawn last: the width of each line, and where the cursor stands.
+// frame describes what was drawn last: the width of each line, and the position of the cursor.
 type frame struct {
 	widths []int
 	x, y   int
 	width  int // of the terminal
 }
 
-// resized is told that the terminal has another width, in which it has wrapped the lines of the frame anew that are
-// longer.
+// resized corrects the cursor's row after the terminal became narrower and wrapped the lines of the frame that are
+// longer than width; a wider terminal changes nothing.
 func (t *terminal) resized(f frame, width int) {
 	if width <= 0 || width >= f.width {
 		return
@@ -86,7 +86,7 @@ func (t *terminal) resized(f frame, width int) {
 	t.mu.Unlock()
 }
 
-// rewraps says whether the terminal of an environment wraps lines anew when its width changes, as most do.
+// rewraps reports whether the terminal of an environment wraps lines again when its width changes, as most do.
 func rewraps(env func(string) string) bool {
 	term := env("TERM")
 	switch {

@@ -12,13 +12,13 @@ import (
 	"sibyl/internal/render"
 )
 
-// View draws what lives: the answer under way, the line that is typed in, and what belongs to it.
+// View draws the live lines (answer in progress, input, menu, hint), and keeps their widths and the cursor in m.frame.
 func (m *model) View() tea.View {
 	below := m.linesBelow()
 	input := m.inputLines()
 	height := m.Height - m.freeRows() - len(below) - len(input)
 	above := m.answerLines(max(0, height))
-	if over := len(above) + len(input) + len(below) - max(1, m.Height-m.freeRows()); over > 0 { // a terminal of a few rows
+	if over := len(above) + len(input) + len(below) - max(1, m.Height-m.freeRows()); over > 0 { // a small terminal
 		below = below[:len(below)-min(over, len(below))]
 		above = above[min(len(above), max(0, len(above)+len(input)+len(below)-max(1, m.Height-m.freeRows()))):]
 	}
@@ -39,7 +39,7 @@ func (m *model) View() tea.View {
 	return v
 }
 
-// inputLines is the line that is typed in, or what stands in its place.
+// inputLines lays out the input, or the picker, question or search that is open in its place.
 func (m *model) inputLines() []string {
 	switch {
 	case m.picking != nil:
@@ -60,7 +60,7 @@ func (m *model) cursor() *tea.Cursor {
 	return m.input.Cursor()
 }
 
-// askingLines ask the question that is open.
+// askingLines lays out the first open question, with its keys.
 func (m *model) askingLines() (lines []string) {
 	const most = 10 // rows of what it is about
 	q := m.asking[0]
@@ -74,7 +74,7 @@ func (m *model) askingLines() (lines []string) {
 	if q.enterMeansNo {
 		keys = "[y/N]"
 	}
-	title := ansi.Truncate(render.Clean(q.title), 3*m.lineWidth()-2*len(keys), "…") // the keys are always seen
+	title := ansi.Truncate(render.Clean(q.title), 3*m.lineWidth()-2*len(keys), "…") // the keys stay visible
 	asks := wrapped(promptMark+title+" "+keys, m.lineWidth())
 	for i := range asks {
 		asks[i] = m.bold(asks[i])
@@ -82,7 +82,7 @@ func (m *model) askingLines() (lines []string) {
 	return append(lines, asks...)
 }
 
-// answerLines is the answer under way.
+// answerLines lays out the answer in progress: progress, the end of its text, status; nil without an answer.
 func (m *model) answerLines(room int) []string {
 	l := m.live
 	if l == nil {
@@ -102,7 +102,7 @@ func (m *model) answerLines(room int) []string {
 	return append(m.withHiddenCount(append(happened, text...), over), status)
 }
 
-// withHiddenCount says how much of an answer is above what is shown of it.
+// withHiddenCount puts above lines how many more there are, if there are any.
 func (m *model) withHiddenCount(lines []string, above int) []string {
 	if above == 0 {
 		return lines
@@ -110,7 +110,7 @@ func (m *model) withHiddenCount(lines []string, above int) []string {
 	return append([]string{m.faint(fmt.Sprintf("… %d lines above, shown in full at the end", above))}, lines...)
 }
 
-// progressLines are the last lines of what has been done.
+// progressLines lays out what was done last, each in one line of at most width columns, at most rows in all.
 func (m *model) progressLines(most, rows, width int) (lines []string) {
 	l := m.live
 	for _, line := range l.progress[len(l.progress)-min(most, len(l.progress)):] {
@@ -119,7 +119,7 @@ func (m *model) progressLines(most, rows, width int) (lines []string) {
 	return lines[max(0, len(lines)-rows):]
 }
 
-// linesBelow are the lines below what is typed.
+// linesBelow lays out the lines below the input: the menu, the size of pasted text, and the hint or else the foot line.
 func (m *model) linesBelow() (lines []string) {
 	if m.menu != nil {
 		lines = append(lines, m.menu.lines(m)...)
@@ -135,7 +135,7 @@ func (m *model) linesBelow() (lines []string) {
 	return append(lines, m.fitLine(m.faint("  "+foot)))
 }
 
-// footLine says what the next question is asked with, or whose question the next words answer.
+// footLine says what the next question uses (model, folders, session), or which open question the input answers.
 func (m *model) footLine() string {
 	to := m.addressee()
 	switch {
@@ -156,7 +156,7 @@ func (m *model) footLine() string {
 	return strings.Join(parts, " · ")
 }
 
-// folder names a folder briefly.
+// folder says in a few words which folder is searched, with ~ as home.
 func (m *model) folder(what, dir string) string {
 	if dir == "" {
 		return "no " + what
@@ -169,5 +169,5 @@ func (m *model) folder(what, dir string) string {
 	return what + " " + render.Clean(dir)
 }
 
-// fitLine is a line that fits.
+// fitLine cuts a line to the line width.
 func (m *model) fitLine(line string) string { return ansi.Truncate(line, m.lineWidth(), "…") }

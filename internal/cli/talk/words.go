@@ -19,11 +19,11 @@ import (
 	"sibyl/internal/text"
 )
 
-// Progress are the lines of an update in words for people. What only says how the work is controlled is left out:
-// turns, signals, classes and the arguments of calls as they were written.
+// Progress returns the lines of an update that are of interest to users. It leaves out how the work is controlled:
+// turns, signals, classes, suspensions, and the names of tools as models write them.
 func Progress(u service.Update) []string {
 	if u.Event == nil {
-		if u.Record != nil && u.Record.Kind == run.KindSuspend { // what came of the run tells it
+		if u.Record != nil && u.Record.Kind == run.KindSuspend { // the result reports it
 			return nil
 		}
 		return u.Lines
@@ -32,7 +32,7 @@ func Progress(u service.Update) []string {
 	case (oracle.TurnTaken{}).EventType(), (oracle.SignalHeard{}).EventType():
 		return nil
 	case (oracle.ClassChosen{}).EventType():
-		return u.Lines[min(1, len(u.Lines)):] // the model that is asked
+		return u.Lines[min(1, len(u.Lines)):] // without the class
 	case (agent.CallDone{}).EventType():
 		var done agent.CallDone
 		if err := json.Unmarshal(u.Event.Data, &done); err != nil {
@@ -44,7 +44,7 @@ func Progress(u service.Update) []string {
 	return u.Lines
 }
 
-// WithDuration adds to what was done how many milliseconds it took, where anybody felt them.
+// WithDuration appends to what was done how long it took, if that was at least 100 ms.
 func WithDuration(what string, ms int64) string {
 	const shortest = 100
 	if ms < shortest {
@@ -53,7 +53,7 @@ func WithDuration(what string, ms int64) string {
 	return fmt.Sprintf("%s (%s)", what, agent.Seconds(ms))
 }
 
-// WithoutShown is an answer without the parts of it that were shown before.
+// WithoutShown removes from an answer the parts that were shown before.
 func WithoutShown(answer string, shown []string) string {
 	for _, part := range shown {
 		answer = strings.TrimSpace(strings.Replace(answer, strings.TrimSpace(part), "", 1))
@@ -61,17 +61,17 @@ func WithoutShown(answer string, shown []string) string {
 	return answer
 }
 
-// Work is what a run is at, as the line that lives tells it.
+// Work follows what a run is doing, for a status line.
 type Work struct {
-	wait   *run.Wait // for which it pauses; nil: it does not
-	ops    []run.RequestedEffect
-	early  int // parts of the answer so far, and of how many
+	wait   *run.Wait             // the pause before a retry; nil: none
+	ops    []run.RequestedEffect // in progress
+	early  int                   // partial answers so far; of: how many are expected
 	of     int
-	tokens int // that models took
-	said   int // bytes of what is being said
+	tokens int // that models used
+	said   int // bytes of the text that is streaming in
 }
 
-// Track takes an update in.
+// Track updates w with an update of the run.
 func (w *Work) Track(u service.Update) {
 	w.wait = u.Wait
 	switch {
@@ -101,10 +101,10 @@ func (w *Work) end(ops ...uint64) {
 	w.ops = slices.DeleteFunc(w.ops, func(a run.RequestedEffect) bool { return slices.Contains(ops, a.Op) })
 }
 
-// bytesOfToken is what a token is taken for while a model speaks.
+// bytesOfToken is the estimate of a token's bytes while text streams in.
 const bytesOfToken = 4
 
-// What says in a few words what is under way, of several the first; "" for nothing.
+// What describes in a few words the first effect in progress; "": none.
 func (w *Work) What() string {
 	switch {
 	case len(w.ops) == 0:
@@ -115,7 +115,7 @@ func (w *Work) What() string {
 	return UnderWay(w.ops[0])
 }
 
-// Waiting says for what the run pauses; "" where it does not.
+// Waiting says when a paused run retries, and why it pauses; "": it doesn't pause.
 func (w *Work) Waiting(now time.Time) string {
 	if w.wait == nil {
 		return ""
@@ -124,8 +124,8 @@ func (w *Work) Waiting(now time.Time) string {
 		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), oneLine(w.wait.Why))
 }
 
-// Line tells for how long something is under way, what it is, and how many tokens there were so far, in less than width
-// columns. What is said instead stands in place of that.
+// Line returns the status line: the time since begun, what is in progress, and the tokens so far, in less than width
+// columns. A text in instead replaces what is in progress.
 func (w *Work) Line(begun, now time.Time, width int, instead string) string {
 	what, end := cmp.Or(instead, w.Waiting(now), w.What()), ""
 	if more := len(w.ops) - 1; more > 0 && what == w.What() {
@@ -137,7 +137,7 @@ func (w *Work) Line(begun, now time.Time, width int, instead string) string {
 	return ansi.Truncate(clock(now.Sub(begun))+" · "+what, width-1-ansi.StringWidth(end), "…") + end
 }
 
-// AnswerCount says how many have answered of several; "" where nobody has, or there is one alone.
+// AnswerCount says how many of several have answered; "": none yet, or only one was asked.
 func (w *Work) AnswerCount() string {
 	if w.early == 0 || w.of < 2 {
 		return ""
@@ -145,7 +145,7 @@ func (w *Work) AnswerCount() string {
 	return fmt.Sprintf("%d of %d have answered", w.early, w.of)
 }
 
-// clock writes seconds, and minutes from the first on.
+// clock formats a duration in seconds, or from a minute on in minutes and seconds.
 func clock(d time.Duration) string {
 	if s := int(d.Seconds()); s >= 60 {
 		return fmt.Sprintf("%d:%02d min", s/60, s%60)
@@ -153,7 +153,7 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
 }
 
-// UnderWay says in a few words what an effect does.
+// UnderWay describes in a few words an effect in progress.
 func UnderWay(asked run.RequestedEffect) string {
 	if asked.Kind == agent.EffectTurn {
 		return "thinking, " + oneLine(asked.Name())
@@ -165,13 +165,13 @@ func UnderWay(asked run.RequestedEffect) string {
 	return callText(tool, "{"+arguments)
 }
 
-// callText is the call of a tool with the first text among its arguments, in one line.
+// callText describes a call in one line: the tool, and the first text among its arguments.
 func callText(tool, arguments string) string {
 	return oneLine(strings.ReplaceAll(tool, "_", " ") + firstText(arguments))
 }
 
-// firstText is the first text among the arguments of a call, behind a colon; "" where there is none, or they were cut
-// before its end.
+// firstText returns a colon and the first text among the arguments of a call; "" if none comes before a nested value,
+// or if they were cut before its end.
 func firstText(arguments string) string {
 	d := json.NewDecoder(strings.NewReader(arguments))
 	_, _ = d.Token() // the brace
@@ -192,5 +192,5 @@ func firstText(arguments string) string {
 	}
 }
 
-// oneLine is a text from elsewhere where it must not begin a line of its own.
+// oneLine cleans a text, and joins its lines into one.
 func oneLine(text string) string { return strings.Join(strings.Fields(render.Clean(text)), " ") }
