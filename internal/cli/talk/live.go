@@ -51,7 +51,6 @@ type (
 	}
 	endedMsg struct {
 		of  *live
-		all []service.Update
 		res service.Result
 		err error
 	}
@@ -230,7 +229,7 @@ func (l *live) waitForUpdates(ctx context.Context) tea.Cmd {
 			}
 		}
 		res, err := l.run.Wait(context.WithoutCancel(ctx))
-		return endedMsg{l, all, res, err}
+		return endedMsg{l, res, err}
 	}
 }
 
