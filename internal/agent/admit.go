@@ -95,7 +95,7 @@ const (
 	notAdmitted bt.Reason = "call.not_admitted: the tree has not admitted it"
 )
 
-// Reasons are all reasons of this package: why a call is admitted, held or refused, the notices beside an answer, and
+// Reasons are all reasons of this package: why a call is admitted, held or refused, the notices besides an answer, and
 // the sentences of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{

@@ -205,7 +205,7 @@ func (i *callsInput) enterResult(n int, c bt.Completion, o *callsOutput) error {
 	return err
 }
 
-// holdCall holds call k, which was admitted before, and returns what the model is told.
+// holdCall holds call k, although it was admitted, and returns the result text for the model.
 func (i *callsInput) holdCall(k int, why bt.Why, o *callsOutput) string {
 	t, v := i.verdictOn(k)
 	h, c := i.Reply.heldCall(k, t, why), i.Reply.Calls[k]

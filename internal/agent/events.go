@@ -26,7 +26,7 @@ func (w *Whys) UnmarshalJSON(data []byte) error {
 
 // The events of leaves: their fields are for programs, String is for people.
 
-// HintGiven says what the model is told before its next turn.
+// HintGiven says which hint the model gets before its next turn.
 type HintGiven struct {
 	Text string `json:"text"`
 }

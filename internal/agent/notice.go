@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/bt"
 )
 
-// Notice tells the user and watchers something beside the answer.
+// Notice tells the user and watchers something besides the answer.
 type Notice struct {
 	Type     string            `json:"type"` // what happened, dotted: budget.warning
 	Severity Severity          `json:"severity"`

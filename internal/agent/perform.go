@@ -126,7 +126,7 @@ type replyStream[R any] struct {
 	text     strings.Builder
 }
 
-// PauseFor is the wait of a model as watchers are told.
+// PauseFor is a model's wait in the form for watchers.
 func PauseFor(w model.Wait) *run.Wait {
 	return &run.Wait{Until: w.Until, Why: w.Model + ": " + w.Kind.Words()}
 }

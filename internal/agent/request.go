@@ -19,8 +19,8 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Report is what an assistant finds in a reply beside its words. Said is the text for it when the reply is shown to a
-// model again; Called are the calls with which the model reported, and Among inserts them between the reply's others.
+// Report is what an assistant finds in a reply besides its text. When the reply is sent to a model again, Said gives
+// its text, Called the calls with which the model reported, and Among inserts these between the reply's other calls.
 type Report interface {
 	Said() string
 	Called() []model.ToolCall
@@ -53,9 +53,9 @@ type Builder[R Report] struct {
 	Tools   []tool.Spec
 	Purpose string       // of a turn, for the offline model
 	Window  int          // of the model, in tokens; 0: not known
-	Reports []model.Tool // with which the model reports, beside the tools
+	Reports []model.Tool // tools that only report
 
-	// Recovery is what the model is told after the first call that failed.
+	// Recovery is the hint for the model after the first failed call.
 	Recovery string
 
 	// Of reads the situation in a payload.

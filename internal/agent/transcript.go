@@ -81,7 +81,7 @@ func AddHint(transcript []Entry, text string) ([]Entry, error) {
 	return transcript, nil
 }
 
-// keptTurns is how many turns at the end of a conversation stay as they are beside the notes.
+// keptTurns is how many turns at the end of a conversation stay as they are besides the notes.
 const keptTurns = 2
 
 func HistoryIsLong() bt.Leaf {

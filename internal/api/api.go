@@ -77,12 +77,12 @@ type Config struct {
 	Documents *document.Reader
 
 	Build string
-	// closed once this process drives no run any more: streams end, so that clients go on elsewhere; nil: never
+	// closed when this process stops driving runs: streams end, so that clients continue elsewhere; nil: never
 	Leaving <-chan struct{}
-	Lag     func(time.Duration) // is told how long after it was made a record was sent on a stream; nil: nobody is
+	Lag     func(time.Duration) // gets the delay of each record that a stream sends; nil: nothing does
 
-	Hosts   []string       // names by which this server may be called beside those of loopback, with a port or without
-	Proxies []netip.Prefix // those that are believed when they say for whom, for which host and over what they ask
+	Hosts   []string       // names by which this server may be called besides those of loopback, with a port or without
+	Proxies []netip.Prefix // whose headers X-Forwarded-For, -Host and -Proto are trusted
 	Limits  Limits
 
 	Ready   func(ctx context.Context) error // says why no requests should come now; nil: they may

@@ -273,7 +273,7 @@ func (s *Server) repairCouncil(ctx context.Context, in *SessionPath) (none counc
 	return all[0], nil
 }
 
-// listCouncilOracles are told without the folders of their files.
+// listCouncilOracles lists the oracles without the folders of their files.
 func (s *Server) listCouncilOracles(ctx context.Context, _ *noInput) (persona.Listing, error) {
 	list, err := s.readOracles(ctx)
 	return list.Brief(), err

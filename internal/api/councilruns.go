@@ -25,7 +25,7 @@ func (CouncilQuestion) Schema(r huma.Registry) *huma.Schema {
 	return optionsSchema[CouncilQuestion](r, "oracles!", "history", "chair", "model")
 }
 
-// CouncilTranscribe says which recordings are transcribed beside those that wait.
+// CouncilTranscribe says which recordings are transcribed besides those that wait.
 type CouncilTranscribe struct {
 	Again    bool `json:"again,omitempty" doc:"Also those that have failed."`
 	Entry    int  `json:"entry,omitempty" minimum:"1" doc:"Also this one, which has a transcript: that stays until there is another."`

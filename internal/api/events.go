@@ -71,8 +71,8 @@ type Decided struct {
 	Lines []string        `json:"lines" doc:"The same for somebody who waits."`
 }
 
-// Draft is the data of the event text: all that an operation says by now. It stands in place of the draft before, and
-// is provisional until the operation's receipt.
+// Draft is the data of the event text: the whole text of an operation so far. It replaces the draft before, and is
+// provisional until the operation's receipt.
 type Draft struct {
 	About
 	Op   uint64 `json:"op" doc:"The number of the operation in its run."`

@@ -78,13 +78,13 @@ func foldersIn(ctx context.Context, folder string) (within []string, more bool) 
 	return within, more
 }
 
-// mayName says whether a user may name a folder that lies in one of theirs.
+// mayName says whether a user may name this subfolder of one of their folders: it must not be hidden or look secret.
 func mayName(parent, name string) bool {
 	return !strings.HasPrefix(name, ".") && files.SecretReason(parent, name, true) == ""
 }
 
-// folderFinder makes a function that finds a folder that the user may name: one of theirs, or one in those. A folder of
-// another user is reported like one that does not exist.
+// folderFinder returns a function that finds the folders of a user and their subfolders by name. A folder of another
+// user is reported like one that does not exist.
 func (s *Server) folderFinder(t user.Token) func(*schema.Field, string) (string, error) {
 	return func(_ *schema.Field, name string) (string, error) {
 		known := s.config.Folders(t.User)
@@ -102,7 +102,7 @@ func (s *Server) folderFinder(t user.Token) func(*schema.Field, string) (string,
 	}
 }
 
-// folderIn is where a folder lies that is in another; "" where there is none that may be named. No link leads there.
+// folderIn is the path of a subfolder; "" if it does not exist, may not be named, or is reached by a link.
 func folderIn(folder, within string) string {
 	if !fs.ValidPath(within) {
 		return ""

@@ -40,10 +40,10 @@ type Sessions struct {
 	Next     string            `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
-// RunAudit describes all that the journal holds on one run: its JSON is made where it is told.
+// RunAudit is the audit of a run with a schema for the API: its JSON comes from a method.
 type RunAudit struct{ service.RunAudit }
 
-// Schema implements huma.SchemaProvider: what is the same for all assistants. Each adds findings of its own.
+// Schema implements huma.SchemaProvider. It describes what audits of all assistants have; each adds its own findings.
 func (a RunAudit) Schema(r huma.Registry) *huma.Schema {
 	const name = "RunAudit"
 	of := func(form reflect.Type, property string) *huma.Schema {

@@ -147,20 +147,20 @@ func (s *Server) wrongToken(x *requestInfo) *Problem {
 		"The token is unknown, revoked or expired.")
 }
 
-// neighbours are the addresses that are one for counting: who has one of the sixth version has them by the 2^64.
+// neighbours returns the addresses that count as one client: whoever has an IPv6 address usually has 2^64 of them.
 func neighbours(a netip.Addr) netip.Prefix {
 	bits := 32
 	if a.Is6() {
 		bits = 64
 	}
-	p, _ := a.Prefix(bits) // of an address that is not known the zero prefix
+	p, _ := a.Prefix(bits) // the zero prefix if the address is unknown
 	return p
 }
 
-// busyWait is what is said to who has too many runs: nobody knows when one of them ends.
+// busyWait is when a client with too many runs is told to try again: when one of them ends, nobody knows.
 const busyWait = 5 * time.Second
 
-// withRoomForRun does what adds a run to those that a user has going, if there is room for one more.
+// withRoomForRun calls do, which starts a run, unless the user already has as many active runs as allowed.
 func (s *Server) withRoomForRun(ctx context.Context, owner journal.Owner, do func() error) error {
 	turn := s.people.get(owner).beginTurn
 	select {

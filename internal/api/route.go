@@ -189,7 +189,7 @@ type route struct {
 	takesTexts   bool        // texts of documents may be in its body, which may be larger for them
 	takesFiles   bool        // it reads its body itself, as it arrives
 	content      []mediaType // of success, if it is not JSON of its form
-	also         []success   // beside the usual one
+	also         []success   // besides the usual one
 }
 
 // success is a further successful answer: with a body of a schema of the description, or without one.

@@ -46,7 +46,7 @@ type runList struct {
 	Used    bool `query:"used" doc:"With what models took."`
 }
 
-// Times bound the time of what is listed.
+// Times are the query parameters that limit a list by time.
 type Times struct {
 	From time.Time `query:"from" doc:"Not before this time."`
 	To   time.Time `query:"to" doc:"Before this time."`

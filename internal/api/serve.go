@@ -67,8 +67,8 @@ func (b *readOnce) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain sends the answer, and then reads what is left of the body, within bounds of size and time. A client that still
-// sends when its connection is closed is told that it broke, and may never read why its request was refused.
+// drain sends the answer, and then reads the rest of the body, within limits of size and time. A client that is still
+// sending when its connection closes sees only a broken connection, not why its request was refused.
 func (s *Server) drain(rec *recorder, r *http.Request, body *readOnce) {
 	refused := rec.status >= http.StatusBadRequest && rec.status != http.StatusRequestTimeout
 	if !refused || body.isRead || r.ContentLength == 0 || r.Header.Get("Expect") != "" {

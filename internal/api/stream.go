@@ -66,18 +66,17 @@ func (s *Server) isLeaving() bool {
 	}
 }
 
-// stream is an answer that goes on as server-sent events. What is written is bounded, whatever happens: a client that
-// reads slowly gets the last draft of a text and not each piece, and holds up nobody; one that does not read is
-// dropped.
+// stream is an answer that is sent as server-sent events. Its buffers are bounded: a client that reads slowly gets the
+// latest draft of a text instead of each piece, and delays nobody; one that does not read is dropped.
 type stream struct {
 	s *Server
 	r *http.Request
 	w http.ResponseWriter
 
-	eventID     func(service.LiveEvent) string // where a client goes on after it
-	endsWithRun bool                           // it ends with its run
+	eventID     func(service.LiveEvent) string // the id with which a client continues after an event
+	endsWithRun bool                           // the stream ends with its run
 	wantsHTML   bool                           // drafts are wanted as HTML, too
-	endName     string                         // the name of the event of that end, if it is not end
+	endName     string                         // of the event for the run's end; "": end
 
 	began  time.Time
 	buf    bytes.Buffer
@@ -85,14 +84,14 @@ type stream struct {
 	drafts drafts
 }
 
-// source gives what happens, until ctx is done.
+// source gives events until ctx is done.
 type source func(ctx context.Context) iter.Seq2[service.LiveEvent, error]
 
 // arrival is what a source gives.
 type arrival = service.Received[service.LiveEvent]
 
-// run writes what happens until it is over, the client is gone or does not read, or the server leaves. first is the
-// first event, which is sent once the source has begun: what comes to be from then on is told.
+// run writes events until the source ends, the client is gone or does not read, or the server stops. first is sent as
+// soon as the source has begun: all events after that will be sent.
 func (t *stream) run(first any, from source) {
 	in, stop := service.Receive(t.r.Context(), "runs", gathered, from)
 	defer stop()
@@ -141,7 +140,7 @@ func (t *stream) run(first any, from source) {
 func (t *stream) writeHead() {
 	h := t.w.Header()
 	h.Set("Content-Type", eventStream)
-	h.Set("X-Accel-Buffering", "no") // a proxy that gathers would hold back what is told
+	h.Set("X-Accel-Buffering", "no") // a buffering proxy would delay events
 	t.w.WriteHeader(http.StatusOK)
 	t.buf.WriteString("retry: " + strconv.Itoa(retryLeast+rand.IntN(retryLeast)) + "\n\n")
 }
@@ -227,7 +226,7 @@ func (t *stream) writeDraft(who About, op uint64, text []byte) {
 	t.writeEvent("text", "", d)
 }
 
-// writeEvent writes one; it has no id if a client that goes on does so from the one before it.
+// writeEvent writes an event. Without an id, a client continues from the event before it.
 func (t *stream) writeEvent(name, id string, data any) {
 	t.writeID(id)
 	t.buf.Write(renderEvent(name, data))
@@ -301,7 +300,7 @@ func (d *drafts) unsent(run string) (all []*drafted) {
 	return all
 }
 
-// queueDraft has a draft sent in place of what is not sent yet of its operation.
+// queueDraft queues a draft in place of the unsent one of its operation.
 func (d *drafts) queueDraft(who About, op uint64, text []byte) {
 	i := slices.IndexFunc(d.all, func(one *drafted) bool { return one.op == op && one.Run == who.Run })
 	if i < 0 {

@@ -1,6 +1,6 @@
-// Package app wires Sibyl together. It is the only place that knows which adapter stands behind which contract: it
-// opens the models and tools of a run by the settings, finds the keys, and takes known secrets out of what is kept.
-// What an assistant decides is none of its business.
+// Package app wires Sibyl together. It alone knows which adapter implements which interface: it opens the models and
+// tools of a run by the settings, finds the keys, and removes known secrets from what is kept. It decides nothing for
+// an assistant.
 package app
 
 import (
@@ -46,10 +46,10 @@ const Owner journal.Owner = "local"
 type Options struct {
 	Build string
 	Log   *slog.Logger
-	// Serving, if set, is where the logs of a process that serves go: as JSON, with metrics and traces beside them.
+	// Serving, if set, gets the logs of a server process as JSON, and turns metrics and traces on.
 	Serving io.Writer
 
-	// Also are assistants beside those of the house. The store is nil where they are only described.
+	// Also gives assistants besides the built-in ones. The store is nil if they are only described.
 	Also func(store journal.Store) ([]*assistant.Assistant, error)
 
 	// Documents reads documents for the whole program; nil: Open creates a reader. Close closes it.

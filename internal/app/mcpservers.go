@@ -49,7 +49,7 @@ type servers struct {
 type serverState struct {
 	session *mcpclient.Session
 	err     error
-	opening chan struct{} // closed when the opening that goes on has ended; nil: none does
+	opening chan struct{} // closed when the current attempt to open it ends; nil: there is none
 	again   time.Time
 }
 

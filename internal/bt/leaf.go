@@ -154,7 +154,7 @@ func Declare[Given, Wanted any](leaves ...Leaf) (*Leaves, Options, error) {
 	return known, Options{Given: given, Wanted: wanted}, errors.Join(err, givenErr, wantedErr)
 }
 
-// Leaves are the leaf types that trees may use, beside the nodes of the kernel. They do not change.
+// Leaves are the leaf types that trees may use, besides the nodes of the kernel. They do not change.
 type Leaves struct{ byName map[string]*Leaf }
 
 // NewLeaves collects leaves. A wrong port declaration, and a name that is taken or not valid, are errors.

@@ -207,7 +207,7 @@ func (x *exec) haltOthers(n *node, keep int32) {
 	}
 }
 
-// memoOf is what node i remembers beside its cell; setMemo replaces it, dropMemo removes it.
+// memoOf is what node i remembers besides its cell; setMemo replaces it, dropMemo removes it.
 func (x *exec) memoOf(i int32, c *Cell) Memo {
 	if !c.Memo {
 		return Memo{Node: i}

@@ -39,7 +39,7 @@ type Config struct {
 	MaxTime   time.Duration `name:"max_time" env:"SIBYL_MAX_TIME" min:"5s" max:"1h"` // of one question; 0 for no bound
 	// how long a session is kept after its last use; 0 for ever
 	Retention time.Duration `name:"retention" env:"SIBYL_RETENTION" as:"retention" default:"365d"`
-	// hosts that may get a key over plain HTTP, beside this machine
+	// hosts that may get a key over plain HTTP, besides this machine
 	PlainHTTP     []string `name:"plain_http" as:"host with port" like:"[llm.lan, 192.168.1.5:8000]"`
 	Keys          KeyPlaces
 	Web           Web                 `name:"web"`

@@ -19,7 +19,7 @@ type MCP struct {
 type MCPServer struct {
 	// a program and its arguments, run without a shell, that speaks on its standard streams
 	Command []string `name:"command" as:"command" like:"[npx, -y, server-name]"`
-	// names of environment variables that it is given, beside the usual ones
+	// names of environment variables that it is given, besides the usual ones
 	Env []string `name:"env" as:"variable" like:"[GITHUB_TOKEN]"`
 	// in which it runs; the home folder where nothing is set
 	Folder string `name:"folder" as:"path"`

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The providers that are built in beside the vendors.
+// The providers that are built in besides the vendors.
 const (
 	offlineName = "offline"
 	ollamaName  = "ollama"

@@ -16,7 +16,7 @@ type Server struct {
 	Name    string `name:"name" env:"SIBYL_NODE"`
 	TLSCert string `name:"tls_cert" as:"path"` // "" for none
 	TLSKey  string `name:"tls_key" as:"path"`
-	// names under which it is reached beside those of this machine
+	// names under which it is reached besides those of this machine
 	Hosts []string `name:"hosts" as:"host" like:"[sibyl.example.org]"`
 	// whose word on who asks is believed
 	Proxies  []netip.Prefix `name:"proxies" as:"addresses" like:"[127.0.0.1, 10.0.0.0/8]"`

@@ -17,7 +17,7 @@ import (
 //	         vendor: OPENAI_MODEL
 //	as       the kind of value, one of kinds; left out: what its type says
 //	min, max bounds of a number or a time, inclusive
-//	none     what 0 means, which may be set beside what the bounds allow
+//	none     what 0 means, which may be set besides what the bounds allow
 //	match    the form of a text, as a regular expression, and must: that in words
 //	enum     all that it may be, with commas between
 //	default  what it is where nobody sets it, as the file would have it

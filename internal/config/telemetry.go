@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Telemetry is what a server shows to those who operate it, beside metrics.
+// Telemetry is what a server shows to those who operate it, besides metrics.
 type Telemetry struct {
 	// Endpoint is that of an OpenTelemetry collector that takes OTLP over HTTP, without /v1/traces; "": no traces are
 	// kept.

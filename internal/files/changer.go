@@ -31,7 +31,7 @@ type Changer[R any] struct {
 	MaxFile  int           // bytes of a file, before and after a change
 	Receipts int           // that are kept, the last ones
 	LockWait time.Duration // for other writers
-	Step     func(string)  // is told of every step, so that tests can crash there; nil: nobody is
+	Step     func(string)  // called at every step, so that tests can crash there; may be nil
 	Shelf    *Shelf        // keeps what is replaced; nil: nothing is kept
 }
 

@@ -2,8 +2,8 @@
 //
 // Guarantees:
 //   - Atomic. A file holds its old content or its new one, never a part. Content is synced before it takes its place,
-//     and the folder after; what a crash leaves behind has a name that starts with a dot, or lies in the state folder
-//     of a Changer.
+//     and the folder after; files left by a crash have names that start with a dot, or are in the state folder of a
+//     Changer.
 //   - Confined. Everything below an os.Root stays there. NoLinks refuses symbolic links on the way as well.
 //   - Once. A Changer performs a change with one key at most once, across a crash at any point, and tells afterwards
 //     whether it did.
@@ -66,7 +66,7 @@ func Hash(content []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// File is a file as it was read. The zero File stands for one that is missing.
+// File is a file as it was read; the zero File is a missing one.
 type File struct {
 	Content []byte
 	Info    fs.FileInfo
@@ -139,7 +139,7 @@ func withName(name string, err error) error {
 	return err
 }
 
-// Cause is an error without the path that it names: where a file lies on this machine is nobody else's business.
+// Cause is an error without the path that it names, so that no path of this machine is shown to others.
 func Cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err
@@ -207,7 +207,7 @@ func writeNew(root *os.Root, name string, content []byte, mode fs.FileMode) (err
 	return withName(name, errors.Join(err, f.Close()))
 }
 
-// MakeFolder makes a folder and those it lies in, as far as they are missing. None of them is a link.
+// MakeFolder makes a folder and its missing parents; an error if one of them is a link.
 func MakeFolder(root *os.Root, folder string, mode fs.FileMode) error {
 	if folder == "." {
 		return nil

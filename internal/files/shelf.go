@@ -46,13 +46,13 @@ type Replaced struct {
 // ActionUndo is what takes a write back.
 const ActionUndo = "undo"
 
-// ErrNotKept says that there is no such write, or that what it replaced is kept no longer.
+// ErrNotKept says that there is no such write, or that the text it replaced is no longer kept.
 var ErrNotKept = errors.New("it is not kept")
 
-// UndoError says that a write was not taken back, as the note is not as the write left it.
+// UndoError says that a write was not undone, since the note has changed after it.
 type UndoError struct {
 	Write Replaced
-	Kept  string // where the text lies that the write replaced; "": there was no note
+	Kept  string // the path of the text that the write replaced; "": there was no note
 	Diff  string // from the note as it is to that text
 }
 
@@ -139,7 +139,7 @@ func (s *Shelf) writeRecord(root *os.Root, r Replaced) error {
 
 func textFile(hash string) string { return shelfTexts + "/" + strings.TrimPrefix(hash, "sha256:") }
 
-// TextPath is where a text lies on this machine.
+// TextPath is the path of the file with a kept text.
 func (s *Shelf) TextPath(hash string) string {
 	return filepath.Join(s.Folder, filepath.FromSlash(textFile(hash)))
 }

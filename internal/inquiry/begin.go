@@ -23,7 +23,7 @@ import (
 	"sibyl/internal/text/language"
 )
 
-// Options are what a person says beside the hypothesis.
+// Options are what a person says besides the hypothesis.
 type Options struct {
 	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" tool:"a folder of documents here, or provider:model" doc:"who is asked: a folder of documents, or provider:model"`
 	Documents string        `json:"documents,omitempty" tool:"-" flag:"-" max:"1048576" doc:"texts of documents, as ‘POST /api/documents’ gives them, one behind the other: they are the witness in place of any other, and are kept with the inquiry"`

@@ -32,7 +32,7 @@ const (
 	storyTimedOut bt.Reason = "story.part.time: Stopped asking: no time was left"
 )
 
-// What goes wrong beside the questions and answers, and why something is not judged.
+// What goes wrong besides the questions and answers, and why something is not judged.
 const (
 	answersAgain bt.Reason = "trail.again: {model} answers again"
 	tookBack     bt.Reason = "trail.taken_back: the witness took back a contradiction: {what}"

@@ -29,7 +29,7 @@ type Assistants struct {
 	Folders func(owner string) map[string]string // that a call may name, with their paths; nil: none
 	// Begin wraps the start of each run and may refuse it with a *Fault; nil: nothing does.
 	Begin   func(ctx context.Context, owner journal.Owner, do func() error) error
-	Stays   bool          // a run goes on when nobody waits for it any more; else it ends
+	Stays   bool          // a run continues when its client withdraws the call; otherwise it is stopped
 	Waiting time.Duration // how long a run that nobody drives is waited for; 0: 10 s
 }
 
@@ -49,9 +49,9 @@ type begunData struct {
 	Run string `json:"run_id"`
 }
 
-// What a call of an assistant's tool may say beside words and options.
+// Arguments of an assistant's tool besides words and options.
 const (
-	sessionArgument   = "session"    // that the assistant goes on with
+	sessionArgument   = "session"    // the session to continue
 	overLimitArgument = "over_limit" // the user has agreed that the day costs more than models.limit
 )
 

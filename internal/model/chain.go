@@ -68,7 +68,7 @@ type ChainPolicy struct {
 
 // Chain returns a model that asks the given models in order. It asks the next one after a temporary failure
 // (Error.Retryable) or Payment, and after Auth or Invalid of a model other than the first; so a wrong key of the first
-// model is an error at once. Guarantees beside those of package model:
+// model is an error at once. Guarantees besides those of package model:
 //   - Waits for a model are cut short, but those for the last one.
 //   - A model that failed is left alone for a while, in later answers too. If all are, they are asked in order all the
 //     same.

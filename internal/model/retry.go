@@ -188,7 +188,7 @@ func finalError(failed *Error, err error) error {
 	return withNote(err, fmt.Sprintf("it asks to wait %v, longer than the %v allowed", failed.RetryAfter, MaxRetryAfter))
 }
 
-// text returns what e says beside its kind.
+// text returns what e says besides its kind.
 func (e *Error) text() string {
 	if e.Message == "" && e.Err != nil {
 		return e.Err.Error()

@@ -63,7 +63,7 @@ type Best struct {
 	Wrote  bool  `json:"wrote,omitempty"`
 }
 
-// updateBest makes a reply the best one, unless it only refers back to the one before. Text beside calls comes before
+// updateBest makes a reply the best one, unless it only refers back to the one before. Text besides calls comes before
 // the answer and does not count, unless it cites a source or its signal is that of an answer.
 func (r *Reports) updateBest(reply agent.Reply, report Report, l *agent.Ledger) {
 	next := Best{Ref: reply.Ref, Words: report.Words, Opened: len(l.Opened), Wrote: l.HasWritten()}

@@ -216,7 +216,7 @@ func eventLines(start *run.StartRecord, event bt.Typed) []string {
 	return nil
 }
 
-// auditDetail is what an audit shows of an effect beside its receipt.
+// auditDetail is what an audit shows of an effect besides its receipt.
 type auditDetail struct {
 	Arguments string `json:"arguments,omitempty"` // of a call of a tool
 	Model     string `json:"model,omitempty"`     // that answered

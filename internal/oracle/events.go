@@ -12,7 +12,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// The typed events of the Oracle's leaves, beside those of package agent.
+// The typed events of the Oracle's leaves, besides those of package agent.
 
 // ClassChosen is the class of the question.
 type ClassChosen struct {

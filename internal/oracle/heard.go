@@ -166,7 +166,7 @@ func signalFromArguments(arguments string) (signal.Signal, error) {
 	return signal.Parse(fmt.Sprintf("<signal type=%q>%s</signal>", xmlText(kind), strings.Join(body, "")))
 }
 
-// Report is what the tree knows of a reply, beside its calls.
+// Report is what the tree knows of a reply, besides its calls.
 type Report struct {
 	Signal    *signal.Signal `json:"signal,omitempty"`
 	Malformed bool           `json:"malformed,omitempty"`

@@ -137,7 +137,7 @@ func timeIsUp() bt.Leaf {
 		})
 }
 
-// TurnSituation is what the prompt of a turn depends on, beside its history and its tools.
+// TurnSituation is what the prompt of a turn depends on, besides its history and its tools.
 type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`

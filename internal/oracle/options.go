@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Options are what a person sets beside the question.
+// Options are what a person sets besides the question.
 type Options struct {
 	Model     string        `json:"model,omitempty" tool:"-" flag:",m" names:"model" setting:"model" doc:"the model, as provider:model; a provider alone takes its usual one"`
 	Code      schema.Folder `json:"code,omitempty" tool:"a folder of code on the server" flag:"in" names:"folder" min:"1" doc:"a folder of code, searched if likelier sources have nothing"`

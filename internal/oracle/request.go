@@ -21,7 +21,7 @@ const (
 	PurposeNotes = "oracle.notes"
 )
 
-// Situation is what the rules of the offline model know of a turn, beside the conversation.
+// Situation is what the rules of the offline model know of a turn, besides the conversation.
 type Situation struct {
 	Question string
 	Class    string
@@ -34,7 +34,7 @@ type Situation struct {
 
 type Step = agent.Step
 
-// requestData is what the requests of a run are built from, beside its records.
+// requestData is what the requests of a run are built from, besides its records.
 type requestData struct {
 	view             *run.View
 	env              Env
@@ -180,7 +180,7 @@ func (a turnRequest) System(offered []tool.Spec, history int, noted bool) (agent
 	return agentSystem(c), err
 }
 
-// promptSituation is what the prompt of a turn depends on, beside its history.
+// promptSituation is what the prompt of a turn depends on, besides its history.
 func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []tool.Spec) prompt.Situation {
 	lines := make([]prompt.ToolLine, len(offered))
 	for i, t := range offered {

@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/bt"
 )
 
-// What an answer lacks, and what is shown to the person beside it.
+// What an answer lacks, and what is shown to the person besides it.
 const (
 	nothingOpened   bt.Reason = "lacks.opened: No source was opened for this answer: it relies on what the model knows."
 	nothingLookedUp bt.Reason = "lacks.looked_up: Nothing was looked up for " +

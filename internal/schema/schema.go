@@ -9,9 +9,9 @@
 //	min, max bounds of a number, of the characters of a text, of the entries of a list, or of a time in seconds;
 //	         inclusive
 //	enum     the texts that it can be, with commas between them
-//	default  what stands for it where nothing is said, as JSON
+//	default  the value if none is given, as JSON
 //	none     a flag may say 0, and this is what it means
-//	setting  the setting that stands for it where nothing is said
+//	setting  the setting that gives the value if none is given
 //	names    what a text names: model, folder, witness (a folder or a model), oracle
 //	tool     what it is, in fewer words for models; "-": models are not offered it
 //	flag     how its flag is called where not as in JSON, with a letter behind a comma; "-": it has none
@@ -56,9 +56,9 @@ type Field struct {
 	of     reflect.Type
 }
 
-// Folder is a folder by the name that somebody gave it, and where it lies.
+// Folder is a folder by the name that a person typed, and its path.
 type Folder struct {
-	Name string // as it was said; "" where nobody named it
+	Name string // as it was typed; "": none was
 	Path string // absolute; "" until it is found
 }
 
@@ -75,7 +75,7 @@ func (f Folder) MarshalText() ([]byte, error) { return []byte(f.Name), nil }
 type Error struct {
 	Field   string
 	Problem string   // "must be a whole number from 1 to 200"
-	Known   []string // the names that there are, where one was given that is not among them
+	Known   []string // the names to choose from, if the one given is not among them
 }
 
 func (e *Error) Error() string { return e.Field + " " + e.Problem }
@@ -174,8 +174,8 @@ func applyAllTags(t reflect.Type, s *jsonschema.Schema) error {
 }
 
 // Published is the JSON Schema (draft-07) of a value that this program keeps in a file, by the tags of all structs in
-// T. Each struct that is named is a definition of its own, beside forms: those of texts, with a “Time”, and of structs
-// that hold themselves. Members that have no field are allowed.
+// T. Each struct in named is a definition of its own, as are forms: texts such as “Time”, and structs that contain
+// themselves. Additional members are allowed.
 func Published[T any](named map[string]any, forms map[string]*jsonschema.Schema) *jsonschema.Schema {
 	definitions, others := maps.Clone(forms), typeSchemas()
 	others.TypeSchemas[reflect.TypeFor[time.Time]()] = definition("Time")
@@ -375,7 +375,7 @@ func (f *Field) pointer(into any) any {
 	return reflect.ValueOf(into).Elem().FieldByIndex(f.index).Addr().Interface()
 }
 
-// IsSet says that something stands in the field of a struct that into points to.
+// IsSet says whether the field is not zero in the struct that into points to.
 func (f *Field) IsSet(into any) bool {
 	return !reflect.ValueOf(into).Elem().FieldByIndex(f.index).IsZero()
 }

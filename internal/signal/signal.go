@@ -48,7 +48,7 @@ type FieldSpec struct {
 	Meaning  string
 }
 
-// Spec describes a type: when it is emitted, and its fields beside confidence.
+// Spec describes a type: when it is emitted, and its fields besides confidence.
 type Spec struct {
 	Type   Type
 	When   string
@@ -184,7 +184,7 @@ type Problem struct {
 
 const maxRaw = 500
 
-// maxFound bounds how many signals beside the first, and how many problems, are kept of a stream.
+// maxFound bounds how many signals besides the first, and how many problems, are kept of a stream.
 const maxFound = 100
 
 // Result is what a stream contained. Signal is the first valid one; Extra are the others, and Mentions are those that

@@ -39,11 +39,11 @@ type Deps struct {
 	Model  func(ctx context.Context, id string) (model.Model, error)
 	// Tools connects to the task tools of an owner, by MCP. close ends the connection.
 	Tools  func(ctx context.Context, owner, actor string) (tools *tool.Set, close func(), err error)
-	Prompt func() ([]byte, error) // what a model is told, as it is when a run begins, which keeps it
+	Prompt func() ([]byte, error) // gives the system prompt, which a run reads when it begins and keeps
 	Now    func() time.Time
 }
 
-// Options are what a person says beside the message.
+// Options are the options of a message.
 type Options struct {
 	Model string `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"provider:model; offline:rules for none"`
 }

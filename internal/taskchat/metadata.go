@@ -17,7 +17,7 @@ const Domain = "task_management"
 // keptConfidences is how many confidences a conversation remembers.
 const keptConfidences = 3
 
-// Metadata is what a conversation remembers beside its messages (requirement 3, Enhanced Metadata Schema). The row of
+// Metadata is what a conversation remembers besides its messages (requirement 3, Enhanced Metadata Schema). The row of
 // each of its runs has it as it was after that message.
 type Metadata struct {
 	TaskReferences     map[string]int64 `json:"task_references,omitempty" doc:"The id of the task at each position of the last list shown."`

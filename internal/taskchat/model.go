@@ -21,7 +21,7 @@ import (
 // EffectIntent is the kind of effect that asks a model what a message wants.
 const EffectIntent = "tasks.intent"
 
-// IntentPayload asks what a message wants. What the model is shown beside it is in the records that the run names.
+// IntentPayload asks what a message wants. The rest of the prompt comes from the records that the run names.
 type IntentPayload struct {
 	Words string `json:"words"`
 }
@@ -95,7 +95,7 @@ const promptText = "prompt"
 // intentTokens bounds a model's answer.
 const intentTokens = 2000
 
-// fillSchema has the run's model answer in a schema. The usage is returned beside an error, too.
+// fillSchema has the run's model answer in a schema. The usage is returned besides an error, too.
 func (d Deps) fillSchema(
 	ctx context.Context, job run.Job, q *assistant.Prompt, schema model.Schema, into any,
 ) (Answered, error) {

@@ -7,7 +7,7 @@ import (
 	"sibyl/internal/taskchat/understand"
 )
 
-// What a run's story tells of a message.
+// Sentences of a run's story.
 const (
 	storyWanted   bt.Reason = "story.understood.wish: Understood what is wanted: {wish}"
 	storyTask     bt.Reason = "story.found.task: Found what “{reference}” means: {tasks}"

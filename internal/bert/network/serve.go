@@ -91,7 +91,7 @@ func answerAll(ctx context.Context, dir string, questions <-chan bert.Question, 
 			began := time.Now()
 			if m == nil {
 				if m, err = loadModel(dir); err == nil {
-					debug.FreeOSMemory() // what loading took beside the model
+					debug.FreeOSMemory() // what loading took besides the model
 					m.info.LoadTime = time.Since(began)
 				}
 			}

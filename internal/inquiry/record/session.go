@@ -68,7 +68,7 @@ const (
 	KindOther    Kind = "other"
 )
 
-// EventKind says what happened beside questions and answers.
+// EventKind says what happened besides questions and answers.
 type EventKind string
 
 // The events of the audit trail. A reported contradiction that is unverifiable or was taken back is an error, too; its
@@ -230,7 +230,7 @@ type Audit struct {
 	By  string `json:"by,omitempty" doc:"Who wrote the summary."`
 }
 
-// TrailEntry is an event beside questions and answers.
+// TrailEntry is an event besides questions and answers.
 type TrailEntry struct {
 	Timestamp    time.Time `json:"timestamp"`
 	Event        EventKind `json:"event" enum:"provider_switch,timeout,error"`

@@ -19,7 +19,7 @@ import (
 	"sibyl/internal/model"
 )
 
-// What goes wrong beside an answer.
+// What goes wrong besides an answer.
 const (
 	chosenByOther bt.Reason = "witness.other: {model}: {why}; the quotations are chosen by {by}"
 	notInPassage  bt.Reason = "witness.misquoted: {model} quoted what is not in the passage, which was left out: " +
@@ -49,7 +49,7 @@ type Answer struct {
 	Citations []Citation // in the order of Text; none from a model
 	NotFound  bool       // no passage on the question was found; Text says so
 	By        string     // who answered, or chose the quotations: "documents", or "provider:model"
-	Notes     []bt.Why   // what happened beside the answer: "the search by meaning failed, …"
+	Notes     []bt.Why   // what happened besides the answer: "the search by meaning failed, …"
 
 	Given []string    // the passages that a model chose from, as "FILE, page 2, passage 7"
 	Model string      // the model that was asked to choose, even if its choice was unusable

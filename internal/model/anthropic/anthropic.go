@@ -31,7 +31,7 @@ const DefaultBaseURL = "https://api.anthropic.com"
 const (
 	// for an unknown model; each of the Claude 4 family or later accepts it
 	DefaultMaxOutputTokens = 8192
-	// the most for any other: the limit has to fit into the window beside the conversation
+	// the most for any other: the limit has to fit into the window besides the conversation
 	maxDefaultOutput = 64_000
 )
 

@@ -9,8 +9,8 @@ import (
 	"sibyl/internal/model/wire"
 )
 
-// nativeTurn is what Native.Turn holds beside the text and the calls of a turn, and the model that wrote it: it is sent
-// back only to that model.
+// nativeTurn is what Native.Turn holds besides the text and the calls of a turn, and the model that wrote it: it is
+// sent back only to that model.
 type nativeTurn struct {
 	Model  string                     `json:"model"`
 	Fields map[string]json.RawMessage `json:"fields,omitempty"` // reasoning in the message, by the name of its field

@@ -1,7 +1,7 @@
 // Package speech transcribes with a command of the person's choice, which prints what is said in a file, or with
 // whisper.cpp's server.
 //
-// Guarantees of the command beside those of package model; the server's are those of package wire:
+// Guarantees of the command besides those of package model; the server's are those of package wire:
 //   - No shell: an argument is what the settings say, and what replaces a placeholder can't be an option.
 //   - The audio lies in a folder that nobody else can read, in which the command runs, and which is gone when
 //     Transcribe returns, with all that the command left there.

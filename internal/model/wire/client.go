@@ -1,7 +1,7 @@
 // Package wire is what adapters share that ask a provider over HTTP: everything about a call that does not depend on
 // the protocol. Only adapters import it.
 //
-// An adapter embeds a Client, made of its Config and its Protocol. In return it keeps these guarantees beside those of
+// An adapter embeds a Client, made of its Config and its Protocol. In return it keeps these guarantees besides those of
 // package model:
 //   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use
 //     and holds nothing of any request. It should be opened once for a process: all its requests share its connections.
@@ -18,7 +18,7 @@
 //     the Config, or more of the base URL than its host and path; a provider's words are cut to one line of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind over every protocol. A request that
 //     broke after its caller withdrew it is Cancelled.
-//   - One call makes one request, an Embed one for every 64 texts, beside the properties that an adapter asks for once,
+//   - One call makes one request, an Embed one for every 64 texts, besides the properties that an adapter asks for once,
 //     before its first turn (Call.GetInfo). The one exception: if an endpoint rejects an optional field, by its name or
 //     in words that its protocol knows, it is asked once more without it; Response.Attempts counts both requests, and
 //     the Client remembers the field.
@@ -86,7 +86,7 @@ type Config struct {
 	// KeepAlive is how long a server keeps the model loaded, if the protocol can say so. Zero: the server's default.
 	KeepAlive time.Duration
 
-	// PlainHTTP are hosts that may get a key, or a header of Header, over plain HTTP, beside this machine: see package
+	// PlainHTTP are hosts that may get a key, or a header of Header, over plain HTTP, besides this machine: see package
 	// cleartext.
 	PlainHTTP []string
 

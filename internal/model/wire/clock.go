@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/model"
 )
 
-// errSilent is a cause with which a call ends its own request, beside model.ErrUnanswered and model.ErrEndless.
+// errSilent is a cause with which a call ends its own request, besides model.ErrUnanswered and model.ErrEndless.
 var errSilent = errors.New("silence in the middle of the answer")
 
 // clock ends a call that makes no progress. It belongs to the call's goroutine.

@@ -1,4 +1,4 @@
-// Package node is what a server process does beside answering: it registers itself, resumes runs that nobody drives,
+// Package node is what a server process does besides answering: it registers itself, resumes runs that nobody drives,
 // and does duties periodically.
 //
 // Guarantees:

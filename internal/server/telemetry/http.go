@@ -12,10 +12,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// HTTP is next with its requests counted and traced, by their routes: what the http.ServeMux that next is, or hands
-// its requests to, has matched. Whoever stands between the two hands on the very request, or a copy whose Pattern is
-// set back; else the route is "". Each request gets an id, which stands in the context and in the header X-Request-Id
-// of the answer. No path, query or header of a request is shown.
+// HTTP returns next with its requests counted and traced by their routes: the Pattern that an http.ServeMux in or
+// behind next has set. A handler between them must pass on the same request, or copy the Pattern back; else the route
+// is "". Each request gets an id, in its context and in the header X-Request-Id of the answer. No path, query or header
+// of a request is recorded.
 func (t *Telemetry) HTTP(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, id := r.Context(), rand.Text()

@@ -51,7 +51,7 @@ func newExporter(c Config, log *slog.Logger, taken prometheus.Counter) (*exporte
 	return &exporter{SpanExporter: otlp, log: log, taken: taken}, err
 }
 
-// ExportSpans implements sdktrace.SpanExporter. What fails is told by the log, so that no error is left to return.
+// ExportSpans implements sdktrace.SpanExporter. It logs failures and returns none.
 func (e *exporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	err := e.SpanExporter.ExportSpans(ctx, spans)
 	if err == nil {

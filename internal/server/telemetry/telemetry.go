@@ -47,11 +47,10 @@ type Config struct {
 	// traces.
 	AcceptParent bool
 
-	// Waiting, if set, tells of the runs that wait for a process, each time that metrics are read; it heeds its
-	// context.
+	// Waiting, if set, counts the runs that wait for a process, each time that metrics are read; it obeys its context.
 	Waiting func(ctx context.Context) (Waiting, error)
 
-	// PlainHTTP are hosts that may get Header over plain HTTP, beside this machine: see package cleartext.
+	// PlainHTTP are hosts that may get Header over plain HTTP, besides this machine: see package cleartext.
 	PlainHTTP []string
 	// Redact, if set, takes secrets out of what is exported. What is JSON stays JSON.
 	Redact func([]byte) []byte
@@ -171,7 +170,7 @@ func markFailed(span trace.Span, kind string) {
 	span.SetStatus(codes.Error, kind)
 }
 
-// other stands for what is no word of the program.
+// other is the label value in place of a text that is no word of the program.
 const other = "other"
 
 // labelValue is a text that looks like a word of the program, or other.

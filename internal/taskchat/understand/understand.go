@@ -40,7 +40,7 @@ const (
 	Chat     Intent = "chat" // nothing that is known here
 )
 
-// Entities is what was said beside the intent.
+// Entities is what was said besides the intent.
 type Entities struct {
 	// Create, Value: the title; Update: the new title; dates, amounts and priorities stay in it
 	Title          string

@@ -89,7 +89,7 @@ type Address struct {
 	Header string
 	Key    func(ctx context.Context) (string, error)
 	Client *http.Client // nil: a new one
-	// PlainHTTP are hosts that may get the key over plain HTTP, beside this machine: see package cleartext.
+	// PlainHTTP are hosts that may get the key over plain HTTP, besides this machine: see package cleartext.
 	PlainHTTP []string
 }
 

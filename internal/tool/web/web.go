@@ -40,7 +40,7 @@ type Config struct {
 	// Key returns the key of the Engine, if that is Brave or Tavily. Its errors are shown, and must not hold the key.
 	Key func(ctx context.Context) (string, error)
 
-	// PlainHTTP are hosts of engines that may get the key, or the user and password, over plain HTTP, beside this
+	// PlainHTTP are hosts of engines that may get the key, or the user and password, over plain HTTP, besides this
 	// machine: see package cleartext.
 	PlainHTTP []string
 
