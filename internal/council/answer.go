@@ -11,22 +11,22 @@ import (
 	"sibyl/internal/run"
 )
 
-// Purpose is that of an oracle's answer.
+// Purpose is the Purpose of the model request for an oracle's answer.
 const Purpose = "council.answer"
 
-// ReplyPayload asks for the answer of an oracle. Its prompt is a text of the run.
+// ReplyPayload requests the answer of an oracle. Its prompt is a text of the run.
 type ReplyPayload struct {
 	Oracle string `json:"oracle"` // its id
 }
 
-// ReplyReceipt is what an oracle has answered.
+// ReplyReceipt is the answer of an oracle.
 type ReplyReceipt struct {
 	Text     string      `json:"text"`
 	Model    string      `json:"model"`
 	Finish   string      `json:"finish,omitempty"`
 	Usage    model.Usage `json:"usage"`
 	Attempts int         `json:"attempts,omitempty"`
-	Tries    []model.Try `json:"tries,omitempty"` // models that did not answer before
+	Tries    []model.Try `json:"tries,omitempty"` // models that failed before this one answered
 	model.Sent
 }
 
@@ -76,7 +76,7 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 	return r, nil
 }
 
-// emitPieces passes the text of an answer on as it arrives.
+// emitPieces passes on the text of an answer as it arrives, with its pauses.
 func emitPieces(job run.Job) func(model.Delta) error {
 	return func(d model.Delta) error {
 		piece := run.Piece{Text: d.Text, Retract: d.Retract}
@@ -88,14 +88,14 @@ func emitPieces(job run.Job) func(model.Delta) error {
 	}
 }
 
-// KeepPayload asks that the answer of a record is written into the session's folder.
+// KeepPayload requests that the answer in a record is written into the session's folder.
 type KeepPayload struct {
 	Reply  int64  `json:"reply"` // the record of the answer
 	Oracle Seat   `json:"oracle"`
 	Kind   string `json:"kind,omitempty"` // as session.LlmEntry has it
 }
 
-// KeepReceipt says where an answer lies.
+// KeepReceipt names the entry and the file of a saved answer.
 type KeepReceipt struct {
 	Sequence int    `json:"sequence"`
 	File     string `json:"file"`
@@ -131,7 +131,7 @@ func keepAnswer() bt.Leaf {
 		collect, failed)
 }
 
-// saveAnswer writes an answer into the folder.
+// saveAnswer writes an answer into the session's folder. Repeating it writes no second one.
 func (p *performer) saveAnswer(ctx context.Context, job run.Job, asked KeepPayload) (any, error) {
 	r, err := p.responseEntry(asked)
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *performer) saveAnswer(ctx context.Context, job run.Job, asked KeepPaylo
 	})
 }
 
-// findSavedAnswer says whether an answer was saved before a crash.
+// findSavedAnswer finds an answer that was saved before a crash; false if it was not.
 func (p *performer) findSavedAnswer(ctx context.Context, job run.Job) (any, bool, error) {
 	asked, err := run.PayloadOf[KeepPayload](job)
 	if err != nil {
@@ -160,10 +160,10 @@ func (p *performer) findSavedAnswer(ctx context.Context, job run.Job) (any, bool
 	return KeepReceipt{e.Sequence, e.File}, was, err
 }
 
-// operation names the writing of an answer: it is the same after a crash, and for another try.
+// operation identifies the saving of an answer; it is the same after a crash and in every retry.
 func operation(v *run.View, p KeepPayload) string { return fmt.Sprintf("%s/%d", v.ID, p.Reply) }
 
-// responseEntry is an answer as the folder keeps it.
+// responseEntry builds the entry of an answer from its receipt, for the session's folder.
 func (p *performer) responseEntry(k KeepPayload) (r session.Response, err error) {
 	c, err := p.view.Receipt(k.Reply)
 	if err != nil {
@@ -188,7 +188,7 @@ func (p *performer) responseEntry(k KeepPayload) (r session.Response, err error)
 	return r, nil
 }
 
-// textAndModel is what an oracle or a chair said, and by which model.
+// textAndModel gives the text of an oracle's or a chair's answer, and its model.
 func textAndModel(c *run.CompletionRecord) (text, by string, err error) {
 	switch r := c.Value.(type) {
 	case ReplyReceipt:

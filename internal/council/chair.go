@@ -3,7 +3,7 @@ package council
 import (
 	"cmp"
 	"context"
-	_ "embed" // the words
+	_ "embed" // words.json
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,32 +19,32 @@ import (
 	"sibyl/internal/text"
 )
 
-// ChairPayload asks an oracle to merge what all have said.
+// ChairPayload requests that an oracle merges the answers.
 type ChairPayload struct {
 	Chair   Seat     `json:"chair"`
 	Answers []Spoken `json:"answers"`
 }
 
-// MergedAnswers is what a chair makes of the oracles' answers. What is in Overlooked, no oracle said.
+// MergedAnswers is a chair's summary of the answers. The sentences of Overlooked have no authors.
 type MergedAnswers struct {
 	Sentences  []Sentence `json:"sentences"`
 	Agree      []Sentence `json:"agree,omitempty"`
 	Differ     []Sentence `json:"differ,omitempty"`
 	Overlooked []Sentence `json:"overlooked,omitempty"`
-	Unused     []string   `json:"unused,omitempty"` // oracles who are named for none of the sentences
+	Unused     []string   `json:"unused,omitempty"` // oracles named in none of Sentences
 }
 
-// Sentence is one of a chair, in one line. By and Unproven are names of oracles, in the order of their answers; where
-// there are none, the sentence is the chair's own.
+// Sentence is a sentence of a chair, in one line. By and Unproven are names of oracles, in the order of their answers;
+// if both are empty, the sentence is the chair's own.
 type Sentence struct {
 	Text string   `json:"text"`
-	By   []string `json:"by,omitempty"` // whose answers hold the words that the chair quotes for it
-	// whom the chair names as well, though their answers do not hold what it quotes
+	By   []string `json:"by,omitempty"` // oracles whose answers contain the words that the chair quotes
+	// oracles that the chair names although their answers do not contain the quoted words
 	Unproven []string `json:"unproven,omitempty"`
 	Minority bool     `json:"minority,omitempty"`
 }
 
-// ChairReceipt is what a chair has made of the answers. Text is Markdown of it.
+// ChairReceipt is a chair's summary of the answers; Text is the same in Markdown.
 type ChairReceipt struct {
 	Text string `json:"text"`
 	MergedAnswers
@@ -53,7 +53,7 @@ type ChairReceipt struct {
 	Composed
 }
 
-// chairReply is what the chair's model replies. For each name it quotes the words that it relies on.
+// chairReply is the reply of the chair's model. For each oracle that it names it quotes the words it relies on.
 type chairReply struct {
 	Sentences  []credited `json:"sentences" min:"1" max:"60"`
 	Agree      []point    `json:"agree" max:"8"`
@@ -61,25 +61,25 @@ type chairReply struct {
 	Overlooked []string   `json:"overlooked" max:"8"`
 }
 
-// point is a sentence as a model gives it.
+// point is a sentence of the model's reply.
 type point struct {
 	Text string   `json:"text" min:"1"`
 	By   []quoted `json:"by"`
 }
 
-// credited is a point that may be of a minority.
+// credited is a point that may be a minority view.
 type credited struct {
 	point
 	Minority bool `json:"minority"`
 }
 
-// quoted are words of an oracle's answer.
+// quoted are words that the model claims to quote from an oracle's answer.
 type quoted struct {
 	Oracle string `json:"oracle"`
 	Words  string `json:"words"`
 }
 
-// uncredited are points of which none is a minority's.
+// uncredited converts points to credited, none of them a minority view.
 func uncredited(points []point) (all []credited) {
 	for _, p := range points {
 		all = append(all, credited{point: p})
@@ -154,7 +154,7 @@ func (p *performer) mergeAnswers(ctx context.Context, _ run.Job, asked ChairPayl
 	return r, nil
 }
 
-// unusedOracles are the oracles who are named for no sentence.
+// unusedOracles gives the names of the oracles that no sentence names.
 func unusedOracles(answers []Answer, all []Sentence) (names []string) {
 	for _, a := range answers {
 		name := a.Oracle.Name
@@ -167,7 +167,8 @@ func unusedOracles(answers []Answer, all []Sentence) (names []string) {
 	return names
 }
 
-// attributeSentences names the authors of sentences: as proven those whose answers contain the words quoted for them.
+// attributeSentences sorts the oracles named for each sentence: By if their answer contains the quoted words, else
+// Unproven. It drops blank sentences and names of nobody in answers.
 func attributeSentences(given []credited, answers []Answer) (all []Sentence) {
 	for _, one := range given {
 		s := Sentence{Text: plainLine(one.Text)}
@@ -195,11 +196,11 @@ func attributeSentences(given []credited, answers []Answer) (all []Sentence) {
 	return all
 }
 
-// fewestQuoted is how many words prove something: fewer are in many an answer by chance.
+// fewestQuoted is the least number of words that prove an author: fewer may match by chance.
 const fewestQuoted = 3
 
-// containsWords says whether an answer contains these words, one after the other. Case, punctuation and Markdown
-// between them don't count.
+// containsWords reports whether an answer contains these words in sequence, ignoring case and punctuation. False for
+// fewer than fewestQuoted words, unless they are the whole answer.
 func containsWords(answer, words string) bool {
 	wanted := wordsOnly(words)
 	if strings.Count(wanted, " ") < fewestQuoted-1 && wanted != wordsOnly(answer) || wanted == "" {
@@ -208,14 +209,14 @@ func containsWords(answer, words string) bool {
 	return strings.Contains(" "+wordsOnly(answer)+" ", " "+wanted+" ")
 }
 
-// wordsOnly is a text as its words alone, in lower case with a space between them.
+// wordsOnly reduces a text to its words, in lower case and separated by spaces.
 func wordsOnly(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r)
 	}), " ")
 }
 
-// plainLine is a text in one line, which leaves brackets to those that say whose a sentence is.
+// plainLine puts a text in one line and replaces its square brackets, which mark the authors of sentences.
 func plainLine(s string) string {
 	return strings.NewReplacer("[", "(", "]", ")").Replace(text.OneLine(s))
 }
@@ -223,7 +224,7 @@ func plainLine(s string) string {
 //go:embed words.json
 var wordsFile []byte
 
-// words are the few that are shown in the session's language, and its name in English.
+// words are the words shown in the session's language, and the English Name of that language.
 type words struct {
 	Name, Chair, Own, Minority, Unused, Unproven, Agree, Differ, Overlooked string
 }
@@ -235,7 +236,7 @@ var allWords = sync.OnceValue(func() (all map[string]words) {
 	return all
 })
 
-// wordsOf are those of a language; English ones where there are none.
+// wordsOf gives the words of a language; the English ones if it is not known.
 func wordsOf(language string) words {
 	if w, known := allWords()[language]; known {
 		return w
@@ -243,7 +244,7 @@ func wordsOf(language string) words {
 	return allWords()["en"]
 }
 
-// markdown is what a chair has made of answers, each sentence with whose it is.
+// markdown formats a chair's summary, each sentence with its authors; a "?" marks unproven ones.
 func (m *MergedAnswers) markdown(w words) string {
 	b := &strings.Builder{}
 	doubt := false

@@ -23,20 +23,20 @@ import (
 	"sibyl/internal/text"
 )
 
-// journalName is the session of the journal that holds the runs about one of the Council's, after n such sessions were
-// removed: it follows from the two, so that nothing of it has to be kept in the folder.
+// journalName gives the id of the journal's session for the runs of a Council session, after n earlier ones were
+// removed. It is computed, so that the folder need not store it.
 func journalName(owner journal.Owner, id string, n int) string {
 	return idOf("council", string(owner), id, strconv.Itoa(n))
 }
 
-// idOf is an id that follows from what it is of.
+// idOf computes an id from parts: the same parts give the same id.
 func idOf(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
-// JournalSession is the session of the journal that holds the runs about one of the Council's, or will. One that was
-// removed has a successor.
+// JournalSession gives the id of the journal's session for the runs of a Council session. The journal may not have it
+// yet; if it was removed there, the result is its successor.
 func (d Deps) JournalSession(ctx context.Context, owner journal.Owner, id string) (string, error) {
 	for n := 0; ; n++ {
 		name := journalName(owner, id, n)
@@ -52,23 +52,23 @@ func (d Deps) JournalSession(ctx context.Context, owner journal.Owner, id string
 	}
 }
 
-// sessionContent is what a session holds, for a context.
+// sessionContent is the content of a session, from which a context is assembled.
 type sessionContent struct {
 	entries []prompt.Entry
-	left    []string // what it lacks, in words
-	doubted []string // what of it may not have been said, in words
+	left    []string // what is missing, in words
+	doubted []string // what may not have been said, in words
 	waiting int      // recordings without a transcript yet
-	failed  int      // that could not be transcribed
+	failed  int      // recordings that could not be transcribed
 }
 
-// entriesWithWords are the entries in which somebody speaks.
+// entriesWithWords gives the entries that have words, or whose file is missing.
 func (said *sessionContent) entriesWithWords() []prompt.Entry {
 	return slices.DeleteFunc(slices.Clone(said.entries), func(e prompt.Entry) bool {
 		return !e.Missing && strings.TrimSpace(e.Text) == ""
 	})
 }
 
-// language is what is spoken in a session.
+// language gives the language of a session: the one set, or the one detected in its transcripts.
 func (said *sessionContent) language(s session.Session) string {
 	var texts []string
 	for _, e := range said.entries {
@@ -79,8 +79,8 @@ func (said *sessionContent) language(s session.Session) string {
 	return prompt.Language(s.Language, texts)
 }
 
-// readContent reads what a session holds, without secrets: they leave neither with a prompt nor with an export. A file
-// that is missing or can't be read is named, and the others are read.
+// readContent reads the transcripts and answers of a session, with secrets redacted. A file that is missing or can't be
+// read is named in left; the others are read all the same.
 func (d Deps) readContent(
 	ctx context.Context, folder *session.Store, s session.Session,
 ) (all sessionContent, err error) {
@@ -122,7 +122,7 @@ func (d Deps) readContent(
 	return all, nil
 }
 
-// flagKinds are the kinds of flags of a transcript.
+// flagKinds gives the kinds of a transcript's flags, each once.
 func flagKinds(e session.AudioEntry) (kinds []string) {
 	for _, f := range e.Flags {
 		if !slices.Contains(kinds, f.Kind) {
@@ -132,7 +132,7 @@ func flagKinds(e session.AudioEntry) (kinds []string) {
 	return kinds
 }
 
-// noteUnreadable notes that a file could not be read, if err says so.
+// noteUnreadable adds to left that a file is missing or can't be read; nothing if err is nil.
 func (said *sessionContent) noteUnreadable(what, file string, err error) {
 	switch {
 	case err == nil:
@@ -143,7 +143,7 @@ func (said *sessionContent) noteUnreadable(what, file string, err error) {
 	}
 }
 
-// cutInWords says what did not fit; "" if all did.
+// cutInWords says how much fitted into a context: "7 of 9 transcripts"; "" if everything did.
 func cutInWords(c prompt.Context) string {
 	var all []string
 	if c.Transcripts < c.TranscriptsOf {
@@ -155,7 +155,8 @@ func cutInWords(c prompt.Context) string {
 	return strings.Join(all, ", ")
 }
 
-// contextRoom is how many tokens of the context fit into the model's window beside so many others; 0: all of them.
+// contextRoom gives the tokens that the context may have in the model's window beside so many others. 0: it is not cut,
+// since it fits, or the run does not store its entries.
 func (p *performer) contextRoom(ctx context.Context, tokens int) (int, error) {
 	content, err := p.view.Text(ctx, textContext)
 	if err != nil {
@@ -168,7 +169,7 @@ func (p *performer) contextRoom(ctx context.Context, tokens int) (int, error) {
 	return max(room, 1), nil
 }
 
-// contextWithin is the context of the run within so many tokens, assembled anew; 0: the text as it is.
+// contextWithin gives the run's context, assembled again to fit into room tokens; 0: the stored text.
 func (p *performer) contextWithin(ctx context.Context, room int) (c prompt.Context, err error) {
 	if room == 0 {
 		content, err := p.view.Text(ctx, textContext)
@@ -182,7 +183,7 @@ func (p *performer) contextWithin(ctx context.Context, room int) (c prompt.Conte
 	return prompt.Assemble(entries, prompt.Options{Language: p.env.Language, History: true, Budget: room}), err
 }
 
-// snapshot is how the context was made.
+// snapshot describes the context, for the entry of an answer.
 func (a *gathered) snapshot() session.ContextSnapshot {
 	tokens := a.context.Tokens
 	return session.ContextSnapshot{Transcripts: a.context.Transcripts, Responses: a.context.Responses,
@@ -192,13 +193,13 @@ func (a *gathered) snapshot() session.ContextSnapshot {
 
 func seatOf(p persona.Persona) Seat { return Seat{p.ID, p.Name, p.Slug} }
 
-// oracleTexts are what the run of one oracle keeps: the very prompt, and whose it is.
+// oracleTexts gives the texts that the run of one oracle stores: the oracle, and its complete prompt.
 func oracleTexts(p persona.Persona, context string) ([]run.Text, error) {
 	oracle, err := jsonText(textOracle, p)
 	return []run.Text{oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, context))}}, err
 }
 
-// sharedTexts are what all oracles of a sitting have in common.
+// sharedTexts gives the texts that all oracles of a sitting share: the context and its entries.
 func (a *gathered) sharedTexts() ([]run.Text, error) {
 	entries, err := jsonText(textEntries, a.entries)
 	return []run.Text{entries, {Name: textContext, Content: []byte(a.context.Text)}}, err
@@ -209,7 +210,7 @@ func jsonText(name string, v any) (run.Text, error) {
 	return run.Text{Name: name, Content: content}, err
 }
 
-// promptHash names the prompt among the texts of a run.
+// promptHash gives the hash of the prompt among the texts of a run; "" if there is none.
 func promptHash(texts []run.Text) string {
 	for _, t := range texts {
 		if t.Name == textPrompt {
@@ -219,7 +220,7 @@ func promptHash(texts []run.Text) string {
 	return ""
 }
 
-// Preview is what an oracle would be asked.
+// Preview is the prompt that an oracle would be sent, and how it was made.
 type Preview struct {
 	Oracle   Seat                    `json:"oracle"`
 	Model    string                  `json:"model,omitempty" doc:"Left out where there is none."`
@@ -230,7 +231,7 @@ type Preview struct {
 	Doubted  []string                `json:"doubted,omitempty" doc:"What of the context may not have been said."`
 }
 
-// Preview gives the very prompts that oracles would be sent. Nothing is asked, and nothing kept.
+// Preview gives the exact prompts that the oracles would be sent. It asks no model and stores nothing.
 func (d Deps) Preview(ctx context.Context, owner journal.Owner, o Options) (all []Preview, err error) {
 	folder, err := d.Sessions(owner)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"sibyl/internal/run"
 )
 
-// The assistants of the Council, which have one tree. The runs of a member are those of one oracle in a sitting: they
-// accompany its run.
+// The assistants of the Council; they share one tree. A run of MemberName is that of one oracle in a sitting, and
+// accompanies the sitting's run.
 const (
 	Name              = "council"
 	MemberName        = "council.member"
@@ -27,16 +27,16 @@ const (
 // The kinds of effects.
 const (
 	EffectReply      = "council.reply"      // a model answers as an oracle
-	EffectMember     = "council.member"     // one oracle of a sitting answers, by a run of its own
-	EffectChair      = "council.chair"      // one oracle merges the answers of all
+	EffectMember     = "council.member"     // one oracle of a sitting answers in its own run
+	EffectChair      = "council.chair"      // a model merges the answers
 	EffectKeep       = "council.keep"       // an answer is written into the session's folder
-	EffectName       = "council.name"       // a model names the session, and the name is kept
-	EffectNext       = "council.next"       // the next recording that waits
-	EffectTranscribe = "council.transcribe" // it is written down, and its transcript kept
-	EffectSettle     = "council.settle"     // how the session stands after it
+	EffectName       = "council.name"       // a model names the session, and the name is saved
+	EffectNext       = "council.next"       // finds the next recording to transcribe
+	EffectTranscribe = "council.transcribe" // a recording is transcribed, and the transcript saved
+	EffectSettle     = "council.settle"     // sets the session's state after transcribing
 )
 
-// Deps is what the Council needs of the outside.
+// Deps is what the Council needs from outside.
 type Deps struct {
 	Store    journal.Store
 	Sessions func(owner journal.Owner) (*session.Store, error)
@@ -47,25 +47,25 @@ type Deps struct {
 	Prompts  fs.FS // chair.md and name.md
 	Now      func() time.Time
 
-	// Missing says which setting would transcribe, in words for people; "": it can.
+	// Missing says which setting transcription lacks, for people; "": it can transcribe.
 	Missing func() string
-	// Transcribe writes down a recording. Errors are *model.Error; tell hears of parts that are done, and of pauses.
+	// Transcribe transcribes a recording. Errors of the transcriber are *model.Error; tell receives progress and pauses.
 	Transcribe func(ctx context.Context, file, language string, tell Transcribing) (session.Transcript, error)
-	// Driven says whether somebody drives a run that has not ended.
+	// Driven reports whether somebody drives a running run.
 	Driven func(journal.Run) bool
-	// Within has an oracle of a sitting answer by the run of that id, and gives its outcome.
+	// Within begins or resumes the run with this id, in which an oracle of a sitting answers, and gives its outcome.
 	Within func(ctx context.Context, owner journal.Owner, id string, o Options) (outcome json.RawMessage, err error)
-	// Withdraw asks that run to stop.
+	// Withdraw asks such a run to stop.
 	Withdraw func(ctx context.Context, owner journal.Owner, id string) error
 }
 
-// Transcribing hears how the transcription of a recording goes on.
+// Transcribing receives the progress of a transcription.
 type Transcribing struct {
 	Progress func(done, of int) // parts
-	Wait     func(model.Wait)   // the transcriber is asked again after a pause
+	Wait     func(model.Wait)   // a pause before a retry
 }
 
-// New makes the assistant.
+// New makes the assistant Name.
 func New(d Deps) (*run.Assistant, error) {
 	leaves, opt, err := Leaves()
 	if err != nil {
@@ -113,7 +113,7 @@ func (d Deps) open(_ context.Context, v *run.View) (map[string]run.Performer, fu
 	}, nil, nil
 }
 
-// withFolder runs do with the sessions of the run's owner. Errors become faults of the folder.
+// withFolder calls do with the sessions of the run's owner. Errors that are no faults become faults of KindFolder.
 func withFolder[T any](p *performer, do func(s *session.Store) (T, error)) (done T, err error) {
 	s, err := p.Sessions(p.view.Owner)
 	if err == nil {
@@ -125,10 +125,10 @@ func withFolder[T any](p *performer, do func(s *session.Store) (T, error)) (done
 	return done, err
 }
 
-// wasDeleted is why no model is asked any more.
+// wasDeleted is the reason of the fault of notDeleted.
 const wasDeleted = "the session was deleted"
 
-// notDeleted is a fault if the session of the run is no longer there: then nothing of it goes to a model.
+// notDeleted returns a fault if the run's session no longer exists: then nothing of it may be sent to a model.
 func (p *performer) notDeleted(ctx context.Context) error {
 	s, err := p.Sessions(p.view.Owner)
 	if err == nil {
@@ -137,8 +137,8 @@ func (p *performer) notDeleted(ctx context.Context) error {
 	if errors.Is(err, session.ErrNotFound) {
 		return &bt.Fault{Kind: KindFolder, Reason: wasDeleted}
 	}
-	return nil // of any other folder, the answer waits in the journal
+	return nil // after any other error of the folder, the answer waits in the journal
 }
 
-// KindFolder is the fault of an effect that the session's folder did not take.
+// KindFolder is the kind of the fault if the session's folder can't be read or written.
 const KindFolder = "folder"

@@ -1,24 +1,23 @@
 // Package council is the Council: a person thinks aloud in a session, and oracles, which are personas written as
 // Markdown files, answer with the whole context (requirement 2).
 //
-// Its parts: session is the folder that holds what was said and answered, persona the oracles, prompt the context that
-// they are given. This package has what decides and asks: the leaves of trees/council.xml, and Desk, the acts of a
-// person.
+// Its subpackages: session stores the sessions, persona reads the oracles, prompt assembles the context. This package
+// has the leaves of trees/council.xml with their effects, and Desk, which performs the actions of a person.
 //
 // Guarantees:
-//   - The folder is the truth for what it holds. Transcribing and asking are runs; adding, renaming and preferences are
-//     acts of the person, done at once.
-//   - A run of an oracle begins with the very prompt that its model is sent, and with how it was made. What is added to
-//     the session later changes neither. All oracles of one sitting have the same context.
-//   - An answer is written into the folder once, whatever crashes. One that can't be written is shown, stays in the
-//     journal, and is written by whoever next opens the session (Desk.Open).
-//   - One oracle that fails or times out harms no other, and half an answer is none. Answers stand if the chair fails.
-//   - Without a model nobody answers as an oracle: nothing that rules made stands in a session's history.
-//   - A chair's sentence is by those whose answers hold the words that it quotes; others whom it names are marked as
-//     unproven.
-//   - A session is READY only when an answer's context held all that was said in it.
-//   - Nothing that was said or answered reads as the header of an entry, as the heading of another's answer or as a
-//     placeholder.
-//   - After a restart a run goes on where it was: an oracle that had answered is not asked again.
-//   - A session is transcribed by one run at a time. One whose run nobody drives any more is INTERRUPTED.
+//   - The folder is authoritative for its content. Transcribing and asking are runs; adding, renaming and preferences
+//     are actions of the person, done at once.
+//   - The run of an oracle begins with the exact prompt that its model is sent, and a description of it. Later additions
+//     to the session change neither. All oracles of a sitting have the same context.
+//   - An answer is written into the folder exactly once, even after crashes. One that can't be written is shown, stays
+//     in the journal, and is written when the session is next opened (Desk.Open).
+//   - An oracle that fails or times out affects no other, and its partial answer does not count. If the chair fails, the
+//     answers remain.
+//   - Without a model no oracle answers: the offline rules never write into a session's history.
+//   - A chair's sentence is attributed to the oracles whose answers contain the words it quotes; others that it names
+//     are marked as unproven.
+//   - A session is READY only if the context of an answer contained everything that was said in it.
+//   - No text that was said or answered can look like the header of an entry, the heading of an answer or a placeholder.
+//   - After a restart a run continues where it was: an oracle that has answered is not asked again.
+//   - A session is transcribed by one run at a time. If nobody drives that run any more, the session is INTERRUPTED.
 package council

@@ -14,19 +14,19 @@ import (
 	"sibyl/internal/files"
 )
 
-// Added is what came of adding a file.
+// Added is the result of adding a file.
 type Added struct {
 	Entry AudioEntry `json:"entry"`
-	// Same is the sequence of the entry that has this very content already: Entry is that one, and nothing was added.
-	// 0: there was none.
+	// Same is the sequence of an entry that already has this content: then Entry is that entry, and none was added.
+	// 0: Entry is new.
 	Same int `json:"same_as,omitempty"`
 }
 
-// AddAudio takes in a recording, to the end of content. Original is what it is called where it comes from: a label, and
-// where the content does not tell, its ending. A text file (.txt, .md), a PDF and a DOCX become an entry with a
-// transcript and no audio. What is empty, too large or no audio is an *Invalid, and nothing of it is kept; so it is
-// with every other error. A session that somebody is adding to is not held up while content arrives; who cancels ctx
-// has to end a content that blocks, too.
+// AddAudio adds a recording; it reads content to its end. original is the file's name at its source: a label, and the
+// source of the file ending if the content does not show one. A text file (.txt, .md), a PDF and a DOCX become an entry
+// with a transcript and no audio. It returns an *Invalid if the content is empty, too large or not audio; on any error
+// nothing is kept. It locks the session only after content has arrived. Cancelling ctx does not interrupt a blocked
+// Read of content; the caller has to end that.
 func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Reader) (added Added, err error) {
 	root, err := s.rootWith(id)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	return added, err
 }
 
-// AddText takes in words that were typed in, as an entry with a transcript and no audio. The same words twice are two
-// entries.
+// AddText adds typed text, as an entry with a transcript and no audio. It returns an *Invalid if the text is empty, too
+// large or not UTF-8. The same text added twice gives two entries.
 func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err error) {
 	if err := s.checkText("the text", text); err != nil {
 		return e, err
@@ -80,7 +80,7 @@ func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err
 	return e, err
 }
 
-// checkText says whether a text can be taken in.
+// checkText returns an *Invalid if a text is too large, not UTF-8 or blank; what names it in the error.
 func (s *Store) checkText(what, text string) error {
 	switch {
 	case len(text) > s.c.MaxText:
@@ -94,12 +94,12 @@ func (s *Store) checkText(what, text string) error {
 	return nil
 }
 
-// Blank says that there is nothing to read in a text, which no session takes in.
+// Blank reports whether a text has nothing visible in it; such a text can't be added.
 func Blank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) })
 }
 
-// addText makes an entry of a text, or of the file of it that a crash left.
+// addText appends an entry for a text and writes its file, or uses the file of the same text that a crash left.
 func (h *lockedSession) addText(text, original string) (AudioEntry, error) {
 	e := AudioEntry{
 		ReceivedAt: h.store.now(), Size: int64(len(text)), Status: Success, Checksum: files.Hash([]byte(text)),
@@ -127,7 +127,7 @@ func (h *lockedSession) addText(text, original string) (AudioEntry, error) {
 	return e, nil
 }
 
-// entryWithContent finds the entry that has the content of an upload; nil if there is none.
+// entryWithContent finds the entry that has the content of an upload; nil if there is none. It points into h.
 func (h *lockedSession) entryWithContent(u *upload, isText bool) (*AudioEntry, error) {
 	for i := range h.Audio {
 		e := &h.Audio[i]
@@ -135,7 +135,7 @@ func (h *lockedSession) entryWithContent(u *upload, isText bool) (*AudioEntry, e
 			continue
 		}
 		sum := e.Checksum
-		// written by hand
+		// an entry that was written by hand has no checksum
 		if info, err := h.root.Lstat(h.fileName(audioFolder, e.File)); sum == "" && checkFile(e.File) == nil && err == nil &&
 			info.Size() == u.size {
 			if sum, err = hashFile(h.root, h.fileName(audioFolder, e.File)); err != nil {

@@ -8,31 +8,31 @@ import (
 	"sibyl/internal/text"
 )
 
-// ErrNotFound says that there is no such session, entry or answer.
+// ErrNotFound means that there is no such session, entry or answer, or that an entry lacks the requested part.
 var ErrNotFound = errors.New("not found")
 
 func errNoSession(id string) error {
 	return fmt.Errorf("session “%s”: %w", shortened(id), ErrNotFound)
 }
 
-// Kind says what is wrong with what was handed in.
+// Kind says what is wrong with an input.
 type Kind string
 
 // The kinds of Invalid.
 const (
-	Form       Kind = "form"       // it is not what it has to be
-	Empty      Kind = "empty"      // there is nothing in it
-	TooLarge   Kind = "too_large"  // it is over a bound
+	Form       Kind = "form"       // it has the wrong form
+	Empty      Kind = "empty"      // it is empty
+	TooLarge   Kind = "too_large"  // it exceeds a limit
 	NotAudio   Kind = "not_audio"  // it is neither audio nor text
-	Unreadable Kind = "unreadable" // it is a document without a text that can be read
+	Unreadable Kind = "unreadable" // it is a document whose text can't be read
 )
 
-// Invalid is something that was handed in and can't be taken: the file of a name, or the field.
+// Invalid is the error for an input, a file or a field, that is refused.
 type Invalid struct {
 	Kind    Kind
 	What    string // "the name", "“memo.ogg”"
 	Problem string // "is empty"
-	Err     error  // why, if something else said so
+	Err     error  // the cause; nil if there is no other error
 }
 
 func (e *Invalid) Error() string {
@@ -44,12 +44,12 @@ func (e *Invalid) Error() string {
 
 func (e *Invalid) Unwrap() error { return e.Err }
 
-// tooLarge is an *Invalid of what is over a bound of so many bytes.
+// tooLarge returns an *Invalid for an input of more than most bytes.
 func tooLarge(what string, most int64) error {
 	return &Invalid{Kind: TooLarge, What: what, Problem: "is larger than " + sizeInWords(most)}
 }
 
-// sizeInWords is a bound in words.
+// sizeInWords formats a size for messages, rounded down to a whole unit: "16 MB".
 func sizeInWords(bytes int64) string {
 	for _, unit := range []struct {
 		name string
@@ -62,7 +62,7 @@ func sizeInWords(bytes int64) string {
 	return fmt.Sprintf("%d bytes", bytes)
 }
 
-// Damaged is a session whose metadata.json can't be used. Repair keeps it aside and rebuilds it from the folder.
+// Damaged is the error for a session whose metadata.json can't be used. Repair sets the file aside and rebuilds it.
 type Damaged struct {
 	ID     string
 	Reason string
@@ -75,17 +75,17 @@ func (e *Damaged) Error() string {
 
 func (e *Damaged) Unwrap() error { return e.Err }
 
-// The bounds of texts from outside, in characters.
+// The maximum lengths of texts from outside, in characters.
 const (
 	longestLabel  = 255 // of a file's name
 	longestReason = 1000
 	longestShown  = 60 // in a message
 )
 
-// label is a name from outside as a label: its last part, in one line, bounded.
+// label gives the last part of a path or file name from outside, in one line of limited length.
 func label(name string) string {
 	return text.Brief(name[strings.LastIndexAny(name, `/\`)+1:], longestLabel)
 }
 
-// shortened is a text from outside as a message shows it.
+// shortened gives a text from outside in one line, short enough for a message.
 func shortened(s string) string { return text.Brief(s, longestShown) }

@@ -15,8 +15,8 @@ import (
 	"sibyl/internal/files"
 )
 
-// writeText writes a text into a folder of the session. A file that was not there goes again if metadata.json can't be
-// written.
+// writeText writes or replaces a file in a folder of the session. If metadata.json can't be written afterwards, a new
+// file is removed again; a replaced one is not restored.
 func (h *lockedSession) writeText(folder, name, text string) error {
 	if err := makeSub(h.root, h.ID, folder); err != nil {
 		return err
@@ -24,7 +24,7 @@ func (h *lockedSession) writeText(folder, name, text string) error {
 	if err := h.store.reachStep("write " + folder); err != nil {
 		return err
 	}
-	mode := fs.FileMode(0) // that of the file in its place
+	mode := fs.FileMode(0) // keeps the mode of the existing file
 	if _, err := h.root.Lstat(h.fileName(folder, name)); errors.Is(err, fs.ErrNotExist) {
 		h.made, mode = append(h.made, h.fileName(folder, name)), 0o600
 	}
@@ -34,7 +34,7 @@ func (h *lockedSession) writeText(folder, name, text string) error {
 	return h.store.reachStep("wrote " + folder)
 }
 
-// moveAudio gives an upload its name in audio/, which no other file has.
+// moveAudio renames an upload to its name in audio/. It fails if a file has that name.
 func (h *lockedSession) moveAudio(from, name string) error {
 	to := h.fileName(audioFolder, name)
 	if err := h.store.reachStep("name upload"); err != nil {
@@ -55,8 +55,8 @@ func (h *lockedSession) moveAudio(from, name string) error {
 	return h.store.reachStep("named upload")
 }
 
-// listFiles gives the files of a folder of the session, by name. Those that are being written have names with a dot,
-// and are left out.
+// listFiles lists the files in a folder of the session, sorted by name; none if there is no folder. It leaves out names
+// that begin with a dot, such as files being written.
 func (h *lockedSession) listFiles(folder string) ([]fs.FileInfo, error) {
 	infos, err := files.List(h.root, h.fileName(folder))
 	infos = slices.DeleteFunc(infos, func(info fs.FileInfo) bool { return strings.HasPrefix(info.Name(), ".") })
@@ -73,9 +73,9 @@ func (h *lockedSession) isListed(folder, name string) bool {
 	})
 }
 
-// findOrNumber finds the file that a crash left with this content: metadata.json does not name it, and fits accepts it.
-// If there is none, name is empty, and next is the first free sequence: after those of all entries, or answers, and of
-// their files.
+// findOrNumber finds a file with this content that a crash left, and gives its name and sequence: one that
+// metadata.json does not list and that fits accepts. If there is none, name is "", and next is the first sequence after
+// those of all entries (for responseFolder: all answers) and their files.
 func (h *lockedSession) findOrNumber(
 	folder, checksum string, bytes int64, fits func(sequence int, rest string) bool,
 ) (name string, next int, err error) {
@@ -108,8 +108,8 @@ func (h *lockedSession) findOrNumber(
 	return "", next + 1, nil
 }
 
-// checkFile says whether a name of metadata.json can be that of a file of ours: metadata.json may be written by hand,
-// too.
+// checkFile returns an *Invalid if a file name from metadata.json could lead outside of its folder or is hidden:
+// metadata.json may have been edited by hand.
 func checkFile(name string) error {
 	if name == "" || strings.HasPrefix(name, ".") || strings.ContainsAny(name, "/\\\x00") || len(name) > 255 ||
 		!filepath.IsLocal(name) {
@@ -119,7 +119,7 @@ func checkFile(name string) error {
 	return nil
 }
 
-// hashFile is the checksum of a file, as files.Hash gives it of a content.
+// hashFile gives the checksum of a file in the form of files.Hash. It refuses symbolic links.
 func hashFile(root *os.Root, name string) (string, error) {
 	if err := files.NoLinks(root, name); err != nil {
 		return "", err

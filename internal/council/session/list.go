@@ -13,31 +13,31 @@ import (
 	"sibyl/internal/text/search"
 )
 
-// Skipped is a folder that is left out of a list, and why.
+// Skipped is a folder that List leaves out, with the reason.
 type Skipped struct {
 	ID     string `json:"session_id"`
 	Reason string `json:"reason"`
-	// Err is what reading the session gave, such as a *Damaged; nil: the folder is no session.
+	// Err is the error from reading the session, such as a *Damaged; nil: the folder is not a session.
 	Err error `json:"-"`
 }
 
-// Repairable tells whether Repair can rebuild the session.
+// Repairable reports whether the session is Damaged, so that Repair can rebuild it.
 func (s Skipped) Repairable() bool {
 	_, damaged := errors.AsType[*Damaged](s.Err)
 	return damaged
 }
 
-// Newer tells whether the session of an id was begun after that of another.
+// Newer reports whether id is of a later session than other, judging by the ids alone.
 func Newer(id, other string) bool { return newestFirst(id, other) < 0 }
 
-// newestFirst orders ids.
+// newestFirst compares two ids for sorting, the later one first.
 func newestFirst(a, b string) int {
 	at, n, _ := parseID(a)
 	bt, m, _ := parseID(b)
 	return cmp.Or(bt.Compare(at), cmp.Compare(m, n), strings.Compare(a, b))
 }
 
-// List reads all sessions, the newest first. What can't be read is skipped and named.
+// List reads all sessions, newest first. Folders that can't be read or are not sessions are listed in skipped.
 func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err error) {
 	root, err := s.open(false)
 	if err != nil || root == nil {
@@ -67,7 +67,7 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 			m, _, err := s.load(root, name)
 			if err == nil {
 				all = append(all, m)
-				// else it was deleted in this moment
+				// otherwise it was deleted just now
 			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) {
 				skipped = append(skipped, Skipped{name, err.Error(), err})
 			}
@@ -76,8 +76,8 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 	return all, skipped, nil
 }
 
-// Find finds sessions, the newest first: the one of this id; else those whose ids begin so; else those with this part
-// of a name, in whatever case and with or without accents. Nothing found is no error.
+// Find finds sessions, newest first: the one with this id; else those whose id begins with query; else those whose name
+// contains it, ignoring case and accents. Finding none is not an error; an empty query is an *Invalid.
 func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	query = strings.TrimSpace(query)
 	if query == "" {
@@ -101,8 +101,8 @@ func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	return found, nil
 }
 
-// nameContains says whether a name contains a part, whatever the case, the accents and what separates words. A part
-// without words, such as an emoji, is compared as it is.
+// nameContains reports whether a name contains part, ignoring case, accents and word separators. A part without words,
+// such as an emoji, must match exactly.
 func nameContains(name, part string) bool {
 	if words := search.Words(part); len(words) > 0 {
 		name, part = strings.Join(search.Words(name), " "), strings.Join(words, " ")

@@ -10,13 +10,13 @@ import (
 	"sibyl/internal/text"
 )
 
-// The lengths of names, in characters.
+// The maximum lengths of names, in characters.
 const (
 	maxName      = 200
-	longestTitle = 60 // of one that is made of the first words
+	longestTitle = 60 // of a name made from the first words
 )
 
-// nameFrom names a session that has no name after the first words of a text. The mark of a heading is none of them.
+// nameFrom names a session that has no name after the first words of a text, redacted and without a leading "#".
 func (s *Session) nameFrom(said string) {
 	if s.Name != "" || s.NamedBy != "" {
 		return
@@ -31,7 +31,7 @@ func (s *Session) nameFrom(said string) {
 	}
 }
 
-// cleanName is a name as it is kept: in one line.
+// cleanName gives a name in one line, or an *Invalid if it is empty, too long or not UTF-8.
 func cleanName(name string) (string, error) {
 	clean := text.OneLine(name)
 	switch n := utf8.RuneCountInString(clean); {
@@ -46,7 +46,7 @@ func cleanName(name string) (string, error) {
 	return clean, nil
 }
 
-// CheckLanguage takes "", and tags such as "pt" and "pt-BR". All else is an *Invalid.
+// CheckLanguage accepts "" and tags such as "pt" and "pt-BR", and returns an *Invalid for anything else.
 func CheckLanguage(language string) error {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	first, rest, _ := strings.Cut(language, "-")
@@ -58,7 +58,7 @@ func CheckLanguage(language string) error {
 	return nil
 }
 
-// namerRank orders those who name a session: a person over a model over the first words.
+// namerRank ranks a value of NamedBy: a person over a model over the first words over none.
 func namerRank(by string) int {
 	switch by {
 	case "":
@@ -71,8 +71,8 @@ func namerRank(by string) int {
 	return 2
 }
 
-// Rename names a session. by is ByPerson, ByWords, or a model as "provider:model". If somebody of a higher rank gave
-// the name (a person over a model over the first words), it stays.
+// Rename names a session; by is ByPerson, ByWords, or a model as "provider:model". It changes nothing, without an
+// error, if the current name has a higher rank: a person over a model over the first words.
 func (s *Store) Rename(ctx context.Context, id, name, by string) (Session, error) {
 	name, err := cleanName(name)
 	if err != nil {
@@ -90,9 +90,9 @@ func (s *Store) Rename(ctx context.Context, id, name, by string) (Session, error
 	})
 }
 
-// Settings are what a person sets of a session. Nil: as it is.
+// Settings are the changes of Set; nil fields stay as they are.
 type Settings struct {
-	Language          *string // "pt", "en", "de" and so on; "": it is found out
+	Language          *string // "pt", "en", "de" and so on; "": detected
 	IncludeLLMHistory *bool
 	SimplifiedButtons *bool
 }

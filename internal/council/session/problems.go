@@ -12,8 +12,8 @@ import (
 // oracleIDLength is how many characters the id of an oracle has.
 const oracleIDLength = 8
 
-// Check names what in a session breaks the rules of its form, in words, its files included. Oracle says whether there
-// is an oracle of an id; nil: that is not asked.
+// Check describes every inconsistency in a session's metadata and files, for people; it changes nothing. oracle reports
+// whether an oracle with this id exists; nil skips that check.
 func (s *Store) Check(ctx context.Context, id string, oracle func(id string) bool) ([]string, error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Store) Check(ctx context.Context, id string, oracle func(id string) boo
 	return found, broken
 }
 
-// problems names what breaks the rules. Exists says whether the session has a file ("llm_responses/001_cetico.txt").
+// problems is Check without the disk. exists reports whether the session has a file ("llm_responses/001_cetico.txt").
 func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 	wrong := func(is bool, format string, args ...any) {
 		if is {
@@ -76,7 +76,7 @@ func (s *Session) problems(exists, oracle func(string) bool) (all []string) {
 		if c.TokensEstimate != nil {
 			tokens = *c.TokensEstimate
 		}
-		byOracle := e.Kind == "" || e.OracleID != "" // not every comparison is an oracle's
+		byOracle := e.Kind == "" || e.OracleID != "" // a chair's answer may have no oracle
 		hasForm := utf8.RuneCountInString(e.OracleID) == oracleIDLength
 		_, rest, numbered := splitSequence(e.File)
 		sequence(where, e.Sequence, seen)

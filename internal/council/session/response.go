@@ -10,17 +10,17 @@ import (
 	"sibyl/internal/files"
 )
 
-// Response is an answer to be saved. Sequence and File of the entry are given to it; a CreatedAt that is zero is now.
+// Response is an answer to save. SaveResponse sets Sequence and File, and CreatedAt if it is zero.
 type Response struct {
 	LlmEntry
-	Slug string // the oracle in the name of the file: "cetico"
+	Slug string // names the oracle in the file name: "cetico"
 	Text string
 }
 
-// longestSlug is how many bytes of a slug are taken.
+// longestSlug is the maximum length of a slug in a file name, in bytes.
 const longestSlug = 80
 
-// slugOf is what of a slug can be in a name of a file.
+// slugOf makes a slug safe for a file name; "oraculo" if nothing of it is left.
 func slugOf(slug string) string {
 	slug = strings.Trim(strings.Map(func(r rune) rune {
 		switch {
@@ -57,8 +57,9 @@ func (r *Response) check() error {
 	return nil
 }
 
-// SaveResponse writes an answer as {seq}_{slug}.txt and adds an entry, once for each Operation: called again, it
-// returns that entry. "" is no operation.
+// SaveResponse writes an answer as {seq}_{slug}.txt and adds an entry, once for each Operation: a second call changes
+// nothing and returns that entry; with Operation "" each call saves. If the context covers all that was said, the
+// session may become Ready.
 func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved LlmEntry, err error) {
 	r.Text = strings.ReplaceAll(strings.ToValidUTF8(r.Text, "\ufffd"), "\x00", "")
 	if err := r.check(); err != nil {
@@ -92,8 +93,7 @@ func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved 
 	return saved, err
 }
 
-// coversAll says whether the context of an answer held all that was said. It lacks what was said meanwhile, and what
-// had no room. A transcript without words need not be in it.
+// coversAll reports whether a context contains every transcript that has words; false also if one can't be read.
 func (s *Store) coversAll(ctx context.Context, h *lockedSession, c ContextSnapshot) bool {
 	return !slices.ContainsFunc(h.entriesOutside(c), func(e AudioEntry) bool {
 		heard, err := s.TranscriptOf(ctx, h.ID, e)
@@ -101,7 +101,7 @@ func (s *Store) coversAll(ctx context.Context, h *lockedSession, c ContextSnapsh
 	})
 }
 
-// entriesOutside are the entries with a transcript that a context does not have.
+// entriesOutside lists the transcribed entries that a context does not contain.
 func (s *Session) entriesOutside(c ContextSnapshot) (all []AudioEntry) {
 	for _, e := range s.Audio {
 		if e.Status == Success && !slices.Contains(c.Entries, e.ID()) {
@@ -111,7 +111,7 @@ func (s *Session) entriesOutside(c ContextSnapshot) (all []AudioEntry) {
 	return all
 }
 
-// answerIndex is the index of the answer of an operation; -1 if there is none.
+// answerIndex gives the index of the answer of an operation; -1 if there is none, or operation is "".
 func (s *Session) answerIndex(operation string) int {
 	if operation == "" {
 		return -1
@@ -119,7 +119,7 @@ func (s *Session) answerIndex(operation string) int {
 	return slices.IndexFunc(s.Answers, func(e LlmEntry) bool { return e.Operation == operation })
 }
 
-// writeResponse writes an answer, or finds the file that a crash left, also where Repair has made an entry of it.
+// writeResponse writes an answer's file, or finds the one that a crash left, even if Repair made an entry of it.
 func (h *lockedSession) writeResponse(slug, text string) (name string, sequence int, err error) {
 	for _, e := range h.Answers {
 		if _, rest, _ := splitSequence(e.File); rest != slug+".txt" || e.OracleID+e.Kind+e.Operation != "" {
@@ -140,7 +140,7 @@ func (h *lockedSession) writeResponse(slug, text string) (name string, sequence 
 	return name, sequence, err
 }
 
-// FindResponse finds the answer of an operation.
+// FindResponse finds the answer that an operation saved; false if there is none.
 func (s *Store) FindResponse(ctx context.Context, id, operation string) (LlmEntry, bool, error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Store) FindResponse(ctx context.Context, id, operation string) (LlmEntr
 	return LlmEntry{}, false, nil
 }
 
-// ResponseText reads an answer. ErrNotFound if there is none of this sequence; fs.ErrNotExist if its file is gone.
+// ResponseText reads the text of an answer. ErrNotFound if there is no such answer; fs.ErrNotExist if its file is gone.
 func (s *Store) ResponseText(ctx context.Context, id string, sequence int) (string, error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *Store) ResponseText(ctx context.Context, id string, sequence int) (stri
 	return s.ResponseOf(ctx, id, *e)
 }
 
-// ResponseOf is ResponseText of an answer that was read with its session, as TranscriptOf is of an entry.
+// ResponseOf is ResponseText for an answer whose session is already loaded; it does not read metadata.json again.
 func (s *Store) ResponseOf(ctx context.Context, id string, e LlmEntry) (string, error) {
 	return s.readTextOf(ctx, id, responseFolder, e.File)
 }

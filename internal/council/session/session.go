@@ -17,7 +17,7 @@ const (
 	metadataFile     = "metadata.json"
 )
 
-// Status says how far the transcription of an entry is.
+// Status is the status of an entry's transcription.
 type Status string
 
 // The statuses of an entry.
@@ -27,16 +27,16 @@ const (
 	Failure Status = "FAILED"
 )
 
-// Who gave a session its name. Anything else in NamedBy is a model, as "provider:model".
+// Values of NamedBy: where the name of a session comes from. Any other value is a model, as "provider:model".
 const (
 	ByWords  = "words"  // the first words of the first transcript
-	ByPerson = "person" // whose name no other replaces
+	ByPerson = "person" // no other namer replaces it
 )
 
-// Session is what metadata.json holds. Times are UTC, whatever their notation in the file. encoding/json gives it as
-// metadata.json has it, without the members that are not known here.
+// Session is the content of metadata.json. Times are in UTC, whatever their notation in the file. encoding/json writes
+// it in the form of metadata.json, without the unknown members.
 type Session struct {
-	// "2025-12-20_10-30-00", UTC, and "_02" and so on where that is taken; always the name of the folder
+	// "2025-12-20_10-30-00", UTC, with "_02" and so on if that is taken; always the name of the folder
 	ID          string       `json:"session_id"`
 	State       State        `json:"state" enum:"COLLECTING,TRANSCRIBING,TRANSCRIBED,READY,INTERRUPTED,ERROR"`
 	Audio       []AudioEntry `json:"audio_entries" doc:"What was said, in the order in which it came."`
@@ -48,13 +48,13 @@ type Session struct {
 	CreatedAt   time.Time    `json:"created_at,omitzero"`
 
 	jsonobject.Kept
-	misnamed bool // the file has another id, namedID, or none
+	misnamed bool // the file has another id than the folder: namedID, "" if it has none
 	namedID  string
 }
 
-// AudioEntry is something that was said: a recording, or words typed in, which have a transcript and no file.
+// AudioEntry is something that was said: a recording, or a typed or imported text, which has a transcript and no audio.
 type AudioEntry struct {
-	Sequence   int       `json:"sequence" doc:"From 1."` // of this entry alone
+	Sequence   int       `json:"sequence" doc:"From 1."` // unique among the entries
 	ReceivedAt time.Time `json:"received_at"`
 	// in audio/: "001_audio.ogg"
 	File    string   `json:"local_filename,omitempty" doc:"Left out of words typed in."`
@@ -63,7 +63,7 @@ type AudioEntry struct {
 	Status  Status   `json:"transcription_status" enum:"PENDING,SUCCESS,FAILED"`
 	// in transcripts/: "001_audio.txt"
 	Transcript string `json:"transcript_filename,omitempty"`
-	// "sha256:" and hex digits, of what was received
+	// "sha256:" and hex digits, of the received audio or of the text
 	Checksum string `json:"checksum,omitempty"`
 	// a label, never a path
 	Original string `json:"original_filename,omitempty" doc:"What it was called where it came from."`
@@ -71,9 +71,9 @@ type AudioEntry struct {
 	By       string `json:"transcribed_by,omitempty"`
 	Heard    string `json:"heard_language,omitempty"`
 	Flags    []Flag `json:"transcript_flags,omitempty" doc:"What of the transcript is not to be trusted."`
-	// "0=0 45=3.25": what begins at which byte of the transcript is said at which second
+	// "0=0 45=3.25": a byte offset in the transcript, and the second at which the text from there is said
 	Times string `json:"transcript_times,omitempty" hidden:"true"`
-	// why it FAILED, or has still the transcript that it had
+	// why it FAILED, or why transcribing it again failed, so that it is SUCCESS with its old transcript
 	Error    string `json:"transcription_error,omitempty"`
 	Code     string `json:"why_code,omitempty" doc:"Names the sentence of that error, for who words it in other languages."`
 	Attempts int    `json:"transcription_attempts,omitempty"`
@@ -81,7 +81,7 @@ type AudioEntry struct {
 	jsonobject.Kept
 }
 
-// Flag marks a part of a transcript that is not to be trusted.
+// Flag marks a doubtful passage of a transcript.
 type Flag struct {
 	Kind  string  `json:"kind"` // "silence", "ghost", "low_confidence"
 	Text  string  `json:"text,omitempty"`
@@ -91,22 +91,22 @@ type Flag struct {
 	jsonobject.Kept
 }
 
-// LlmEntry is an answer.
+// LlmEntry describes an answer of an oracle or a chair; its text is in File.
 type LlmEntry struct {
-	Sequence   int             `json:"sequence" doc:"From 1."` // of this answer alone
+	Sequence   int             `json:"sequence" doc:"From 1."` // unique among the answers
 	CreatedAt  time.Time       `json:"created_at"`
 	OracleName string          `json:"oracle_name"`
 	OracleID   string          `json:"oracle_id"`         // 8 characters
 	File       string          `json:"response_filename"` // in llm_responses/: "001_cetico.txt"
 	Context    ContextSnapshot `json:"context_snapshot"`
 	Run        string          `json:"run,omitempty"`
-	Operation  string          `json:"operation,omitempty" hidden:"true"` // what saved it; one answer each
+	Operation  string          `json:"operation,omitempty" hidden:"true"` // identifies the effect that saved it
 	Kind       string          `json:"kind,omitempty" doc:"chair for what a chair made of several answers; left out of an oracle's answer."`
 
 	jsonobject.Kept
 }
 
-// ContextSnapshot says what an oracle was told.
+// ContextSnapshot describes the context that an answer was based on.
 type ContextSnapshot struct {
 	Transcripts    int      `json:"transcript_count"`
 	Responses      int      `json:"llm_response_count"`
@@ -120,31 +120,31 @@ type ContextSnapshot struct {
 	jsonobject.Kept
 }
 
-// Preferences are what the person chose for the session.
+// Preferences are the person's choices for the session.
 type Preferences struct {
 	SimplifiedButtons bool `json:"simplified_buttons"`
-	// true where the file does not say
+	// true if the file does not have it
 	IncludeLLMHistory bool `json:"include_llm_history" doc:"Earlier answers are in the context."`
 
 	jsonobject.Kept
 }
 
-// Defaults sets what is not zero where metadata.json does not say.
+// Defaults sets the values of members that metadata.json lacks: empty lists instead of nil, and the preferences.
 func (s *Session) Defaults() {
 	s.Audio, s.Answers = []AudioEntry{}, []LlmEntry{}
 	s.Preferences.Defaults()
 }
 
-// Defaults sets what is not zero where metadata.json does not say.
+// Defaults sets the values of members that metadata.json lacks.
 func (p *Preferences) Defaults() { p.IncludeLLMHistory = true }
 
-// ID is what the entry is called in a context: "t1".
+// ID gives the entry's id in a context: "t1".
 func (e AudioEntry) ID() string { return "t" + strconv.Itoa(e.Sequence) }
 
-// ID is what the answer is called in a context: "r2".
+// ID gives the answer's id in a context: "r2".
 func (e LlmEntry) ID() string { return "r" + strconv.Itoa(e.Sequence) }
 
-// Began is when the session was begun: at the second of its id, where its file does not say.
+// Began gives the time at which the session began: CreatedAt, or the time in its id if that is zero.
 func (s *Session) Began() time.Time {
 	if !s.CreatedAt.IsZero() {
 		return s.CreatedAt
@@ -153,7 +153,7 @@ func (s *Session) Began() time.Time {
 	return at
 }
 
-// Entry finds an entry by its sequence; nil if there is none. It points into s.
+// Entry finds an entry by its sequence; nil if there is none. The result points into s.
 func (s *Session) Entry(sequence int) *AudioEntry {
 	if i := slices.IndexFunc(s.Audio, func(e AudioEntry) bool { return e.Sequence == sequence }); i >= 0 {
 		return &s.Audio[i]
@@ -161,7 +161,7 @@ func (s *Session) Entry(sequence int) *AudioEntry {
 	return nil
 }
 
-// Response finds an answer by its sequence; nil if there is none. It points into s.
+// Response finds an answer by its sequence; nil if there is none. The result points into s.
 func (s *Session) Response(sequence int) *LlmEntry {
 	if i := slices.IndexFunc(s.Answers, func(e LlmEntry) bool { return e.Sequence == sequence }); i >= 0 {
 		return &s.Answers[i]
@@ -169,16 +169,16 @@ func (s *Session) Response(sequence int) *LlmEntry {
 	return nil
 }
 
-// hasStatus says whether an entry has this status.
+// hasStatus reports whether any entry has this status.
 func (s *Session) hasStatus(status Status) bool {
 	return slices.ContainsFunc(s.Audio, func(e AudioEntry) bool { return e.Status == status })
 }
 
-// stamp is the form of an id without its number.
+// stamp is the layout of an id without its number.
 const stamp = "2006-01-02_15-04-05"
 
-// parseID takes an id apart: the second, and the number among the sessions of that second, 1 for the first. Nothing
-// else is an id, so that none can be a path.
+// parseID splits an id into its time and the number among the sessions of that second, from 1. Only this exact form is
+// an id, so an id is never a path.
 func parseID(id string) (at time.Time, number int, ok bool) {
 	second, rest := id[:min(len(id), len(stamp))], id[min(len(id), len(stamp)):]
 	if rest != "" {
@@ -191,7 +191,7 @@ func parseID(id string) (at time.Time, number int, ok bool) {
 	return at, max(number, 1), err == nil && at.Format(stamp) == second
 }
 
-// parseNumber reads a number of so many ASCII digits.
+// parseNumber reads a number of least to most ASCII digits.
 func parseNumber(digits string, least, most int) (n int, ok bool) {
 	if len(digits) < least || len(digits) > most || strings.Trim(digits, "0123456789") != "" {
 		return 0, false
@@ -200,8 +200,7 @@ func parseNumber(digits string, least, most int) (n int, ok bool) {
 	return n, err == nil
 }
 
-// splitSequence reads the sequence that the name of a file begins with, and gives the rest: 1 and "audio.ogg" of
-// "001_audio.ogg".
+// splitSequence splits the name of a file into its sequence and the rest: "001_audio.ogg" into 1 and "audio.ogg".
 func splitSequence(name string) (sequence int, rest string, ok bool) {
 	digits, rest, found := strings.Cut(name, "_")
 	if sequence, ok = parseNumber(digits, 3, 6); !found || !ok || sequence == 0 {

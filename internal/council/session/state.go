@@ -2,17 +2,17 @@ package session
 
 import "context"
 
-// State of a session.
+// State is the state of a session.
 type State string
 
-// The states of a session. One that is not known is taken for Collecting.
+// The states of a session. An unknown one counts as Collecting.
 const (
-	Collecting   State = "COLLECTING"   // it takes in what is said
-	Transcribing State = "TRANSCRIBING" // a run transcribes, and ends that state
-	Transcribed  State = "TRANSCRIBED"  // all of it is transcribed, and nothing was asked since
-	Ready        State = "READY"        // an oracle has answered all that was said
-	Interrupted  State = "INTERRUPTED"  // the run that transcribed it died or was stopped
-	Failed       State = "ERROR"        // some of it could not be transcribed
+	Collecting   State = "COLLECTING"   // something was added since the last transcribing
+	Transcribing State = "TRANSCRIBING" // a run transcribes it; that run also ends this state
+	Transcribed  State = "TRANSCRIBED"  // everything is transcribed, but not yet answered
+	Ready        State = "READY"        // an oracle has answered with everything in its context
+	Interrupted  State = "INTERRUPTED"  // transcribing stopped before everything was transcribed
+	Failed       State = "ERROR"        // an entry could not be transcribed
 )
 
 func (s State) isKnown() bool {
@@ -23,28 +23,28 @@ func (s State) isKnown() bool {
 	return false
 }
 
-// markAdded sets the state after something was added.
+// markAdded sets the state to Collecting after something was added, unless it is Transcribing.
 func (s *Session) markAdded() {
 	if s.State != Transcribing {
 		s.State = Collecting
 	}
 }
 
-// markWaiting sets the state after a recording waits to be transcribed once more.
+// markWaiting is markAdded after a recording became PENDING again; Interrupted stays, too.
 func (s *Session) markWaiting() {
 	if s.State != Interrupted {
 		s.markAdded()
 	}
 }
 
-// markAnswered sets the state after an answer whose context held all that was said.
+// markAnswered sets Ready after an answer that covers everything, unless Transcribing, Failed or an entry is PENDING.
 func (s *Session) markAnswered() {
 	if s.State != Transcribing && s.State != Failed && !s.hasStatus(Pending) {
 		s.State = Ready
 	}
 }
 
-// Ended is the state in which the transcribing of a session ends, by how its recordings stand.
+// Ended gives the state after transcribing, from the entries: Interrupted, Failed or Transcribed. It does not set it.
 func (s *Session) Ended() State {
 	switch {
 	case s.hasStatus(Pending):
@@ -55,7 +55,7 @@ func (s *Session) Ended() State {
 	return Transcribed
 }
 
-// BeginTranscribing says that a run transcribes the session from now on.
+// BeginTranscribing sets the state to Transcribing.
 func (s *Store) BeginTranscribing(ctx context.Context, id string) (Session, error) {
 	return s.change(ctx, id, "beginning to transcribe", func(h *lockedSession) (bool, error) {
 		was := h.State
@@ -64,7 +64,7 @@ func (s *Store) BeginTranscribing(ctx context.Context, id string) (Session, erro
 	})
 }
 
-// EndTranscribing says that no run transcribes the session any more. One that none has transcribed stays as it is.
+// EndTranscribing sets the state to Ended if it is Transcribing or Interrupted; any other state stays.
 func (s *Store) EndTranscribing(ctx context.Context, id string) (Session, error) {
 	return s.change(ctx, id, "ending to transcribe", func(h *lockedSession) (bool, error) {
 		was := h.State

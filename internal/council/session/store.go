@@ -23,40 +23,40 @@ import (
 	"sibyl/internal/text/jsonobject"
 )
 
-// The bounds of what is read and kept, in bytes.
+// The maximum sizes of files, in bytes.
 const (
 	maxMetadata = 16 << 20 // of metadata.json; some ten thousand entries
 	maxStored   = 16 << 20 // of a transcript or an answer
 )
 
-// The folders beside the sessions.
+// The other folders in Config.Folder.
 const (
 	trashFolder = ".trash"
 	lockFolder  = ".locks"
-	newPrefix   = ".new-" // begins the name of a folder in which a session is put together
+	newPrefix   = ".new-" // begins the temporary name of the folder of a new session
 )
 
-// Facts are what a file turned out to be.
+// Facts are what Config.Probe finds out about an audio file.
 type Facts struct {
 	Seconds *float64 // nil: not known
 	Silent  bool
-	Ending  string // what the content is: "ogg", "mp3"; "": not known
+	Ending  string // the file ending for its content: "ogg", "mp3"; "": not known
 }
 
-// Config says where sessions are kept, and within which bounds.
+// Config says where sessions are stored, sets limits, and gives the functions that a Store calls.
 type Config struct {
-	// sessions/ of one owner; made when the first session is
+	// the folder of one owner's sessions; created with the first session
 	Folder string
 	Now    func() time.Time // nil: time.Now
-	// an error: it is no audio. nil: every file is taken for what its name says
+	// Probe examines a file; an error means that it is not audio. nil: the name decides.
 	Probe func(ctx context.Context, file string) (Facts, error)
-	// Read reads the text of a PDF or DOCX. nil: they can't be taken in.
+	// Read reads the text of a PDF or DOCX. nil: they are not recognized.
 	Read     func(ctx context.Context, name string, content []byte) (document.Document, error)
 	MaxAudio int64         // bytes of an upload; 0: 2 GB
-	MaxText  int           // bytes of a text that is typed in, or comes as a file; 0: 1 MB
+	MaxText  int           // bytes of a typed text or of a text file; 0: 1 MB
 	LockWait time.Duration // how long a change waits for another one of the same session; 0: 30 s
-	// Step is asked before every step of a change. An error is as if the step had failed: tests fail and crash there by
-	// it; nil: nobody is asked.
+	// Step is called before every step of a change, and an error makes the step fail: it is a hook for tests. nil: no
+	// calls.
 	Step func(name string) error
 }
 
@@ -70,7 +70,7 @@ type Store struct {
 	root *os.Root // nil until there is a folder
 }
 
-// Open makes a Store. It makes nothing on the disk, and the folder need not exist.
+// Open makes a Store. It does not touch the disk; the folder need not exist.
 func Open(c Config) (*Store, error) {
 	if c.Folder == "" {
 		return nil, errors.New("no folder is given for the sessions")
@@ -88,7 +88,7 @@ func Open(c Config) (*Store, error) {
 	return &Store{c: c, folder: folder, step: c.Step}, nil
 }
 
-// Close frees the folder.
+// Close closes the folder. The Store opens it again when it is used.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -100,10 +100,10 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Path is where the folder of a session lies, for people; that of "" holds all sessions.
+// Path gives the absolute path of a session's folder, to show to people; for "", that of the folder of all sessions.
 func (s *Store) Path(id string) string { return filepath.Join(s.folder, id) }
 
-// now is the time as it is kept: in UTC, to the millisecond.
+// now gives the current time in the form that is stored: in UTC, to the millisecond.
 func (s *Store) now() time.Time { return storedTime(s.c.Now()) }
 
 func storedTime(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }
@@ -115,7 +115,7 @@ func (s *Store) reachStep(name string) error {
 	return s.step(name)
 }
 
-// open gives the folder; without an error and nil if there is none and it is not to be made.
+// open gives the folder, opened once. If it does not exist, it is created, or without create the result is nil, nil.
 func (s *Store) open(create bool) (*os.Root, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,8 +138,8 @@ func (s *Store) open(create bool) (*os.Root, error) {
 	return root, nil
 }
 
-// rootWith gives the folder that contains the session. ErrNotFound if id is no id, or names no folder; a symbolic link
-// is none.
+// rootWith gives the folder of all sessions, after checking that it contains this one. ErrNotFound if id is not a valid
+// id or not a folder; a symbolic link is not one.
 func (s *Store) rootWith(id string) (*os.Root, error) {
 	if _, _, ok := parseID(id); !ok {
 		return nil, errNoSession(id)
@@ -158,7 +158,7 @@ func (s *Store) rootWith(id string) (*os.Root, error) {
 	return root, err
 }
 
-// load reads a session.
+// load reads a session's metadata.json, and gives its content as well; a *Damaged if it is missing or can't be used.
 func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err error) {
 	var f files.File
 	if err = s.reachStep("read " + metadataFile); err == nil {
@@ -187,7 +187,7 @@ func (s *Store) load(root *os.Root, id string) (m Session, content []byte, err e
 	return m, f.Content, nil
 }
 
-// Get reads a session: one file. ErrNotFound, or a *Damaged.
+// Get reads a session's metadata.json. ErrNotFound if there is no such session, a *Damaged if the file can't be used.
 func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 	if err := ctx.Err(); err != nil {
 		return Session{}, err
@@ -200,8 +200,8 @@ func (s *Store) Get(ctx context.Context, id string) (Session, error) {
 	return m, err
 }
 
-// New begins a session, with its folders. A name is the person's; "" leaves it to the first words. Language is one such
-// as "pt"; "": not said.
+// New creates a session, with its folders. A name counts as ByPerson; with "" the first words will name it. language is
+// such as "pt"; "": to be detected.
 func (s *Store) New(ctx context.Context, name, language string) (m Session, err error) {
 	m.Defaults()
 	m.State, m.CreatedAt, m.Language = Collecting, s.now(), language
@@ -233,8 +233,8 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 	}
 }
 
-// makeFolder puts the folder of a session together under another name, so that it is there with its metadata or not at
-// all. made is false if the id is taken: no folder is renamed to one that holds something.
+// makeFolder creates the folder of a session under a temporary name and renames it, so that it never exists without its
+// metadata. made is false, without an error, if the id is taken.
 func (s *Store) makeFolder(root *os.Root, m *Session) (made bool, err error) {
 	taken := func() bool {
 		_, err := root.Lstat(m.ID)
@@ -268,7 +268,7 @@ func (s *Store) makeFolder(root *os.Root, m *Session) (made bool, err error) {
 		return false, err
 	}
 	if err := root.Rename(folder, m.ID); err != nil {
-		if taken() { // by somebody else, in this moment
+		if taken() { // by another process, just now
 			return false, nil
 		}
 		return false, err
@@ -276,7 +276,8 @@ func (s *Store) makeFolder(root *os.Root, m *Session) (made bool, err error) {
 	return true, syncFolder(root, ".")
 }
 
-// lockSession waits until nobody else changes the session. doing says in words what for.
+// lockSession locks the session against changes by others, and waits up to Config.LockWait. The caller must unlock it.
+// doing describes the change for errors.
 func (s *Store) lockSession(ctx context.Context, id, doing string) (root *os.Root, unlock func(), err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
@@ -300,7 +301,7 @@ func (s *Store) lockSession(ctx context.Context, id, doing string) (root *os.Roo
 	return root, unlock, nil
 }
 
-// errorWhile adds to an error what was being done in which session.
+// errorWhile adds the session and what was being done to an error; nil and ErrNotFound stay as they are.
 func errorWhile(id, doing string, err error) error {
 	if err == nil || errors.Is(err, ErrNotFound) {
 		return err
@@ -308,8 +309,8 @@ func errorWhile(id, doing string, err error) error {
 	return fmt.Errorf("%s in session %s: %w", doing, id, err)
 }
 
-// change changes a session: it reads it under its lock, has do change it, and writes it if do says that it has changed.
-// Doing is what for, in words.
+// change reads a session under its lock, lets do change it, and writes it if do returns true. If do or the writing
+// fails, the files that do made are removed. doing describes the change for errors.
 func (s *Store) change(
 	ctx context.Context, id, doing string, do func(h *lockedSession) (changed bool, err error),
 ) (m Session, err error) {
@@ -335,23 +336,24 @@ func (s *Store) change(
 	return m, nil
 }
 
-// lockedSession is a session as it was read under its lock, which is held.
+// lockedSession is a session that was read under its lock, which is still held.
 type lockedSession struct {
 	*Session
 	store *Store
 	root  *os.Root
-	made  []string // files that go again if metadata.json can't be written
+	made  []string // files to remove if metadata.json can't be written
 }
 
-// fileName is the name of a file of the session, as the root has it.
+// fileName gives the path of a file of the session, relative to root.
 func (h *lockedSession) fileName(parts ...string) string {
 	return path.Join(append([]string{h.ID}, parts...)...)
 }
 
-// save writes metadata.json. On an error the files of the session are as they were.
+// save writes metadata.json if it differs from before. If it was not written, the files that this change made are
+// removed.
 func (h *lockedSession) save(before []byte) error {
 	content, err := jsonobject.Encode(h.Session)
-	mode := fs.FileMode(0) // that of the file in its place
+	mode := fs.FileMode(0) // keeps the mode of the existing file
 	if before == nil {
 		mode = 0o600
 	}
@@ -387,7 +389,7 @@ func (h *lockedSession) removeMade() (err error) {
 	return err
 }
 
-// ignoreMissing is err, or nil if it says that a file does not exist.
+// ignoreMissing returns err, or nil if err is fs.ErrNotExist.
 func ignoreMissing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -395,7 +397,7 @@ func ignoreMissing(err error) error {
 	return err
 }
 
-// makeSub makes a folder of a session, which is there: one that was deleted in this moment must not come back empty.
+// makeSub makes a folder in an existing session. It never creates the session's own folder: that may just be deleted.
 func makeSub(root *os.Root, id, folder string) error {
 	name := path.Join(id, folder)
 	if err := root.Mkdir(name, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -406,7 +408,7 @@ func makeSub(root *os.Root, id, folder string) error {
 	return files.MakeFolder(root, name, 0o700) // refuses what is no folder
 }
 
-// syncFolder makes the names in a folder durable. Windows does that itself; some network file systems can't.
+// syncFolder makes the names in a folder durable; it ignores errors on Windows and on file systems that can't do it.
 func syncFolder(root *os.Root, folder string) error {
 	f, err := root.Open(folder)
 	if err != nil {

@@ -14,7 +14,7 @@ type Place struct {
 	At time.Time
 }
 
-// Texts gives what was said and answered in a session, redacted, with where it stands. What can't be read is left out.
+// Texts iterates over the transcripts and then the answers of a session, redacted. It skips those that can't be read.
 func (s *Store) Texts(ctx context.Context, m Session) iter.Seq2[Place, string] {
 	return func(yield func(Place, string) bool) {
 		for _, e := range m.Audio {

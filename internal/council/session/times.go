@@ -9,17 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// Time says when a part of a transcript is said.
+// Time says when a passage of a transcript is spoken.
 type Time struct {
-	At      int     `json:"at"`      // where it begins in the text, in bytes
+	At      int     `json:"at"`      // byte offset of its beginning in the text
 	Seconds float64 `json:"seconds"` // from the beginning of the recording
 }
 
-// leastBetween is how far two times of a transcript are apart at least, in seconds.
+// leastBetween is the minimum distance between two stored times of a transcript, in seconds.
 const leastBetween = 0.5
 
-// encodeTimes writes times in one line, as "0=0 45=3.25": a recording has hundreds of them. Those that go back are left
-// out.
+// encodeTimes formats times in one line: "0=0 45=3.25". It leaves out those that go back or follow within leastBetween.
 func encodeTimes(all []Time) string {
 	var out []string
 	last := Time{-1, -leastBetween}
@@ -34,14 +33,14 @@ func encodeTimes(all []Time) string {
 	return strings.Join(out, " ")
 }
 
-// Spoken is a part of a transcript with when it is said.
+// Spoken is a passage of a transcript with the time at which it is spoken.
 type Spoken struct {
 	Text    string  `json:"text"`
 	Seconds float64 `json:"seconds" doc:"From the beginning of the recording."`
 }
 
-// Spoken takes a transcript of the entry apart by its times. The parts together are the text; none: no times are known,
-// or they are not of this text.
+// Spoken splits the entry's transcript at its times; the parts joined are the text. It gives nil if there are no times
+// or they do not fit this text.
 func (e *AudioEntry) Spoken(text string) (parts []Spoken) {
 	from := Time{}
 	for one := range strings.FieldsSeq(e.Times) {

@@ -18,18 +18,18 @@ import (
 	"sibyl/internal/text"
 )
 
-// Transcript is what was heard in an entry.
+// Transcript is the result of transcribing a recording.
 type Transcript struct {
 	Sequence int     `json:"sequence"`           // of the entry
 	Text     string  `json:"text"`               // may be empty: there may be nothing to hear
 	By       string  `json:"by"`                 // what transcribed it
-	Language string  `json:"language,omitempty"` // that was heard; "": not known
-	Seconds  float64 `json:"seconds,omitempty"`  // how long it is; 0: not known
+	Language string  `json:"language,omitempty"` // the one heard; "": not known
+	Seconds  float64 `json:"seconds,omitempty"`  // duration; 0: not known
 	Flags    []Flag  `json:"flags,omitempty"`
-	Times    []Time  `json:"times,omitempty"` // when its parts are said, in order; none: not known
+	Times    []Time  `json:"times,omitempty"` // when its passages are spoken, in order; none: not known
 }
 
-// errNoEntry says that a session has no entry of a sequence.
+// errNoEntry is an ErrNotFound for an entry.
 func errNoEntry(id string, sequence int) error {
 	return fmt.Errorf("session %s has no entry %d: %w", id, sequence, ErrNotFound)
 }
@@ -38,8 +38,8 @@ func errTyped(id string, sequence int) error {
 	return fmt.Errorf("entry %d of session %s was typed and has no audio: %w", sequence, id, ErrNotFound)
 }
 
-// SaveTranscript keeps what was heard in an entry: SUCCESS. An entry that has its transcript keeps it, so that saving
-// it again changes nothing.
+// SaveTranscript saves the transcript of an entry that is PENDING or FAILED, sets SUCCESS, and may name the session. An
+// entry with SUCCESS stays as it is and is returned, so a repeated call changes nothing.
 func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (saved AudioEntry, err error) {
 	t.Text = strings.ReplaceAll(strings.ToValidUTF8(t.Text, "\ufffd"), "\x00", "")
 	if len(t.Text) > maxStored {
@@ -69,8 +69,8 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 	return saved, err
 }
 
-// writeTranscript writes the transcript of an entry. It replaces what a crash left of it, never the transcript of
-// another entry.
+// writeTranscript writes a transcript's file and sets e.Transcript. It replaces an unlisted file that a crash left, or
+// the entry's own, never that of another entry.
 func (h *lockedSession) writeTranscript(e *AudioEntry, text string) error {
 	name := fmt.Sprintf("%03d_audio.txt", e.Sequence)
 	for n := 2; h.isListed(transcriptFolder, name) && e.Transcript != name; n++ {
@@ -80,9 +80,8 @@ func (h *lockedSession) writeTranscript(e *AudioEntry, text string) error {
 	return h.writeText(transcriptFolder, name, text)
 }
 
-// FailTranscript says why an entry could not be transcribed: FAILED, or SUCCESS with the transcript that it had before
-// it was to be transcribed anew. Its audio stays. The same again changes nothing, nor does it of an entry that has its
-// transcript.
+// FailTranscript records why an entry could not be transcribed: it becomes FAILED, or SUCCESS again if it still has an
+// earlier transcript. It changes nothing if the entry has SUCCESS, or FAILED for the same reason.
 func (s *Store) FailTranscript(
 	ctx context.Context, id string, sequence int, why bt.Why,
 ) (failed AudioEntry, err error) {
@@ -109,7 +108,7 @@ func (s *Store) FailTranscript(
 	return failed, err
 }
 
-// Retry makes FAILED entries PENDING again. Where there are none nothing changes.
+// Retry makes all FAILED entries PENDING again, and updates the state; without such entries it changes nothing.
 func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 	return s.change(ctx, id, "trying again", func(h *lockedSession) (changed bool, err error) {
 		for i := range h.Audio {
@@ -124,9 +123,8 @@ func (s *Store) Retry(ctx context.Context, id string) (Session, error) {
 	})
 }
 
-// Anew makes a transcribed recording PENDING again; its transcript stays until there is another. attempts is how often
-// it had been transcribed when this was requested: if it has been transcribed since, nothing changes, so that a request
-// sent twice is done once.
+// Anew makes a transcribed recording PENDING again; it keeps its transcript until there is a new one. attempts is its
+// Attempts when this was requested: if that has changed since, nothing is done, so a repeated request has no effect.
 func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Session, error) {
 	return s.change(ctx, id, fmt.Sprintf("transcribing %d anew", sequence), func(h *lockedSession) (bool, error) {
 		e := h.Entry(sequence)
@@ -144,7 +142,7 @@ func (s *Store) Anew(ctx context.Context, id string, sequence, attempts int) (Se
 	})
 }
 
-// readText reads a text of the session.
+// readText reads a text file under root. It fails on a symbolic link, on more than maxStored, and if it is not UTF-8.
 func readText(root *os.Root, name string) (string, error) {
 	err := files.NoLinks(root, name)
 	var f files.File
@@ -162,7 +160,7 @@ func readText(root *os.Root, name string) (string, error) {
 	return string(f.Content), nil
 }
 
-// readTextOf reads a file of a session.
+// readTextOf reads a text in a folder of a session, after checking the file's name.
 func (s *Store) readTextOf(ctx context.Context, id, folder, file string) (string, error) {
 	if err := cmp.Or(ctx.Err(), checkFile(file)); err != nil {
 		return "", err
@@ -178,8 +176,8 @@ func (s *Store) readTextOf(ctx context.Context, id, folder, file string) (string
 	return text, err
 }
 
-// Transcript reads what was heard in an entry, or typed in. ErrNotFound if there is no such entry, or it is not
-// transcribed; fs.ErrNotExist if its file is gone.
+// Transcript reads the transcript of an entry, or its typed text. ErrNotFound if there is no such entry or transcript;
+// fs.ErrNotExist if its file is gone.
 func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string, error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
@@ -195,13 +193,12 @@ func (s *Store) Transcript(ctx context.Context, id string, sequence int) (string
 	return s.TranscriptOf(ctx, id, *e)
 }
 
-// TranscriptOf is Transcript of an entry that was read with its session: to read all of a session, metadata.json is not
-// read for each.
+// TranscriptOf is Transcript for an entry whose session is already loaded; it does not read metadata.json again.
 func (s *Store) TranscriptOf(ctx context.Context, id string, e AudioEntry) (string, error) {
 	return s.readTextOf(ctx, id, transcriptFolder, e.Transcript)
 }
 
-// OpenAudio opens the audio of an entry for reading. ErrNotFound if it has none; fs.ErrNotExist if its file is gone.
+// OpenAudio opens an entry's audio; the caller closes it. ErrNotFound if it has none, fs.ErrNotExist if its file is gone.
 func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (f *os.File, e AudioEntry, err error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {
@@ -226,7 +223,7 @@ func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (f *os.F
 	return f, *found, err
 }
 
-// AudioPath is the absolute path of the audio of an entry, for other programs. Errors are those of OpenAudio.
+// AudioPath gives the absolute path of an entry's audio, for other programs. It has the errors of OpenAudio.
 func (s *Store) AudioPath(ctx context.Context, id string, sequence int) (string, error) {
 	f, e, err := s.OpenAudio(ctx, id, sequence)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"sibyl/internal/files"
 )
 
-// Delete moves a session to the trash, whole, and says where it lies: an absolute path. Nothing is removed; moved back,
-// it is there again. A damaged session can be deleted as well.
+// Delete moves a session, even a damaged one, to the trash, and gives its absolute path there. Moving the folder back
+// restores the session.
 func (s *Store) Delete(ctx context.Context, id string) (where string, err error) {
 	root, unlock, err := s.lockSession(ctx, id, "deleting it")
 	if err != nil {
@@ -38,7 +38,7 @@ func (s *Store) Delete(ctx context.Context, id string) (where string, err error)
 	return where, errors.Join(s.reachStep("moved to trash"), syncFolder(root, trashFolder), syncFolder(root, "."))
 }
 
-// freeName is a name that does not exist in the folder: first, or next with a number from 2 on.
+// freeName gives a name that does not exist in the folder: first, or else next formatted with a number from 2.
 func freeName(root *os.Root, folder, first, next string) (string, error) {
 	name := first
 	for n := 2; ; n++ {

@@ -23,19 +23,19 @@ import (
 	"sibyl/internal/media/document"
 )
 
-// tempPrefix and tempSuffix are around the name of a file that is being received.
+// tempPrefix and tempSuffix enclose the name of a file that is being received.
 const (
 	tempPrefix = ".upload-"
 	tempSuffix = ".tmp"
 )
 
-// upload is a file that is being taken in. Until it is added it has a temporary name in the folder where it will lie.
+// upload is a file that is being added. Until then it has a temporary name in audio/.
 type upload struct {
 	store    *Store
 	root     *os.Root
 	session  string // its id
 	label    string
-	temp     string // as the root has it; "": there is none
+	temp     string // temporary file, relative to root; "": not created
 	size     int64
 	checksum string
 	facts    Facts
@@ -51,11 +51,11 @@ func (u *upload) String() string {
 
 func (u *upload) discard() {
 	if u.temp != "" {
-		_ = u.root.Remove(u.temp) // it may have its name, or be gone with its session; Repair removes it else
+		_ = u.root.Remove(u.temp) // it may be renamed already, or gone with its session; otherwise Repair removes it
 	}
 }
 
-// receive writes the content to the disk, under a temporary name.
+// receive writes the content to a temporary file and computes its checksum; an *Invalid if it is empty or too large.
 func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (u *upload) receive(ctx context.Context, content io.Reader) (err error) {
 	return errors.Join(err, f.Close())
 }
 
-// contentReader marks the errors of the source, so that they differ from those of the disk, and stops when ctx ends.
+// contentReader wraps errors of the source, so that they differ from those of the disk, and stops when ctx ends.
 type contentReader struct {
 	ctx  context.Context
 	from io.Reader
@@ -110,7 +110,7 @@ func (s contentReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extension is what comes after the last dot of a name, in lower case, if that could be an ending.
+// extension gives what follows the last dot of a name, in lower case; "" if that is too long or not alphanumeric.
 func extension(name string) string {
 	end := strings.ToLower(strings.TrimPrefix(path.Ext(name), "."))
 	if len(end) > 8 || strings.Trim(end, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
@@ -123,7 +123,8 @@ func (u *upload) hasTextName() bool {
 	return slices.Contains([]string{"txt", "md", "markdown", "text"}, extension(u.label))
 }
 
-// readAsText gives the content if name and content say that it is a text, or the text of a PDF or DOCX.
+// readAsText gives the text of a text file, PDF or DOCX, and sets the upload's size and checksum to those of the text.
+// isText is false if it is none of these; an *Invalid if it is one but can't be added.
 func (u *upload) readAsText(ctx context.Context) (text string, isText bool, err error) {
 	if !u.hasTextName() {
 		return u.documentText(ctx)
@@ -148,15 +149,15 @@ func (u *upload) readAsText(ctx context.Context) (text string, isText bool, err 
 	return text, true, nil
 }
 
-// hasUTF16Mark says that a text begins with the mark of UTF-16.
+// hasUTF16Mark reports whether a text begins with a UTF-16 byte order mark.
 func hasUTF16Mark(content []byte) bool {
 	return bytes.HasPrefix(content, []byte("\xff\xfe")) || bytes.HasPrefix(content, []byte("\xfe\xff"))
 }
 
-// headBytes is how much of a file is read to see whether it is a document.
+// headBytes is how many bytes of a file are read to detect a document.
 const headBytes = 1 << 10
 
-// documentText is the text of a PDF or DOCX. The same text is the same content, in whatever document it stands.
+// documentText is readAsText for a PDF or DOCX. Size and checksum are the text's: two files with one text are equal.
 func (u *upload) documentText(ctx context.Context) (text string, isText bool, err error) {
 	head, err := files.Read(u.root, u.temp, headBytes)
 	if err != nil || u.store.c.Read == nil || !document.IsPDFOrDOCX(u.label) && !document.MayBePDFOrDOCX(head.Content) {
@@ -182,7 +183,7 @@ func (u *upload) documentText(ctx context.Context) (text string, isText bool, er
 	return text, true, err
 }
 
-// probe finds out what the content is.
+// probe sets the facts of the upload, with a file ending; an *Invalid if it is not audio.
 func (u *upload) probe(ctx context.Context) error {
 	const neither = "can't be added: it is neither audio nor text in a .txt or .md file, nor a PDF or DOCX"
 	if u.store.c.Probe == nil && u.hasTextName() {
@@ -202,7 +203,7 @@ func (u *upload) probe(ctx context.Context) error {
 	return u.store.reachStep("probed upload")
 }
 
-// addEntry makes an entry of the upload, or of the file that a crash left under its final name.
+// addEntry renames the upload and appends an entry for it, or for a file with the same content that a crash left.
 func (u *upload) addEntry(h *lockedSession) (AudioEntry, error) {
 	e := AudioEntry{
 		ReceivedAt: u.at, Size: u.size, Seconds: u.facts.Seconds, Status: Pending, Checksum: u.checksum,
@@ -224,7 +225,7 @@ func (u *upload) addEntry(h *lockedSession) (AudioEntry, error) {
 	return e, nil
 }
 
-// restoreAudio gives an entry its audio back, if the file is gone.
+// restoreAudio makes the upload the audio of an entry whose file is gone; otherwise it does nothing.
 func (u *upload) restoreAudio(h *lockedSession, e AudioEntry) error {
 	var err error
 	if e.File != "" && checkFile(e.File) == nil {
