@@ -242,8 +242,8 @@ func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
 }
 
 // openReadOnly opens the file for reading. Errors of writes include cause: why it can't be written. If there is a WAL
-// that SQLite can use, both are read. Without a WAL, nobody writes, and the file is complete. If a crash left a WAL that
-// can't be read, opening fails, since the file may lack what is in the WAL.
+// that SQLite can use, both are read. Without a WAL, nobody writes, and the file is complete. If a crash left a WAL
+// that can't be read, opening fails, since the file may lack what is in the WAL.
 func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	f.readOnly = fmt.Errorf("database %s: %w (to write, you must have the right to write to it and to its folder): %w",
 		f.path, journal.ErrReadOnly, cause)

@@ -41,8 +41,7 @@ func migrationsOf(kind string) (all []migration, err error) {
 // unversioned is the version of a database without a table of versions, which migration 0 makes.
 const unversioned = -1
 
-// behind reports whether tables of this version lack migrations. It returns ErrNewer or ErrOlder if this build can't use
-// them.
+// behind reports whether tables of this version lack migrations; ErrNewer or ErrOlder if this build can't use them.
 func behind(all []migration, version int64, database string) (bool, error) {
 	first, latest := all[1].version, all[len(all)-1].version
 	switch {
@@ -56,8 +55,8 @@ func behind(all []migration, version int64, database string) (bool, error) {
 	return version < latest, nil
 }
 
-// runMigrations runs the migrations after a version, and stores their versions in table. The caller has read the version
-// in the same transaction.
+// runMigrations runs the migrations after a version, and stores their versions in table. The caller has read the
+// version in the same transaction.
 func (t *tx) runMigrations(all []migration, version int64, table string) error {
 	for _, m := range all {
 		if m.version <= version {
