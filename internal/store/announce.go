@@ -18,21 +18,21 @@ var _ journal.Announcer = (*Server)(nil)
 const (
 	channel = "sibyl_run"
 
-	// longestPayload is a little less than NOTIFY takes.
+	// longestPayload is the limit for a notification, in bytes. NOTIFY allows a little more.
 	longestPayload = 7900
 
-	// tellPause is how long runs are gathered before they are told together, after others were.
+	// tellPause is the pause after an announcement. Runs queued meanwhile are announced together.
 	tellPause = 5 * time.Millisecond
 
-	// deafPause is how long nothing is told after the server could not be told.
+	// deafPause is the pause after an announcement that failed.
 	deafPause = time.Second
 
-	// quietest is how long nothing may be heard before it is asked whether the connection still stands.
+	// quietest is how long a listener waits for a notification before it pings the server.
 	quietest = 10 * time.Second
 )
 
-// announcer notifies listeners of runs that took records or were freed. NOTIFY takes a lock that makes all notifying
-// commits wait for each other, so it is no part of a write: runs are queued, and announced together. A failed
+// announcer notifies listeners of runs that got records or were released. NOTIFY takes a lock that makes all notifying
+// commits wait for each other, so it is not part of a write: runs are queued, and announced together. A failed
 // announcement is dropped, since watchers also poll.
 type announcer struct {
 	server  *server
@@ -43,7 +43,7 @@ type announcer struct {
 	all     sync.WaitGroup
 }
 
-// announceSoon queues a run to be announced. It does not wait.
+// announceSoon queues a run and returns at once. It drops a run whose payload is too long, and all runs after stop.
 func (c *announcer) announceSoon(run journal.Key) {
 	payload, err := json.Marshal([2]string{string(run.Owner), run.Run})
 	if err != nil || len(payload) > longestPayload {
@@ -61,7 +61,7 @@ func (c *announcer) announceSoon(run journal.Key) {
 	}
 }
 
-// stop accepts no more runs, and returns when the queued ones are announced.
+// stop makes announceSoon drop further runs, and returns when the queued ones were announced or dropped.
 func (c *announcer) stop() {
 	c.mu.Lock()
 	c.closed = true
@@ -69,7 +69,7 @@ func (c *announcer) stop() {
 	c.all.Wait()
 }
 
-// announceQueued announces runs until the queue is empty.
+// announceQueued announces queued runs until the queue is empty, with a pause after each announcement.
 func (c *announcer) announceQueued() {
 	for {
 		c.mu.Lock()
@@ -88,7 +88,7 @@ func (c *announcer) announceQueued() {
 	}
 }
 
-// notify sends notifications. They are not stored, so the commit does not wait for the disk.
+// notify sends notifications in one transaction. They are not stored, so its commit does not wait for the disk.
 func (c *announcer) notify(payloads []string) error {
 	all, err := json.Marshal(payloads)
 	if err != nil {
@@ -103,7 +103,7 @@ func (c *announcer) notify(payloads []string) error {
 	})
 }
 
-// Announced implements journal.Announcer.
+// Announced implements journal.Announcer. It returns errClosed when the database is closed.
 func (s *Server) Announced(ctx context.Context, heard func(journal.Key)) error {
 	open, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -136,13 +136,13 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 			return err
 		}
 		var run [2]string
-		if json.Unmarshal([]byte(payload), &run) == nil { // else it is not from here
+		if json.Unmarshal([]byte(payload), &run) == nil { // else another program sent it
 			heard(journal.Key{Owner: journal.Owner(run[0]), Run: run[1]})
 		}
 	}
 }
 
-// nextNotification waits for a notification. Meanwhile it checks now and then that the connection is alive.
+// nextNotification returns the payload of the next notification. While it waits, it pings the server periodically.
 func nextNotification(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
 	for {
 		quiet, cancel := context.WithTimeout(ctx, quietest)

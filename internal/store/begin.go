@@ -10,8 +10,8 @@ import (
 	"sibyl/internal/journal"
 )
 
-// Begin implements journal.Store. A decision that rests on a row is taken with the row locked, in the order session,
-// blobs, run, pending rows, claims, so that writes wait for each other and never for themselves.
+// Begin implements journal.Store. It locks each row that a decision depends on. The order of locks is session, blobs,
+// run, pending rows, claims, which avoids deadlocks between writes.
 func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 	b, err := journal.NewBeginning(b)
 	if err != nil {
@@ -28,11 +28,11 @@ func (db *DB) Begin(ctx context.Context, b journal.Beginning) error {
 }
 
 func (t *tx) beginRun(b journal.Beginning) error {
-	// Of a run that nobody else can have begun, it is enough that it is there.
+	// Nobody else can have begun this run, so its row alone proves the commit.
 	t.setProof(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
 	t.beginSession(b)
 	t.checkReplaced(b.Run)
-	// Which tells whether there is a session, without which nothing else is locked.
+	// keepBlobs sends the queued statements: if there is no session, the write fails before it locks anything else.
 	hashes, err := t.keepBlobs(b.Run, b.Blobs)
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func (t *tx) beginRun(b journal.Beginning) error {
 		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` +
 			placeholders(11, len(hashes)) + `))`
 	}
-	// A conversation goes on from its last run: so none begins before another of its session, whatever the clock says.
+	// Runs of a session are ordered by their start, so a new one starts after all others, whatever the clock says.
 	t.requireRow(existsError("run", r.ID), `
 		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, blobs)
 		VALUES ($1, $2, $3, $4, $5, $6,
@@ -57,7 +57,7 @@ func (t *tx) beginRun(b journal.Beginning) error {
 	return nil
 }
 
-// beginSession adds the session of a beginning, or updates the existing one.
+// beginSession adds the new session of a beginning, or locks the existing one and updates its time.
 func (t *tx) beginSession(b journal.Beginning) {
 	started, s := b.Run.StartedAt.UnixMilli(), b.Session
 	if s == nil {
@@ -70,13 +70,12 @@ func (t *tx) beginSession(b journal.Beginning) {
 		ON CONFLICT (id) DO NOTHING RETURNING id`,
 		s.ID, string(s.Owner), s.Assistant, s.Title, s.Place, s.CreatedAt.UnixMilli(),
 		max(s.UpdatedAt.UnixMilli(), started))
-	// Whoever removed a session of that id while this waited for it left a tombstone, which only a later statement
-	// sees.
+	// If a session of this id was removed while the insert waited, only a later statement sees its tombstone.
 	t.requireRow(existsError("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
 }
 
-// checkReplaced checks that a run replaces the last one of its session. The session is locked, so that no other run
-// begins in it meanwhile.
+// checkReplaced requires that the run that r replaces is the last of its session, and has ended. It does nothing if r
+// replaces none. The caller has locked the session, so no other run begins in it meanwhile.
 func (t *tx) checkReplaced(r journal.Run) {
 	if r.Replaces == "" {
 		return
@@ -86,8 +85,8 @@ func (t *tx) checkReplaced(r journal.Run) {
 		AND no = (SELECT max(no) FROM run WHERE session = $2)`, r.Replaces, r.Session, string(r.Owner))
 }
 
-// keepBlobs counts one more run for these contents, stores the new ones, and returns their hashes, each once and
-// sorted: so two runs lock the same contents in the same order.
+// keepBlobs sends the queued statements, counts one more run for each content, and stores the new contents. It returns
+// their hashes, each once, in the order in which it locks them: sorted, so that two runs do not deadlock.
 func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	byHash := map[string][]byte{}
 	for _, content := range contents {
@@ -120,10 +119,10 @@ func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	return hashes, nil
 }
 
-// consumePending consumes the pending rows that a beginning names, and removes the others of its session.
+// consumePending removes all pending rows of a session. The write fails if one in b.Consume is missing or expired.
 func (t *tx) consumePending(b journal.Beginning) {
 	if b.Session != nil && len(b.Consume) == 0 {
-		return // nobody left a question to a new session
+		return // a new session has no pending rows
 	}
 	scan := func(r row, p *journal.Pending) error { return r.Scan(&p.ID, millis{&p.ExpiresAt}) }
 	check := func(removed []journal.Pending) error {
@@ -138,8 +137,8 @@ func (t *tx) consumePending(b journal.Beginning) {
 	queryChecked(t, scan, check, `DELETE FROM pending WHERE session = $1 RETURNING id, expires_at`, b.Run.Session)
 }
 
-// claimKeys takes the keys that a beginning claims. A key of another run is locked, so that the error can name that
-// run.
+// claimKeys claims the keys of a beginning. If another run holds one, the write fails with a ClaimedError that names
+// that run.
 func (t *tx) claimKeys(b journal.Beginning) {
 	for _, key := range b.Claims {
 		check := func(holder []string) error {

@@ -1,9 +1,9 @@
 package store
 
 // Guarantees of Copy:
-//   - What is read is the state of one moment; what is written is all of it or nothing.
-//   - Every value arrives as it was, byte for byte: what was written is read again, and compared.
-//   - Only a database without a row is written to, and none is read while a process drives a run of it.
+//   - It reads the state of one moment, and writes all of it or nothing.
+//   - It reads the written rows again, and compares their checksums with those of the source.
+//   - It writes only to an empty database, and fails if a process drives a run in the source.
 
 import (
 	"context"
@@ -26,24 +26,24 @@ var (
 	ErrDiffers  = errors.New("what was written is not what was read")
 )
 
-// Table is a table that every database has under this name. Its first Keys columns tell its rows apart, and order them.
+// Table describes a table of both kinds of databases. Its first Keys columns are unique together, and order its rows.
 type Table struct {
 	Name    string
 	Keys    int
 	Columns []string
-	Bytes   []string // columns that hold bytes; the others hold a text or a number, or nothing
+	Bytes   []string // columns that hold bytes; the others hold text, numbers or NULL
 }
 
-// Row is the values of the columns of a Table, in order: string, int64, []byte or nil.
+// Row has the values of a Table's columns, in order: string, int64, []byte or nil.
 type Row = []any
 
-// Database is one whose tables can be read and written as a whole.
+// Database is a database that Copy can read or fill.
 type Database interface {
-	// ReadAll gives do the rows of tables, in the order of their keys, as they are at one moment. A row is do's until
-	// the next.
+	// ReadAll calls do with a function that returns the rows of a table, ordered by key. All rows are of one moment. A
+	// row is overwritten by the next one.
 	ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error
-	// FillAll has do write rows, table by table in the order of Tables, in one transaction. ErrNotEmpty if one of
-	// Tables has a row. do may be called again, with nothing left of what it wrote.
+	// FillAll calls do, which writes rows in the order of Tables, in one transaction. It returns ErrNotEmpty if a table
+	// has rows. do may be called again after the transaction of the first call was rolled back.
 	FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error
 }
 
@@ -72,11 +72,11 @@ func table(name string, keys int, columns string, bytes ...string) Table {
 	return Table{name, keys, strings.Fields(columns), bytes}
 }
 
-// copySQL are the statements that copying needs beside those that read and write rows.
+// copySQL has the statements that copying needs besides those that read and write rows.
 type copySQL struct {
 	moment   []string // begin a transaction that sees one moment
-	alone    []string // keep others from the tables, and the transaction from being ended for taking long
-	numbered []string // have further numbers go on after those that were given
+	alone    []string // lock the tables against other writers, and lift the transaction's timeouts
+	numbered []string // let generated numbers continue after the copied ones
 }
 
 func (t *tx) runAll(statements []string) {
@@ -94,15 +94,15 @@ func (db *DB) ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Ro
 		t.runAll(db.copyStatements().moment)
 		err := do(t.allRows)
 		t.ctx, t.waiting, t.refused = context.WithoutCancel(ctx), nil, nil
-		t.run("ROLLBACK") // of what only read
+		t.run("ROLLBACK") // it only read
 		return errors.Join(err, t.send())
 	})
 }
 
-// errStopRows stops reading when the caller wants no more rows.
+// errStopRows ends a query early when the loop over allRows breaks off.
 var errStopRows = errors.New("enough")
 
-// allRows returns the rows of a table one by one.
+// allRows iterates over the rows of a table, ordered by key. All share one slice. An error comes last, with a nil row.
 func (t *tx) allRows(table Table) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		values, into := make(Row, len(table.Columns)), make([]any, len(table.Columns))
@@ -135,10 +135,10 @@ func (t *tx) allRows(table Table) iter.Seq2[Row, error] {
 	}
 }
 
-// rowsAtOnce is how many rows are sent together.
+// rowsAtOnce is how many rows FillAll queues before it sends them.
 const rowsAtOnce = 200
 
-// FillAll implements Database. Nobody else writes meanwhile.
+// FillAll implements Database. It locks out other writers, and refuses texts that PostgreSQL would refuse.
 func (db *DB) FillAll(ctx context.Context, do func(write func(Table, Row) error) error) error {
 	return db.write(ctx, func(t *tx) error {
 		t.setProof(`
@@ -180,7 +180,8 @@ type Copied struct {
 	Rows  int64  `json:"rows"`
 }
 
-// Copy copies all rows of from into to, which must be empty, and checks the result.
+// Copy copies all rows of from into to, which must be empty, then reads to again and fails with ErrDiffers if it
+// differs; what was written stays. It fails with ErrInUse if a process drives a run in from.
 func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, err error) {
 	var sent, kept []tableSum
 	err = from.ReadAll(ctx, func(rows func(Table) iter.Seq2[Row, error]) error {
@@ -211,7 +212,7 @@ func Copy(ctx context.Context, from, to Database, now time.Time) (all []Copied, 
 	return all, nil
 }
 
-// checkNotDriven fails if a process drives a run.
+// checkNotDriven fails with ErrInUse if a running run has a lease that has not expired.
 func checkNotDriven(rows func(Table) iter.Seq2[Row, error], now time.Time) error {
 	runs := Tables()[1]
 	of := func(row Row, column string) any { return row[slices.Index(runs.Columns, column)] }
@@ -234,7 +235,7 @@ type tableSum struct {
 	digest [sha256.Size]byte
 }
 
-// sumRows calls handle with each row, and returns a sum for each table.
+// sumRows calls handle with each row of each table, and returns the sums in the order of Tables.
 func sumRows(rows func(Table) iter.Seq2[Row, error], handle func(Table, Row) error) ([]tableSum, error) {
 	var all []tableSum
 	for _, t := range Tables() {
@@ -256,7 +257,7 @@ func sumRows(rows func(Table) iter.Seq2[Row, error], handle func(Table, Row) err
 	return all, nil
 }
 
-// encodeTyped encodes a value with its kind and length, for the checksum.
+// encodeTyped encodes a value for the checksum, with its type and length, so that different rows never encode alike.
 func encodeTyped(v any) []byte {
 	var kind byte
 	var content []byte

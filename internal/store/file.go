@@ -23,7 +23,7 @@ const (
 	defaultBusyTimeout = 5 * time.Second
 	mostReaders        = 4
 
-	// busySlice is how long SQLite itself waits for a lock. It cannot be cancelled meanwhile, so it waits in slices.
+	// busySlice is SQLite's own wait for a lock. It cannot be cancelled, so longer waits are made of several.
 	busySlice = 50 * time.Millisecond
 	busyPause = time.Millisecond
 
@@ -34,24 +34,23 @@ const (
 
 // file is an SQLite file.
 //
-//   - One connection writes, one transaction at a time for all writes that wait; a few others read and never wait for
-//     it.
-//   - Once the file was removed or replaced, every write fails with journal.ErrUnreachable, so that nothing is kept
-//     where nobody finds it.
-//   - A file that may only be read is opened for reading.
-//   - What is removed is overwritten in the file, at the latest when the last process closes it and so empties the WAL.
-//     Its space is used again by later writes; the file does not shrink.
+//   - One connection writes; each transaction performs all writes that wait. A few others read, and never wait for it.
+//   - After the file was removed or replaced, every write fails with journal.ErrUnreachable, since its data would be
+//     lost.
+//   - A file without write permission is opened read-only.
+//   - Removed content is overwritten in the file, at the latest when the last process closes it and so empties the WAL.
+//     Later writes use its space again; the file does not shrink.
 type file struct {
 	path        string
 	busyTimeout time.Duration
-	synchronous string // FULL, so that what was written is on the disk; tests need not wait for it
+	synchronous string // FULL: a commit waits for the disk; tests may set OFF
 
 	words    *strings.Replacer
 	info     os.FileInfo // of the file when it was opened
 	pools    []*sql.DB
-	readers  chan *link // those that nobody has
+	readers  chan *link // idle connections
 	writer   *link
-	turn     chan struct{} // holds a token while somebody writes
+	turn     chan struct{} // holds a token while a transaction writes
 	writes   chan *fileWrite
 	readOnly error // why nothing can be written
 }
@@ -59,16 +58,16 @@ type file struct {
 // FileOption changes how OpenFile opens a file.
 type FileOption func(*file)
 
-// WithBusyTimeout sets how long a call waits for another process that writes before it fails with journal.ErrLocked.
-// The default is 5 s.
+// WithBusyTimeout sets how long a call waits for a lock of another process before it fails with journal.ErrLocked. The
+// default is 5 s.
 func WithBusyTimeout(d time.Duration) FileOption { return func(f *file) { f.busyTimeout = d } }
 
-// Unsynced keeps writes from waiting for the disk. Only a test may do so.
+// Unsynced makes commits not wait for the disk, and disables the reserve file. It is for tests only.
 func Unsynced() FileOption { return func(f *file) { f.synchronous = "OFF" } }
 
-// OpenFile opens the SQLite file at path. It creates what is missing: folders for the owner only (0700), the file
-// (0600) and its tables. A file that is there but cannot be written is opened for reading. The error matches
-// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly where it is one of these, ErrNewer, ErrOlder, or ErrForeign.
+// OpenFile opens the SQLite file at path. It creates missing folders (0700), the file (0600) and its tables, and
+// migrates older tables. An existing file that cannot be written is opened read-only. An error may match
+// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly, or ErrNewer, ErrOlder or ErrForeign.
 func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error) {
 	f, err := newFile(path, opts)
 	if err != nil {
@@ -104,8 +103,8 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	return f.db(), nil
 }
 
-// OpenFileToRead opens a file that is there, and of this build, for reading: nothing is made, brought up to date or
-// waited for. Writes fail with journal.ErrReadOnly.
+// OpenFileToRead opens an existing file read-only. It creates and migrates nothing, and fails if the tables are not of
+// this build's version. It does not wait for locks. Writes fail with journal.ErrReadOnly.
 func OpenFileToRead(ctx context.Context, path string) (*DB, error) {
 	f, err := newFile(path, []FileOption{WithBusyTimeout(0)})
 	if err != nil {
@@ -132,7 +131,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 
 func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
 
-// open returns n connections, each of which is opened when it is first used.
+// open returns n links, each of which connects when it is first used. closeAll closes their pool.
 func (f *file) open(dsn string, n int) (chan *link, error) {
 	pool, err := sql.Open("sqlite", dsn)
 	if err != nil {
@@ -146,8 +145,8 @@ func (f *file) open(dsn string, n int) (chan *link, error) {
 	return links, nil
 }
 
-// createFile makes an empty file that only its owner can read, unless there is one: SQLite would give it the mode of
-// the umask. An existing file is not opened, since closing it again would drop the locks that this process has on it.
+// createFile makes an empty file with mode 0600, and its folder, unless they exist: SQLite would use the umask. It does
+// not open an existing file, since closing it again would drop the locks that this process has on it.
 func createFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
@@ -162,7 +161,7 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// dsn names the file and the settings that every connection has, and the pragmas given.
+// dsn returns the URI of a connection to a writable file, with the usual pragmas and these.
 func (f *file) dsn(pragmas ...string) string {
 	return f.uri(url.Values{"_pragma": append([]string{
 		"journal_mode(WAL)",
@@ -172,12 +171,12 @@ func (f *file) dsn(pragmas ...string) string {
 	}, pragmas...)})
 }
 
-// uri names the file and the settings of every connection.
+// uri returns the URI of a connection. It adds the settings that all connections share to the given ones.
 func (f *file) uri(settings url.Values) string {
 	slice := min(f.busyTimeout, busySlice)
 	settings.Set("_dqs", "0")
 	settings.Set("_error_rc", "1")
-	// First, because the others may have to wait.
+	// The busy timeout comes first, because the other pragmas may have to wait.
 	patience := "busy_timeout(" + strconv.FormatInt(slice.Milliseconds(), 10) + ")"
 	settings["_pragma"] = append([]string{patience}, settings["_pragma"]...)
 	name := filepath.ToSlash(f.path)
@@ -187,7 +186,7 @@ func (f *file) uri(settings url.Values) string {
 	return (&url.URL{Scheme: "file", Path: name, RawQuery: settings.Encode()}).String()
 }
 
-// openWriter opens the connection that writes, on tables that are up to date.
+// openWriter opens the connection that writes, and runs the migrations that are missing.
 func (f *file) openWriter(ctx context.Context) (err error) {
 	all, err := migrationsOf("sqlite")
 	if err != nil {
@@ -205,7 +204,7 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	if old, err := behind(all, version, f.path); err != nil || !old {
 		return err
 	}
-	// Other processes may be about to do the same: one does, and the others find it done.
+	// Other processes may migrate too: one does, and the others find it done when they read the version again.
 	if err := f.beginTransaction(ctx, time.Now()); err != nil {
 		return err
 	}
@@ -216,7 +215,7 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	return f.endTransaction(err)
 }
 
-// version returns the last migration that the file has.
+// version returns the last migration of the file, or unversioned. It fails with ErrForeign if the file is not Sibyl's.
 func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
 	type state struct{ mark, noted, others int64 }
 	scan := func(r row, s *state) error { return r.Scan(&s.mark, &s.noted, &s.others) }
@@ -242,9 +241,9 @@ func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
 	return version, err
 }
 
-// openReadOnly opens a file that cannot be written, as cause says. With a WAL beside it that others may use, SQLite
-// reads both. Without one nobody is writing, and the file alone is all there is. A WAL that a crash has left may hold
-// what the file lacks: where it can't be read, nothing is.
+// openReadOnly opens the file for reading. Errors of writes include cause: why it can't be written. If there is a WAL
+// that SQLite can use, both are read. Without a WAL, nobody writes, and the file is complete. If a crash left a WAL
+// that can't be read, opening fails, since the file may lack what is in the WAL.
 func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	f.readOnly = fmt.Errorf("database %s: %w (to write, you must have the right to write to it and to its folder): %w",
 		f.path, journal.ErrReadOnly, cause)
@@ -266,7 +265,7 @@ func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	return f.db(), nil
 }
 
-// readFrom makes the readers, if the tables are of the latest version.
+// readFrom opens the readers. It fails, and closes them, if the tables are not of this build's version.
 func (f *file) readFrom(ctx context.Context, dsn string) error {
 	all, err := migrationsOf("sqlite")
 	if err != nil {
@@ -296,8 +295,8 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 // close implements dialect.
 func (f *file) close() error { return f.explain(f.closeAll()) }
 
-// closeAll closes the connections. The one that writes goes last, because the last cleans up the WAL and readers may
-// not write.
+// closeAll closes all connections. It waits for no reader in use. The writer is closed last: whoever closes last cleans
+// up the WAL, and readers can't.
 func (f *file) closeAll() error {
 	var errs []error
 	for len(f.readers) > 0 {
@@ -313,7 +312,7 @@ func (f *file) closeAll() error {
 	return errors.Join(errs...)
 }
 
-// sqliteWords translates a statement for SQLite. Row locks are dropped, since a writer locks the whole file.
+// sqliteWords translates PostgreSQL's SQL to SQLite's. It drops row locks, since a writer locks the whole file.
 func sqliteWords() *strings.Replacer {
 	return strings.NewReplacer(
 		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "",
@@ -330,11 +329,11 @@ func (f *file) copyStatements() copySQL { return copySQL{moment: []string{"BEGIN
 
 func (f *file) announce(journal.Key) {}
 
-// now implements dialect. All processes that have the file open are on this machine.
+// now implements dialect: all processes share this machine's clock. It fails if the file was removed or replaced.
 func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.checkSameFile() }
 
-// checkSameFile fails if the file was removed or replaced since it was opened. SQLite does not notice that, and what is
-// written would be lost when it is closed.
+// checkSameFile returns journal.ErrUnreachable if the file was removed or replaced since it was opened. SQLite does not
+// notice that, and later writes would be lost.
 func (f *file) checkSameFile() error {
 	info, err := os.Stat(f.path)
 	if errors.Is(err, os.ErrNotExist) || err == nil && f.info != nil && !os.SameFile(f.info, info) {

@@ -10,12 +10,12 @@ import (
 	"sibyl/internal/journal"
 )
 
-// primary is the part of a result code that says what failed; the rest says where.
+// primary masks the primary part of a result code, which says what failed; the rest says where.
 const primary = 0xff
 
 func fileCode(err error) (code int, ok bool) {
 	if err == nil {
-		return 0, false // as nearly always; what errors.As is given would be allocated
+		return 0, false // the usual case, without the allocation for errors.As
 	}
 	var failed *sqlite.Error
 	if !errors.As(err, &failed) {
@@ -29,8 +29,8 @@ func isBusy(err error) bool {
 	return code&primary == sqlite3.SQLITE_BUSY
 }
 
-// explain adds to an error of the driver the file, one of journal's errors and what would fix it. Other errors, and
-// nil, come back as they are.
+// explain wraps an error of SQLite with the file, what would fix it, and one of journal's errors if one fits. It
+// returns other errors, and nil, unchanged.
 func (f *file) explain(err error) error {
 	code, ok := fileCode(err)
 	if !ok {
@@ -54,7 +54,7 @@ func (f *file) explain(err error) error {
 	switch code {
 	case sqlite3.SQLITE_IOERR_SHMSIZE: // the index of the WAL could not grow
 		return f.fullError(err)
-	case sqlite3.SQLITE_IOERR_WRITE: // SQLite does not say which: a quota, a limit on the size of files, or the disk
+	case sqlite3.SQLITE_IOERR_WRITE: // a quota, a limit on file sizes, or the disk: SQLite does not say which
 		return fmt.Errorf("database %s: %w, or its disk fails (free some, raise your quota or limit there, or check "+
 			"the disk): %w", f.path, journal.ErrFull, err)
 	case sqlite3.SQLITE_IOERR_SHORT_READ, sqlite3.SQLITE_IOERR_CORRUPTFS:
@@ -76,7 +76,7 @@ func (f *file) corruptError(err error) error {
 	return fmt.Errorf("database %s: %w (%s): %w", f.path, journal.ErrCorrupt, remedy, err)
 }
 
-// isOpenRefused says whether the file, or one that SQLite keeps beside it, could not be opened for writing.
+// isOpenRefused reports whether SQLite could not open the file, its WAL or its shared memory, or could only read them.
 func isOpenRefused(err error) bool {
 	code, _ := fileCode(err)
 	switch code & primary {

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// fileWrite is a write that waits for its transaction.
+// fileWrite is a write that waits to join a transaction.
 type fileWrite struct {
 	do   func(*tx) error
-	err  error         // known when done is closed
-	done chan struct{} // closed when the write is on the disk, or nothing of it is
+	err  error         // valid when done is closed
+	done chan struct{} // closed after the write was committed or rolled back
 }
 
 var errBrokenOff = errors.New("a write that shared the transaction broke off")
 
-// runWrite implements dialect. Whoever has the turn writes for all that wait when the transaction has begun.
+// runWrite implements dialect. The caller that gets the turn also performs the writes of all callers that wait.
 func (f *file) runWrite(ctx context.Context, do func(*tx) error) error {
 	if f.readOnly != nil {
 		return f.readOnly
@@ -33,7 +33,7 @@ func (f *file) runWrite(ctx context.Context, do func(*tx) error) error {
 	return f.explain(w.err)
 }
 
-// leadGroup begins a transaction, performs w and all waiting writes in it, and releases the turn.
+// leadGroup begins a transaction, performs w and all waiting writes in it, and releases the turn. It returns w's error.
 func (f *file) leadGroup(ctx context.Context, since time.Time, w *fileWrite) error {
 	defer func() { <-f.turn }()
 	if err := f.beginTransaction(ctx, since); err != nil {
@@ -52,7 +52,7 @@ func (f *file) leadGroup(ctx context.Context, since time.Time, w *fileWrite) err
 	}
 }
 
-// beginTransaction begins a transaction for a write that has waited since then.
+// beginTransaction begins a transaction for a write that has waited since this time. It fails if the file was replaced.
 func (f *file) beginTransaction(ctx context.Context, since time.Time) error {
 	if err := f.checkSameFile(); err != nil {
 		return err
@@ -60,7 +60,7 @@ func (f *file) beginTransaction(ctx context.Context, since time.Time) error {
 	return f.retryWhileBusy(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
 }
 
-// endTransaction commits the transaction, or rolls it back if failed is set. With an error, nothing of it is left.
+// endTransaction commits the transaction, or rolls it back and returns failed if that is set or the commit fails.
 func (f *file) endTransaction(failed error) error {
 	if failed == nil {
 		failed = f.execute("COMMIT")
@@ -71,14 +71,15 @@ func (f *file) endTransaction(failed error) error {
 	return failed
 }
 
-// execute executes a statement on the connection that writes, which no context interrupts.
+// execute executes a statement on the connection that writes. No context interrupts it.
 func (f *file) execute(text string) error {
 	return f.sendStatement(context.Background(), f.writer, statement{text: text})
 }
 
-// commitGroup performs the writes of a group in one transaction, and ends it. Each write succeeds or fails by itself.
+// commitGroup performs the writes of a group in the transaction, and commits it. A write that fails is undone alone. If
+// the whole transaction is lost, all writes fail.
 func (f *file) commitGroup(group []*fileWrite) {
-	lost := errBrokenOff // unless all are carried out
+	lost := errBrokenOff // if a write panics
 	defer func() {
 		lost = f.endTransaction(lost)
 		for _, w := range group {
@@ -94,7 +95,7 @@ func (f *file) commitGroup(group []*fileWrite) {
 	}
 	for _, w := range group {
 		if w.err, lost = f.tryWrite(w.do); lost != nil {
-			return // as SQLite gives up the whole transaction when the disk is full
+			return // SQLite rolls back the whole transaction, for example when the disk is full
 		}
 	}
 }
@@ -107,7 +108,7 @@ func (f *file) runStatements(do func(*tx) error) error {
 	return t.send()
 }
 
-// tryWrite performs a write in a savepoint. failed is that write's error; lost says that the whole transaction is lost.
+// tryWrite performs a write in a savepoint. failed is its error; lost is set if the whole transaction is lost.
 func (f *file) tryWrite(do func(*tx) error) (failed, lost error) {
 	if err := f.execute("SAVEPOINT part"); err != nil {
 		return err, err
@@ -138,8 +139,8 @@ func (f *file) withReader(ctx context.Context, do func(*tx) error) error {
 	return err
 }
 
-// link is a connection, which one goroutine has at a time. It keeps its statements, since to prepare one takes longer
-// than to execute it.
+// link is a connection that one goroutine uses at a time. It keeps prepared statements, since preparing takes longer
+// than executing.
 type link struct {
 	pool     *sql.DB
 	conn     *sql.Conn // nil until it is first used
@@ -157,7 +158,7 @@ func (l *link) close() error {
 	return errors.Join(errs...)
 }
 
-// prepare prepares a statement in SQLite's words.
+// prepare translates and prepares a statement, once for each link. It connects if the link is new.
 func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, err error) {
 	if known := l.prepared[text]; known != nil {
 		return known, nil
@@ -175,6 +176,7 @@ func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, 
 	return prepared, err
 }
 
+// tx returns a tx on this connection. It begins no transaction.
 func (f *file) tx(ctx context.Context, l *link) *tx {
 	deliver := func(t *tx, all []statement) error {
 		for _, s := range all {
@@ -196,18 +198,18 @@ func (f *file) sendStatement(ctx context.Context, l *link, s statement) error {
 		_, err := prepared.ExecContext(ctx, s.args...)
 		return err
 	}
-	found, err := prepared.QueryContext(ctx, s.args...) //nolint:rowserrcheck // take looks at it
+	found, err := prepared.QueryContext(ctx, s.args...) //nolint:rowserrcheck // take checks it
 	if err != nil {
 		return err
 	}
 	err = s.take(found)
-	if closeErr := found.Close(); err == nil { //nolint:sqlclosecheck // its error counts; else it says the same again
+	if closeErr := found.Close(); err == nil { //nolint:sqlclosecheck // its error would repeat err
 		err = closeErr
 	}
 	return err
 }
 
-// retryWhileBusy repeats do while another process has the database locked, until the busy timeout after start.
+// retryWhileBusy repeats do while another process locks the database, until the busy timeout after start.
 func (f *file) retryWhileBusy(ctx context.Context, start time.Time, do func() error) error {
 	deadline := start.Add(f.busyTimeout)
 	for {

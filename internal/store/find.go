@@ -16,8 +16,8 @@ const (
 	foundRun     = `SELECT session, id, assistant, title, started_at FROM run `
 )
 
-// Find implements journal.Store. It reads the words of all rows that match the other conditions. That is fast enough
-// for people, and no write has to maintain an index.
+// Find implements journal.Store. It scans the words of all rows that match the other conditions, so that writes need no
+// index. It omits runs of sessions whose title has all the words.
 func (db *DB) Find(ctx context.Context, owner journal.Owner, s journal.Search) ([]journal.Found, error) {
 	q := listing{owner: owner, by: "started_at", after: s.After, limit: s.Limit}
 	from := foundRun

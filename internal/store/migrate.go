@@ -11,13 +11,13 @@ import (
 //go:embed migrations
 var migrations embed.FS
 
-// migration is a step that brings the tables of a database to a version.
+// migration brings the tables of a database to a version.
 type migration struct {
 	version    int64
 	statements string
 }
 
-// migrationsOf reads the migrations for a kind of database, in order.
+// migrationsOf returns the embedded migrations for "sqlite" or "postgres", in order of their versions.
 func migrationsOf(kind string) (all []migration, err error) {
 	files, err := migrations.ReadDir(path.Join("migrations", kind))
 	if err != nil {
@@ -38,11 +38,10 @@ func migrationsOf(kind string) (all []migration, err error) {
 	return all, nil
 }
 
-// unversioned is the version of a database in which nothing is noted yet: the first migration, 0, makes the table for
-// that.
+// unversioned is the version of a database without a table of versions, which migration 0 makes.
 const unversioned = -1
 
-// behind says whether tables of this version lack a migration. An error says that this build can't use them.
+// behind reports whether tables of this version lack migrations; ErrNewer or ErrOlder if this build can't use them.
 func behind(all []migration, version int64, database string) (bool, error) {
 	first, latest := all[1].version, all[len(all)-1].version
 	switch {
@@ -56,8 +55,8 @@ func behind(all []migration, version int64, database string) (bool, error) {
 	return version < latest, nil
 }
 
-// runMigrations runs the migrations after a version, in the transaction that read the version. table is where versions
-// are stored.
+// runMigrations runs the migrations after a version, and stores their versions in table. The caller has read the
+// version in the same transaction.
 func (t *tx) runMigrations(all []migration, version int64, table string) error {
 	for _, m := range all {
 		if m.version <= version {

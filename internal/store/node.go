@@ -9,7 +9,7 @@ import (
 
 var _ node.Registry = (*DB)(nil)
 
-// Now implements node.Registry.
+// Now implements node.Registry. It is the server's clock, or this machine's for a file.
 func (db *DB) Now(ctx context.Context) (time.Time, error) { return db.now(ctx) }
 
 // Keep implements node.Registry.
@@ -26,7 +26,7 @@ func (db *DB) Keep(ctx context.Context, n node.Node) error {
 	})
 }
 
-// Leave implements node.Registry.
+// Leave implements node.Registry. It also ends the leases of the holder's running runs.
 func (db *DB) Leave(ctx context.Context, holder string) error {
 	return db.write(ctx, func(t *tx) error {
 		t.run(`DELETE FROM node WHERE holder = $1`, holder)
@@ -35,7 +35,7 @@ func (db *DB) Leave(ctx context.Context, holder string) error {
 	})
 }
 
-// Nodes implements node.Registry.
+// Nodes implements node.Registry. It calls Leave for nodes that are gone.
 func (db *DB) Nodes(ctx context.Context, now time.Time) ([]node.Node, error) {
 	scan := func(r row, n *node.Node) error {
 		return r.Scan(&n.Holder, &n.Name, &n.Build, &n.Address, millis{&n.StartedAt}, millis{&n.SeenAt}, &n.Most,

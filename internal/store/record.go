@@ -9,15 +9,15 @@ import (
 	"sibyl/internal/journal"
 )
 
-// nextRecord is the number with which a run goes on. A record's key is its run's no << 24 | its number:
+// nextRecord selects the number of a run's next record. A record's key is run.no << 24 | its number, since
 // journal.MaxRecords is 1 << 24.
 const nextRecord = `(
 	SELECT coalesce(max(key) + 1 - (run.no << 24), 0) FROM record WHERE key >= run.no << 24 AND key < (run.no + 1) << 24)`
 
-// mostAtOnce is how many records one statement adds at most.
+// mostAtOnce limits the records that one statement adds.
 const mostAtOnce = 200
 
-// Append implements journal.Store.
+// Append implements journal.Store. If the disk is full, it spends the reserve and tries once more.
 func (db *DB) Append(
 	ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End,
 ) error {
@@ -26,7 +26,7 @@ func (db *DB) Append(
 	}
 	write := func(t *tx) error {
 		if end != nil {
-			// First, since whoever removes the session begins with it too.
+			// The session is locked first, as in DeleteSession, to avoid deadlocks.
 			t.run(`
 				UPDATE session SET updated_at = greatest(updated_at, $3)
 				WHERE id = (SELECT session FROM run WHERE id = $1 AND owner = $2)`,
@@ -39,7 +39,7 @@ func (db *DB) Append(
 		return nil
 	}
 	err := db.write(ctx, write)
-	if errors.Is(err, journal.ErrFull) && db.spendReserve() { // what is recorded was done already
+	if errors.Is(err, journal.ErrFull) && db.spendReserve() { // the records tell of effects that were already performed
 		err = db.write(ctx, write)
 	}
 	if errors.Is(err, errNotAppended) {
@@ -54,7 +54,7 @@ func (db *DB) Append(
 // errNotAppended says that no records were appended; whyNotAppended finds the reason.
 var errNotAppended = errors.New("not appended")
 
-// added is a record that was added: its key, and the number of the transaction.
+// added is the key of an added record, and the id of the transaction; "" in SQLite.
 type added struct {
 	key int64
 	xid string
@@ -62,9 +62,9 @@ type added struct {
 
 func scanAdded(r row, a *added) error { return r.Scan(&a.key, &a.xid) }
 
-// appendRecords is the compare-and-append: it adds all records if the run is running and its last record is the one
-// before them; else none. If another writer was first, fewer rows come back, and the transaction is refused. The run is
-// locked against its removal.
+// appendRecords adds all records if the run is running and its last record is the one before them. Otherwise, also if
+// another writer was first, fewer rows come back, and the transaction fails with errNotAppended. It locks the run
+// against removal.
 func (t *tx) appendRecords(owner journal.Owner, run string, recs []journal.Record) {
 	for some := range slices.Chunk(recs, mostAtOnce) {
 		args := []any{run, string(owner), some[0].Seq}
@@ -75,8 +75,8 @@ func (t *tx) appendRecords(owner journal.Owner, run string, recs []journal.Recor
 			if len(all) < len(some) {
 				return errNotAppended
 			}
-			// By this it is found out whether a commit whose answer was lost went through. After a crash another
-			// transaction may get the same number, and add the same key: so the content is compared, too.
+			// The proof also compares content: after a crash of the server, another transaction may get the same id and
+			// add the same key.
 			t.proof = proof{all[0].xid, `
 				SELECT 1 FROM record WHERE key = $1 AND xmin = $2::text::xid8::xid AND at = $3 AND kind = $4 AND data = $5`,
 				[]any{all[0].key, all[0].xid, some[0].At.UnixMilli(), some[0].Kind, notNull(some[0].Data)}}
@@ -92,7 +92,7 @@ func (t *tx) appendRecords(owner journal.Owner, run string, recs []journal.Recor
 	}
 }
 
-// whyNotAppended returns the error of a refused Append whose first record has the number next.
+// whyNotAppended returns why Append refused records from number next on. It never returns nil.
 func (db *DB) whyNotAppended(ctx context.Context, owner journal.Owner, run string, next int64) error {
 	r, err := db.Run(ctx, owner, run)
 	if err == nil {
@@ -104,7 +104,7 @@ func (db *DB) whyNotAppended(ctx context.Context, owner journal.Owner, run strin
 	return err
 }
 
-// endRun ends a run to which records were just appended. If the clock was set back, the end is not before the start.
+// endRun ends a run, not before its start; adds its pending rows, and frees its claims. appendRecords checks the run.
 func (t *tx) endRun(owner journal.Owner, run string, end journal.End) {
 	t.run(`
 		UPDATE run SET status = $3, ended_at = CASE WHEN started_at > $4 THEN started_at ELSE $4 END,
@@ -148,7 +148,7 @@ func (db *DB) Records(ctx context.Context, owner journal.Owner, run string, from
 	return recs, nil
 }
 
-// Blob implements journal.Store. Content that no longer has its hash is reported as journal.ErrCorrupt.
+// Blob implements journal.Store. It returns journal.ErrCorrupt if the content does not match its hash.
 func (db *DB) Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error) {
 	found, err := readRows(ctx, db, scanValue[[]byte], `
 		SELECT content FROM blob JOIN blob_content ON blob_content.blob = blob.no WHERE owner = $1 AND hash = $2`,

@@ -59,12 +59,12 @@ func (db *DB) DeleteSession(
 	return db.explainNoSession(ctx, owner, id, err)
 }
 
-// lockRuns locks the runs of sessions against changes and appends by others.
+// lockRuns locks the runs of sessions against changes and appends by other transactions.
 func (t *tx) lockRuns(sessions []any) {
 	t.run(`SELECT no FROM run WHERE session IN (`+placeholders(1, len(sessions))+`) ORDER BY no FOR UPDATE`, sessions...)
 }
 
-// A run keeps its session from being unused that is running, and is driven or has a record that is not older.
+// isUnused selects sessions last updated before $2, without a running run that is driven or whose last record is newer.
 const isUnused = `
 	owner = $1 AND updated_at < $2 AND ($4 = '' OR assistant = $4)
 	AND NOT EXISTS (
@@ -117,7 +117,8 @@ func (db *DB) Retire(
 	return left, nil
 }
 
-// removeSessions removes sessions, which are locked with their runs, and adds their tombstones.
+// removeSessions replaces sessions by tombstones, and removes their runs, records and blobs that no other run has. The
+// caller has locked the sessions and their runs.
 func (t *tx) removeSessions(
 	sessions []journal.Session, why journal.Reason, now time.Time,
 ) (left []journal.Tombstone, err error) {
@@ -148,7 +149,7 @@ func (t *tx) removeSessions(
 		`SELECT no FROM blob WHERE no IN (SELECT no FROM ` + named + ` AS named) ORDER BY owner, hash FOR UPDATE`,
 		`UPDATE blob SET runs = blob.runs - named.runs FROM ` + named + ` AS named WHERE blob.no = named.no`,
 		`DELETE FROM blob WHERE runs = 0 AND no IN (SELECT no FROM ` + named + ` AS named)`,
-		`DELETE FROM session WHERE id IN (` + placeholders(1, len(ids)) + `)`, // and what names it
+		`DELETE FROM session WHERE id IN (` + placeholders(1, len(ids)) + `)`, // and the rows that refer to it
 	} {
 		t.run(remove, ids...)
 	}

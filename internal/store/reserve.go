@@ -7,14 +7,14 @@ import (
 	"sibyl/internal/files"
 )
 
-// reserveSize is the size of the reserve file, in bytes. If the disk fills up, its room is enough for the answers under
-// way.
+// reserveSize is the size of the reserve file, in bytes. It has room for the records of running runs if the disk fills
+// up.
 const reserveSize = 1 << 20
 
 func (f *file) reserveName() string { return f.path + "-reserve" }
 
-// reserve implements dialect. If the disk has no room for a reserve, no run may begin; if there can be none for another
-// reason, that is no error.
+// reserve implements dialect. It writes the reserve file if that is missing, and returns journal.ErrFull if there is no
+// room for it. It ignores other errors.
 func (f *file) reserve() error {
 	if !f.wantsReserve() {
 		return nil
@@ -29,7 +29,7 @@ func (f *file) reserve() error {
 	return nil
 }
 
-// HasRoom returns journal.ErrFull if no run may begin, since the disk has no room for its records.
+// HasRoom returns journal.ErrFull if no run may begin because the disk has no room. It makes the reserve if missing.
 func (db *DB) HasRoom() error { return db.reserve() }
 
 func (f *file) wantsReserve() bool {
@@ -38,5 +38,5 @@ func (f *file) wantsReserve() bool {
 	return !isThere && f.readOnly == nil && f.synchronous == "FULL"
 }
 
-// spendReserve implements dialect.
+// spendReserve implements dialect. It removes the reserve file.
 func (f *file) spendReserve() (spent bool) { return os.Remove(f.reserveName()) == nil }

@@ -80,7 +80,7 @@ func (db *DB) Census(ctx context.Context, at journal.LeaseTimes) ([]journal.Coun
 		at.Now.UnixMilli(), millisOrLatest(at.Leases), millisOrLatest(at.Rests), int64(journal.MaxTries))
 }
 
-// millisOrLatest is an upper bound for SQL; the zero time is no bound.
+// millisOrLatest returns a time as an upper bound for SQL. The zero time means no bound.
 func millisOrLatest(t time.Time) int64 {
 	if t.IsZero() {
 		return math.MaxInt64
@@ -88,7 +88,7 @@ func millisOrLatest(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// keysJSON encodes the owners and ids of runs as JSON, without keys that no row can have.
+// keysJSON encodes keys as JSON pairs of owner and id. It leaves out keys with text that PostgreSQL refuses.
 func keysJSON(keys []journal.Key) (string, error) {
 	all := [][2]string{}
 	for _, k := range keys {
@@ -118,7 +118,7 @@ func (db *DB) Snapshots(ctx context.Context, keys []journal.Key) ([]journal.RunS
 // Acquire implements journal.Store.
 func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder string, now, until time.Time) error {
 	return db.write(ctx, func(t *tx) error {
-		// Locked first and read then, since a query that waits for a lock does not see all that was written meanwhile.
+		// The run is locked before it is read, since a query that waits for a lock may return rows from before the wait.
 		t.lockRun(owner, run)
 		check := func(found []journal.Run) error {
 			r, err := onlyRow(found, nil, notFoundError("run", run))
@@ -136,7 +136,7 @@ func (db *DB) Acquire(ctx context.Context, owner journal.Owner, run, holder stri
 	})
 }
 
-// lockRun locks a run against changes by others.
+// lockRun locks a run against changes by other transactions. The write fails with ErrNotFound if there is no such run.
 func (t *tx) lockRun(owner journal.Owner, run string) {
 	t.requireRow(notFoundError("run", run), `SELECT id FROM run WHERE id = $1 AND owner = $2 FOR NO KEY UPDATE`, run,
 		string(owner))

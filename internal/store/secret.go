@@ -7,8 +7,8 @@ import (
 
 // Secrets are the signing secrets that all processes over one database share.
 type Secrets interface {
-	// Secret returns the secret of a name: SecretSize random bytes, made when any process first asks for it, and the
-	// same in all of them from then on.
+	// Secret returns the secret of a name: SecretSize random bytes. The first call of any process makes and stores it;
+	// all others return the same.
 	Secret(ctx context.Context, name string) ([]byte, error)
 }
 
@@ -25,7 +25,7 @@ func (db *DB) Secret(ctx context.Context, name string) ([]byte, error) {
 	found, err := find()
 	if err == nil && len(found) == 0 {
 		fresh := make([]byte, SecretSize)
-		_, _ = rand.Read(fresh) // never fails: it ends the process instead
+		_, _ = rand.Read(fresh) // never fails: it would end the process
 		err = db.write(ctx, func(t *tx) error {
 			t.run(`INSERT INTO secret (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, fresh)
 			return nil

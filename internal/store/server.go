@@ -21,51 +21,51 @@ const (
 	connectTimeout     = 5 * time.Second
 	defaultConnections = 10
 
-	// defaultPatience is how long an answer may take that the server should have cut off before.
+	// defaultPatience is how long an answer of the server may take. The server's own timeout should come first.
 	defaultPatience = statementTimeout + 5*time.Second
 
-	// serverVersions is the table of the migrations that were done.
+	// serverVersions is the table that lists the migrations done.
 	serverVersions = "sibyl_version"
 
-	// schema is where the tables are, unless the address names another: a database may be shared with other programs.
+	// schema has the tables, unless the DSN sets search_path. Other programs may have their own in the same database.
 	schema = "sibyl"
 
-	// migrationLock is the advisory lock of the process that migrates the tables: "SIBL".
+	// migrationLock is the key of the advisory lock for migrating the tables: "SIBL".
 	migrationLock = 0x5349424C
 
-	// migrationTimeout bounds the migration, and the wait for another process that migrates.
+	// migrationTimeout bounds the migration, including the wait for another process that migrates.
 	migrationTimeout = 5 * time.Minute
 
-	oldestServer = 130000 // the first that tells of transactions by number
+	oldestServer = 130000 // the first with pg_current_xact_id
 
-	// unbounded lets a transaction take as long as it has to.
+	// unbounded lifts the server's timeouts for the current transaction.
 	unbounded = `SELECT set_config(name, '0', true)
 		FROM unnest(array['lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']) AS name`
 )
 
-// Server is a database on a PostgreSQL server.
+// Server is an open database on a PostgreSQL server, which also announces runs.
 type Server struct {
 	*DB
 	server *server
 }
 
-// server is a database on a PostgreSQL server.
+// server is the dialect for PostgreSQL.
 //
-//   - A decision that rests on a row is taken with the row locked. Waiting for another's lock is bounded by
-//     WithLockTimeout, and a statement by 15 s.
-//   - If the connection is lost while a write is committed, the server is asked whether it was; where it can't be
-//     asked, the error says that it is not known. A connection that is lost while nothing is written is replaced once,
-//     without a word.
-//   - It needs connections of its own: a pooler between it and the server must keep a session for each.
-//   - The tables are in a schema of their own, sibyl, unless the address names another by search_path.
-//   - What is removed is overwritten by a later vacuum of PostgreSQL's, and stays in its WAL and backups as long as
-//     those are kept.
+//   - Each row that a decision depends on is locked. WithLockTimeout bounds the wait for a lock; 15 s bound a
+//     statement.
+//   - If the connection is lost during a commit, it asks the server whether the write was committed, and returns
+//     journal.ErrUnsure if it can't find out. A write that was not committed, or a read, is repeated once after a lost
+//     connection.
+//   - A pooler between it and the server must keep a server session for each connection.
+//   - The tables are in the schema sibyl, unless the DSN sets search_path.
+//   - Removed content is overwritten by a later vacuum of PostgreSQL, and stays in its WAL and backups as long as those
+//     are kept.
 type server struct {
 	name        string // of the database and its server
-	ownSchema   bool   // the address names no schema
+	ownSchema   bool   // the DSN sets no search_path
 	lockTimeout time.Duration
-	patience    time.Duration   // with an answer of the server's
-	config      *pgx.ConnConfig // of connections beside the pool; it is copied before it is used
+	patience    time.Duration   // the limit for an answer of the server
+	config      *pgx.ConnConfig // for connections outside the pool; copied for each
 	pool        *pgxpool.Pool
 	announcer   *announcer
 }
@@ -73,14 +73,14 @@ type server struct {
 // ServerOption changes how OpenServer opens a database.
 type ServerOption func(*server)
 
-// WithLockTimeout sets how long a write waits for another's lock before it fails with journal.ErrLocked. The default is
-// 5 s.
+// WithLockTimeout sets how long a write waits for a lock before it fails with journal.ErrLocked. The default is 5 s. It
+// also limits how long a transaction may be idle, to three fifths of that.
 func WithLockTimeout(d time.Duration) ServerOption { return func(s *server) { s.lockTimeout = d } }
 
-// OpenServer opens the database that dsn names, as "postgres://USER:PASSWORD@HOST:PORT/DATABASE" or "host=HOST
-// user=USER ...", and makes the tables that are missing. The database must be there, and be in UTF-8. pool_max_conns in
-// dsn is how many connections are used at most: 10 unless it is given, and up to two more. The error matches
-// journal.ErrLocked, ErrFull, ErrReadOnly or ErrCorrupt where it is one of these, ErrNewer, ErrOlder, or ErrForeign.
+// OpenServer opens the database of dsn, "postgres://USER:PASSWORD@HOST:PORT/DATABASE" or "host=HOST user=USER ...", and
+// creates or migrates its tables. The database must exist, in UTF-8. pool_max_conns in dsn limits the connections (10
+// if it is missing), except for up to two more. An error may match journal.ErrLocked, ErrFull, ErrReadOnly or
+// ErrCorrupt, or ErrNewer, ErrOlder or ErrForeign.
 func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server, error) {
 	s := &server{lockTimeout: defaultLockTimeout, patience: defaultPatience}
 	for _, opt := range opts {
@@ -103,7 +103,7 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 	return &Server{&DB{dialect: s, closed: make(chan struct{})}, s}, nil
 }
 
-// parseDSN reads a DSN. The driver's own error may repeat a password.
+// parseDSN parses a DSN. It replaces the driver's error, which may contain a password.
 func parseDSN(dsn string) (*pgxpool.Config, error) {
 	config, err := pgxpool.ParseConfig(dsn)
 	if err != nil {
@@ -119,7 +119,7 @@ func parseDSN(dsn string) (*pgxpool.Config, error) {
 	return config, nil
 }
 
-// configure sets what every connection has, unless the DSN says otherwise.
+// configure sets s.name, and the parameters of every connection that the DSN does not set.
 func (s *server) configure(c *pgx.ConnConfig) {
 	address := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	if c.Host != "" && (c.Host[0] == '/' || c.Host[0] == '@') {
@@ -136,10 +136,10 @@ func (s *server) configure(c *pgx.ConnConfig) {
 		"application_name":   "sibyl",
 		"client_encoding":    "UTF8",
 		"synchronous_commit": "on",
-		"plan_cache_mode":    "force_generic_plan", // planning takes longer than most statements, which go by keys
+		"plan_cache_mode":    "force_generic_plan", // planning would take longer than most statements
 		"lock_timeout":       milliseconds(s.lockTimeout),
 		"statement_timeout":  milliseconds(statementTimeout),
-		// A process that stops in a transaction holds its locks for less than others wait for them.
+		// The locks of a process that stops in a transaction are released before others stop waiting for them.
 		"idle_in_transaction_session_timeout": milliseconds(s.lockTimeout * 3 / 5),
 	} {
 		if c.RuntimeParams[name] == "" {
@@ -150,7 +150,7 @@ func (s *server) configure(c *pgx.ConnConfig) {
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 
-// migrateIfBehind runs the migrations that are missing, or waits for another process that does so.
+// migrateIfBehind runs missing migrations, or waits until another process has. It fails if the database is unusable.
 func (s *server) migrateIfBehind(ctx context.Context) error {
 	all, err := migrationsOf("postgres")
 	if err != nil {
@@ -172,7 +172,7 @@ func (s *server) migrateIfBehind(ctx context.Context) error {
 	err = s.tryTransaction(bounded, func(t *tx) error {
 		t.patience = 0
 		t.run(unbounded)
-		// One process migrates; the others wait and then find it done.
+		// One process migrates; the others wait here, and then find it done.
 		t.run(`SELECT pg_advisory_xact_lock($1)`, int64(migrationLock))
 		if err := t.send(); err != nil {
 			return err
@@ -199,7 +199,8 @@ func (s *server) migrateIfBehind(ctx context.Context) error {
 	return err
 }
 
-// version returns the last migration that was done in the database. The error says why the database can't be used.
+// version returns the last migration of the database, or unversioned. It fails if Sibyl can't use the server, its
+// encoding or its schema, and with ErrForeign if another program has tables of the same names.
 func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	type state struct {
 		server           int
@@ -207,7 +208,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 		schema           *string
 		noted            bool
 	}
-	var made string // by all migrations together
+	var made string // the statements of all migrations
 	for _, m := range all {
 		made += m.statements
 	}
@@ -247,7 +248,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	return version, nil
 }
 
-// close implements dialect.
+// close implements dialect. It announces the queued runs before it closes the connections.
 func (s *server) close() error {
 	s.announcer.stop()
 	s.pool.Close()
@@ -256,7 +257,7 @@ func (s *server) close() error {
 
 func (s *server) databaseName() string { return s.name }
 
-// copyStatements implements dialect. Numbers go on after those that were given.
+// copyStatements implements dialect. Sequences continue after the highest copied number.
 func (s *server) copyStatements() copySQL {
 	c := copySQL{moment: []string{"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", unbounded}}
 	var tables []string
@@ -274,7 +275,7 @@ func (s *server) copyStatements() copySQL {
 
 func (s *server) announce(run journal.Key) { s.announcer.announceSoon(run) }
 
-// now implements dialect.
+// now implements dialect. It is the server's clock.
 func (s *server) now(ctx context.Context) (now time.Time, err error) {
 	err = s.runRead(ctx, func(t *tx) error {
 		scan := func(r row, at *time.Time) error { return r.Scan(millis{at}) }

@@ -12,27 +12,27 @@ import (
 	"sibyl/internal/journal"
 )
 
-// failure is an error of the driver's or the server's, and not of what was asked for.
+// failure is an error of the driver or the server.
 type failure struct {
 	err    error
-	lost   bool // with its connection, and it may be tried again
-	unsure bool // whether it was written is not known
+	lost   bool // the connection was lost, and the work may be repeated
+	unsure bool // it is not known whether the write was committed
 }
 
 func (f *failure) Error() string { return f.err.Error() }
 
 func (f *failure) Unwrap() error { return f.err }
 
-// isLost says whether a connection was lost, and the work may be repeated.
+// isLost reports whether the connection was lost, and the work may be repeated.
 func isLost(err error) bool {
 	var f *failure
 	return errors.As(err, &f) && f.lost
 }
 
-// serverCode is the code of an error of the server's, or "".
+// serverCode returns the SQLSTATE of an error of the server, or "".
 func serverCode(err error) string {
 	if err == nil {
-		return "" // as nearly always; what errors.As is given would be allocated
+		return "" // the usual case, without the allocation for errors.As
 	}
 	var failed *pgconn.PgError
 	if !errors.As(err, &failed) {
@@ -41,14 +41,13 @@ func serverCode(err error) string {
 	return failed.Code
 }
 
-// isRefusal says whether the server refused a statement, and still serves the connection.
+// isRefusal reports whether the server refused a statement but keeps the connection.
 func isRefusal(err error) bool {
 	var failed *pgconn.PgError
 	return errors.As(err, &failed) && failed.SeverityUnlocalized == "ERROR"
 }
 
-// Codes of errors that mean something here. https://www.postgresql.org/docs/current/errcodes-appendix.html has them
-// all.
+// SQLSTATEs that are handled here, of https://www.postgresql.org/docs/current/errcodes-appendix.html.
 const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
@@ -78,11 +77,11 @@ func isDeadlock(err error) bool {
 	return code == deadlockDetected || code == serializationFailure
 }
 
-// isFuture says that the server has not given the number of a transaction yet. It lost one that it had given.
+// isFuture reports whether the server does not know a transaction id yet. It gave the id before a crash and lost it.
 func isFuture(err error) bool { return serverCode(err) == invalidParameter }
 
-// explain adds to a failure the database, one of journal's errors and what would fix it. Other errors, and nil, come
-// back as they are.
+// explain wraps a failure with the database, what would fix it, and one of journal's errors if one fits. If ctx ended
+// the call, it returns ctx's error. It returns errors that are no failure, and nil, unchanged.
 func (s *server) explain(ctx context.Context, err error) error {
 	var f *failure
 	if !errors.As(err, &f) {
@@ -150,15 +149,15 @@ func (s *server) remedyFor(code string) (remedy string, as error) {
 	return "", nil
 }
 
-// oneLine is the text of an error that may tell of several tries.
+// oneLine returns the text of an error with its lines joined by "; ".
 func oneLine(err error) string {
 	return strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\t' }), "; ")
 }
 
-// reserve implements dialect: its disk is that of whoever runs it.
+// reserve implements dialect. It does nothing: the server's disk is not this program's concern.
 func (s *server) reserve() error { return nil }
 
-// spendReserve implements dialect.
+// spendReserve implements dialect. There is no reserve.
 func (s *server) spendReserve() bool { return false }
 
 // corruptError implements dialect.

@@ -21,7 +21,7 @@ func scanSession(r row, s *journal.Session) error {
 		&s.Runs)
 }
 
-// errNoSession says that a session was not found; explainNoSession finds the reason.
+// errNoSession means that a session was not found. It is internal: explainNoSession replaces it.
 var errNoSession = errors.New("no session")
 
 // Session implements journal.Store.
@@ -31,7 +31,8 @@ func (db *DB) Session(ctx context.Context, owner journal.Owner, id string) (jour
 	return s, db.explainNoSession(ctx, owner, id, err)
 }
 
-// explainNoSession replaces errNoSession by the reason: the session was removed, or never existed.
+// explainNoSession replaces errNoSession by a RemovedError if there is a tombstone, else by ErrNotFound. It returns
+// other errors, and nil, unchanged.
 func (db *DB) explainNoSession(ctx context.Context, owner journal.Owner, id string, err error) error {
 	if !errors.Is(err, errNoSession) {
 		return err
@@ -60,7 +61,7 @@ func (db *DB) Sessions(ctx context.Context, owner journal.Owner, f journal.Sessi
 	return listRows(ctx, db, scanSession, selectSession, q)
 }
 
-// listing is a query for the entries of an owner, the latest first by one column and then by id.
+// listing is a query for rows of an owner, in descending order of the column by, then of id.
 type listing struct {
 	owner      journal.Owner
 	by         string
@@ -75,14 +76,14 @@ func (q *listing) arg(value any) string {
 	return fmt.Sprintf("$%d", 1+len(q.args))
 }
 
-// where adds the condition that a column has a value, unless the value is empty.
+// where adds a condition such as "place = " with a value. It does nothing if the value is "".
 func (q *listing) where(column, value string) {
 	if value != "" {
 		q.conditions += " AND " + column + q.arg(value)
 	}
 }
 
-// whereBetween adds the bounds of a column's time that are set.
+// whereBetween requires from <= column < to. A zero time is no bound.
 func (q *listing) whereBetween(column string, from, to time.Time) {
 	if !from.IsZero() {
 		q.conditions += " AND " + column + " >= " + q.arg(from.UnixMilli())
@@ -101,7 +102,7 @@ func listRows[T any](ctx context.Context, db *DB, scan func(row, *T) error, from
 	return readRows(ctx, db, scan, query, append([]any{string(q.owner)}, q.args...)...)
 }
 
-// RenameSession implements journal.Store.
+// RenameSession implements journal.Store. It clears the session's words, so that Unread lists it.
 func (db *DB) RenameSession(ctx context.Context, owner journal.Owner, id, title string) error {
 	if err := journal.CheckTitle(title); err != nil {
 		return err
