@@ -67,7 +67,6 @@ func (s *server) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// tx makes a tx that uses this connection.
 func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 	deliver := func(t *tx, all []statement) error {
 		ctx, cancel := t.bounded()

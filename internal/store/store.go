@@ -123,17 +123,15 @@ type tx struct {
 	proof    proof
 }
 
-// statement is one that waits to be sent.
+// statement is a queued SQL statement.
 type statement struct {
 	text string
 	args []any
 	take func(result) error // gets its rows; nil: nobody needs them
 }
 
-// row is a row of a result.
 type row interface{ Scan(into ...any) error }
 
-// result are the rows of a statement.
 type result interface {
 	row
 	Next() bool
@@ -162,7 +160,7 @@ func (t *tx) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(t.ctx, t.patience)
 }
 
-// send executes the statements that wait.
+// send executes the queued statements.
 func (t *tx) send() error {
 	all := t.waiting
 	t.waiting = nil
