@@ -12,7 +12,7 @@ import (
 // NamePayload asks a model for a name of the session.
 type NamePayload struct{}
 
-// NameReceipt is what the session is called.
+// NameReceipt is the name that the session has afterwards: a person's name stays, whatever the model suggests.
 type NameReceipt struct {
 	Name  string      `json:"name"`
 	Model string      `json:"model"`

@@ -24,7 +24,7 @@ type Spoken struct {
 	Ref    int64  `json:"ref"`
 }
 
-// MemberReceipt is how an oracle has answered in its run.
+// MemberReceipt is the answer of an oracle in its own run, or why there is none.
 type MemberReceipt struct {
 	Run    string  `json:"run"`
 	Answer *Answer `json:"answer,omitempty"`

@@ -14,13 +14,13 @@ import (
 	"sibyl/internal/run"
 )
 
-// NextPayload asks for the next recording that waits, beside those that were tried in this run.
+// NextPayload requests the next recording that waits, except those tried in this run.
 type NextPayload struct {
 	Again bool  `json:"again,omitempty"` // those that have failed before wait, too
 	Tried []int `json:"tried,omitempty"`
 }
 
-// NextReceipt is the recording; none waits: Sequence is 0. Failed counts those that have failed before, and don't wait.
+// NextReceipt is the recording; Sequence is 0 if none waits. Failed counts untried ones that failed in earlier runs.
 type NextReceipt struct {
 	Sequence int    `json:"sequence"`
 	File     string `json:"file,omitempty"`
@@ -80,7 +80,7 @@ type TranscribePayload struct {
 	Sequence int `json:"sequence"`
 }
 
-// TranscriptReceipt is how the recording stands after it.
+// TranscriptReceipt is the state of the recording afterwards.
 type TranscriptReceipt struct {
 	Sequence int            `json:"sequence"`
 	Status   session.Status `json:"status"`
@@ -117,7 +117,7 @@ func transcribeLeaf() bt.Leaf {
 	return bt.One("Transcribe", doc, plan, collect, nil)
 }
 
-// transcribe writes down a recording. One that was before a crash is not again.
+// transcribe transcribes a recording, unless it is no longer PENDING, such as after a crash.
 func (p *performer) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
 	file := ""
 	before, err := withFolder(p, func(s *session.Store) (r *TranscriptReceipt, err error) {
