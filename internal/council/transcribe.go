@@ -75,7 +75,7 @@ func (p *performer) findNextRecording(ctx context.Context, _ run.Job, asked Next
 	})
 }
 
-// TranscribePayload asks that a recording is written down, once.
+// TranscribePayload requests that a recording is transcribed.
 type TranscribePayload struct {
 	Sequence int `json:"sequence"`
 }
@@ -159,8 +159,8 @@ func (p *performer) transcribe(ctx context.Context, job run.Job, asked Transcrib
 	return p.keepTranscript(ctx, t, err)
 }
 
-// keepTranscript saves a transcript, or why there is none. If that reason can't be saved, the other recordings are
-// still tried.
+// keepTranscript saves a transcript, or why there is none, and gives the receipt. An error of saving is in the receipt,
+// so that the other recordings are still tried.
 func (p *performer) keepTranscript(ctx context.Context, t session.Transcript, failed error) (any, error) {
 	return withFolder(p, func(s *session.Store) (any, error) {
 		why := whyUntranscribed(failed)
@@ -194,10 +194,10 @@ func transcriptReceipt(e session.AudioEntry, text string) *TranscriptReceipt {
 		By:    e.By, Flags: flagKinds(e), Failed: e.Error, Coded: bt.Coded{Code: e.Code}}
 }
 
-// SettlePayload asks that the session's state is what its recordings are.
+// SettlePayload requests that the session's state is set from its recordings.
 type SettlePayload struct{}
 
-// SettleReceipt is how the session stands.
+// SettleReceipt is the session's state afterwards.
 type SettleReceipt struct {
 	State session.State `json:"state"`
 }
