@@ -12,7 +12,7 @@ import (
 // NamePayload asks a model for a name of the session.
 type NamePayload struct{}
 
-// NameReceipt is the name that the session has afterwards: a person's name stays, whatever the model suggests.
+// NameReceipt is what the session is called.
 type NameReceipt struct {
 	Name  string      `json:"name"`
 	Model string      `json:"model"`

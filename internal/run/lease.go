@@ -26,8 +26,8 @@ func (e *Engine) unmarkDriven(k journal.Key) {
 	e.mu.Unlock()
 }
 
-// takeOver takes the lease of a run and calls drive. If drive fails, it releases the run, which rests until the time
-// that drive returns.
+// takeOver gives this process the right to drive a run, and calls drive. If drive fails, it frees the run again, to
+// rest until the time that drive returns.
 func (e *Engine) takeOver(ctx context.Context, k journal.Key, drive func() (rest time.Time, err error)) error {
 	if err := e.markDriven(k); err != nil {
 		return err

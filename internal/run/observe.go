@@ -24,7 +24,7 @@ type Observer interface {
 	Commit(ctx context.Context, took time.Duration, err error)
 }
 
-// Driven is a run that this process drives. TakenUp: it was driven before, and is resumed here.
+// Driven is a run that this process drives. TakenUp: it was driven before.
 type Driven struct {
 	Run, Session, Assistant string
 	TakenUp                 bool
@@ -48,11 +48,11 @@ const (
 	LostBroken = "broken" // anything else, such as a journal that refuses records
 )
 
-// Performed is an effect that is performed, or looked up if it was under way in a crash.
+// Performed is an effect that is performed, or looked up where it was under way in a crash.
 type Performed struct {
 	Op   uint64
 	Kind string
-	Leaf string // requests it
+	Leaf string // that asks for it
 	Once bool
 }
 
