@@ -40,7 +40,7 @@ type Outcome struct {
 	Failure *Failure `json:"failure,omitempty"`
 }
 
-// Sat is the result of asking oracles. Texts are Markdown.
+// Sat is what came of asking oracles. Texts are Markdown.
 type Sat struct {
 	Oracles []Seat    `json:"oracles,omitempty"` // who were asked
 	Answer  *Answer   `json:"answer,omitempty"`  // of one who was asked alone
@@ -134,13 +134,13 @@ func readOutcome(raw json.RawMessage) (o Outcome, err error) {
 	return o, nil
 }
 
-// ReadSat reads the answers in an outcome. asked is false if the run asked no oracle: it named or transcribed.
+// ReadSat reads what came of a run. asked is false if no oracle was: the run gave a name, or wrote down recordings.
 func ReadSat(outcome json.RawMessage) (s Sat, asked bool, err error) {
 	o, err := readOutcome(outcome)
 	return o.Sat, o.Kind == KindAnswer || o.Kind == KindSitting, err
 }
 
-// ByOracles gives the answers of all oracles, without the chair's; the one of an oracle that was asked alone, too.
+// ByOracles are the answers of all who were asked, which one was, too.
 func (s *Sat) ByOracles() []Answer {
 	if s.Answer != nil {
 		return []Answer{*s.Answer}
