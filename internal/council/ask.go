@@ -16,20 +16,20 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// Composed is what a receipt keeps of a request about what was said.
+// Composed is what a receipt keeps of a request that contains the context.
 type Composed struct {
 	model.Sent
-	Room int `json:"room,omitempty"` // tokens that the context was cut to; 0: it is whole
+	Room int `json:"room,omitempty"` // tokens that the context was cut to; 0: not cut
 }
 
-// modelTask is what a model is asked to do with the context and with answers.
+// modelTask is what a model is asked to do with the context, and with answers if there are any.
 type modelTask struct {
-	purpose, about string // of the request, and the text that tells of it
+	purpose, about string // purpose of the request, and the name of the text with its instructions
 	schema         model.Schema
 	answers        []Answer
 }
 
-// modelTaskOf is the task that an effect gives a model; asks is false if it gives none of this kind.
+// modelTaskOf gives the task of an effect with this payload: merging or naming. asks is false for any other payload.
 func (p *performer) modelTaskOf(ctx context.Context, asked any) (m modelTask, asks bool, err error) {
 	switch a := asked.(type) {
 	case ChairPayload:
@@ -43,9 +43,9 @@ func (p *performer) modelTaskOf(ctx context.Context, asked any) (m modelTask, as
 	return m, asks, err
 }
 
-// requestFor builds the request of a task: its prompt, the context, and the answers. Nothing in them reads as the
-// heading of an answer, or as the header of an entry. room returns how many tokens the context may have beside so many
-// others; 0: all.
+// requestFor builds the request of a task: its instructions, the context, and the answers. Nothing in them looks like
+// the heading of an answer or the header of an entry. room gives the tokens that the context may have if the rest of
+// the request has beside; 0: no limit.
 func (p *performer) requestFor(
 	ctx context.Context, m modelTask, room func(ctx context.Context, beside int) (int, error),
 ) (*assistant.Prompt, Composed, error) {
@@ -80,18 +80,18 @@ func (p *performer) requestFor(
 	return q, c, nil
 }
 
-// inEnglish names a language.
+// inEnglish gives the English name of a language, or words for an unknown one.
 func inEnglish(language string) string {
 	return cmp.Or(allWords()[language].Name, "the language of what the person said")
 }
 
-// headings are the beginnings of lines that would read as the heading of an answer.
+// headings matches the beginnings of lines that look like the heading of an answer.
 var headings = regexp.MustCompile(`(?m)^([\s\p{Z}\p{Cf}]*)(===)`)
 
-// plainHeadings puts a backslash before each line that would read as the heading of an answer.
+// plainHeadings puts a backslash into each line that looks like the heading of an answer.
 func plainHeadings(text string) string { return headings.ReplaceAllString(text, `$1\$2`) }
 
-// askStructured asks the run's model to do a task, and decodes its reply into a value.
+// askStructured has the run's model do a task, and decodes its reply into a value; a fault if the session was deleted.
 func (p *performer) askStructured(
 	ctx context.Context, m modelTask, into any,
 ) (c Composed, resp model.Response, err error) {
@@ -112,7 +112,7 @@ func (p *performer) askStructured(
 	return c, resp, err
 }
 
-// oracleRequest is the request for an oracle's answer: its prompt.
+// oracleRequest builds the request for an oracle's answer from the prompt that the run stores.
 func (p *performer) oracleRequest(ctx context.Context) (*assistant.Prompt, error) {
 	var oracle persona.Persona
 	content, err := p.view.Text(ctx, textOracle)
@@ -136,8 +136,8 @@ func (p *performer) oracleRequest(ctx context.Context) (*assistant.Prompt, error
 
 type segment struct{ name, text string }
 
-// segmentsOf takes the prompt of an oracle apart: the persona, and the context that stands in it. What is not as it is
-// put together here stays whole.
+// segmentsOf splits the prompt of an oracle into the persona's text and the context in it. A prompt that this build
+// would compose differently stays in one piece.
 func segmentsOf(p persona.Persona, composed string) []segment {
 	const mark = "\x00"
 	frame := prompt.Compose(p, mark)

@@ -36,7 +36,7 @@ type Options struct {
 	member *memberStart // of an oracle of a sitting
 }
 
-// MostOracles is how many can be asked at once.
+// MostOracles is the maximum number of oracles asked at once.
 const MostOracles = 12
 
 // answerShare is the part of a model's window that is left for the answer, and for errors of the estimate.
@@ -65,7 +65,7 @@ func DescribeTranscription(of *assistant.Assistant, d Deps) *assistant.Assistant
 	return t
 }
 
-// withName is a copy of an assistant, with the same leaves and tree, under another name.
+// withName copies an assistant, with the same leaves and tree, under another name.
 func withName(of *assistant.Assistant, name, about string) *assistant.Assistant {
 	other, same := *of, *of.Assistant
 	same.Name = name
@@ -113,10 +113,10 @@ func runTitle(s session.Session, what string) string {
 	return text.Brief(what+": "+cmp.Or(s.Name, s.ID), mostTitle)
 }
 
-// mostTitle bounds what lists show of a run.
+// mostTitle is the maximum length of a run's title.
 const mostTitle = 72
 
-// gathered is what a run of oracles is made of.
+// gathered has everything from which a run of oracles is made.
 type gathered struct {
 	oracles []persona.Persona
 	chair   persona.Persona
@@ -126,7 +126,7 @@ type gathered struct {
 	history bool
 }
 
-// askingSpec is the spec of an answer or, with several oracles, of a sitting.
+// askingSpec makes the spec of an answer or, with several oracles, of a sitting.
 func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
 	a, err := d.gather(ctx, folder, o, s)
 	if err != nil {
@@ -243,7 +243,7 @@ func (d Deps) chooseOracles(
 	return oracles, chair, nil
 }
 
-// findOracle finds an oracle by what somebody typed. If several match, the one in the session's language is meant.
+// findOracle finds an oracle by typed text. If several match, it takes the only one in the session's language.
 func (d Deps) findOracle(ctx context.Context, name, spoken string) (persona.Persona, error) {
 	found, err := d.Oracles.Find(ctx, name)
 	var many *persona.FindError
@@ -262,8 +262,8 @@ func (d Deps) findOracle(ctx context.Context, name, spoken string) (persona.Pers
 // fewOracles is how many oracles are asked if none is named.
 const fewOracles = 3
 
-// Few are the ids of some oracles for a user who names none. They speak the language of the text, if any oracle does,
-// and are far apart in the list.
+// Few gives the ids of up to fewOracles oracles for a user who names none: oracles in the language of words, if there
+// are any, spread over the list.
 func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 	list, err := d.Oracles.List(ctx)
 	if err != nil {
@@ -306,7 +306,7 @@ func (a *gathered) needsModel(s session.Session) error {
 			"for use elsewhere", needModel.Template(), strings.Join(names, " "), s.ID))
 }
 
-// promptText is the prompt file of a name, as a text that a run keeps.
+// promptText reads a prompt file, as a text for a run.
 func (d Deps) promptText(name string) (run.Text, error) {
 	content, err := fs.ReadFile(d.Prompts, name+".md")
 	if err != nil {
@@ -372,7 +372,7 @@ func recordingsWait(n int) string {
 	return fmt.Sprintf("%d recordings wait", n)
 }
 
-// memberSpec is the spec of the run of one oracle of a sitting.
+// memberSpec makes the spec of the run of one oracle of a sitting; an error unless a sitting asks for it.
 func (d Deps) memberSpec(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	m := o.member
 	if m == nil {
@@ -436,7 +436,7 @@ func (d Deps) namingSpec(ctx context.Context, folder *session.Store, o Options, 
 	return spec, nil
 }
 
-// namingTokens bounds what a model reads to name a session.
+// namingTokens is the maximum size of the context from which a model names a session.
 const namingTokens = 4000
 
 func eventLines(_ *run.StartRecord, event bt.Typed) []string {

@@ -7,13 +7,13 @@ import (
 	"sibyl/internal/bt"
 )
 
-// Events are one of each type of event.
+// Events gives one event of each type.
 func Events() []bt.Typed {
 	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, Merging{}, Chaired{}, Skipped{},
 		Named{}, Transcribed{}, NotTranscribed{}}
 }
 
-// OracleAsked says that an oracle of a sitting is asked, by a run of its own, which is about to begin.
+// OracleAsked says that an oracle of a sitting is asked, in a run of its own that is about to begin.
 type OracleAsked struct {
 	Oracle string `json:"oracle"`
 	ID     string `json:"oracle_id"`
@@ -103,7 +103,7 @@ func (Skipped) EventType() string { return "part.skipped" }
 
 func (e Skipped) String() string { return e.What + ": left out, " + e.Text }
 
-// Named says what a session is called.
+// Named says what a session is called after a model was to name it.
 type Named struct {
 	Name string `json:"name"`
 }
@@ -113,7 +113,7 @@ func (Named) EventType() string { return "session.named" }
 
 func (e Named) String() string { return "the session is called “" + e.Name + "”" }
 
-// Transcribed says that a recording was written down.
+// Transcribed says that a recording was transcribed.
 type Transcribed struct {
 	Sequence int      `json:"sequence"`
 	Words    int      `json:"words"`
@@ -135,7 +135,7 @@ func (e Transcribed) String() string {
 	return s
 }
 
-// NotTranscribed says that a recording could not be written down. It is kept.
+// NotTranscribed says that a recording could not be transcribed. The recording is kept.
 type NotTranscribed struct {
 	Sequence int    `json:"sequence"`
 	Reason   string `json:"reason"`

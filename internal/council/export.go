@@ -14,7 +14,7 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// Export is a session with all its words.
+// Export is a session with its transcripts and answers.
 type Export struct {
 	Session  session.Session `json:"session"`
 	Folder   string          `json:"folder,omitempty" hidden:"true"`
@@ -23,7 +23,7 @@ type Export struct {
 	Left     []string        `json:"left_out" doc:"What no context has, and why."`
 }
 
-// Export reads a session whole.
+// Export reads a session with all its texts, redacted, and checks it.
 func (d *Desk) Export(ctx context.Context, id string) (x Export, err error) {
 	if x.Session, err = d.Store.Get(ctx, id); err != nil {
 		return x, err

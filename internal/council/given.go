@@ -23,20 +23,20 @@ type Seat struct {
 	Slug string `json:"slug,omitempty" hidden:"true"`
 }
 
-// Given is what a run begins with.
+// Given are the inputs of a run.
 type Given struct {
 	Kind     string                  `port:"kind"`
 	Session  string                  `port:"session"` // the council's id of it
 	Oracles  []Seat                  `port:"oracles"`
 	Snapshot session.ContextSnapshot `port:"snapshot"` // of the context that they are given
-	// the name of a sitting, of which the runs of its oracles have theirs
+	// an id of the sitting, from which the ids of its members' runs are computed
 	Sitting string `port:"sitting"`
 	Chaired bool   `port:"chaired"`
 	Chair   Seat   `port:"chair"`
 	Again   bool   `port:"again"` // recordings that have failed are tried again
 }
 
-// Env is what a run was begun on. It is journaled, and holds no secret.
+// Env is the environment of a run. It is journaled, and contains no secret.
 type Env struct {
 	Model    string   `json:"model,omitempty"`
 	Name     string   `json:"name,omitempty"`     // of the session
@@ -59,14 +59,14 @@ type Heard struct {
 	bt.Coded
 }
 
-// Recording is one that waited to be transcribed, and how that went.
+// Recording is a recording that a run was to transcribe; Failed says why it has no transcript.
 type Recording struct {
 	Sequence int    `json:"sequence"`
 	File     string `json:"file"`
 	Failed   string `json:"failed,omitempty"`
 }
 
-// The texts that a run keeps.
+// The names of the texts that a run stores.
 const (
 	textPrompt  = "prompt"  // the very prompt of an oracle
 	textContext = "context" // that all oracles of a sitting are given
@@ -76,12 +76,12 @@ const (
 	textName    = "name"    // … and of naming
 )
 
-// readStart takes in what the run was begun with.
+// readStart reads the run's Env and Given from its start record.
 func (p *performer) readStart() error {
 	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
 }
 
-// Leaves are the Council's leaves; Options say what its trees are given and what is read from them.
+// Leaves gives the Council's leaves, and the options for loading its trees.
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, struct{}](askOracle(), keepAnswer(), callOracles(), hearOracles(), callChair(),
 		chairLeaf(), nameLeaf(), nextRecording(), transcribeLeaf(), settleLeaf())

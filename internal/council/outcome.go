@@ -17,8 +17,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// Outcome is what comes of a run. By its kind there is one Answer, the Answers of a sitting with what was made of them,
-// or Recordings.
+// Outcome is the result of a run. Depending on its kind it has one Answer, the Answers of a sitting with what the chair
+// made of them, Recordings, or a Name.
 type Outcome struct {
 	Kind     string   `json:"kind"`
 	Run      string   `json:"run_id"`
@@ -51,8 +51,7 @@ type SittingResult struct {
 	Skipped        []Skipped `json:"skipped,omitempty"`
 }
 
-// Answer is one that an oracle, or a chair, has given. File is where it lies in the session's folder; Unsaved says why
-// it does not.
+// Answer is an answer of an oracle or a chair. File is its file in the session's folder; Unsaved says why it has none.
 type Answer struct {
 	Oracle   Seat                    `json:"oracle"`
 	Run      string                  `json:"run_id"`
@@ -75,7 +74,7 @@ type Silent struct {
 	bt.Coded
 }
 
-// Failure is why a run gave nothing.
+// Failure says why a run failed or was stopped; the outcome may still have partial results.
 type Failure struct {
 	Kind    string `json:"kind"`
 	Message string `json:"message"`
@@ -96,7 +95,7 @@ type Unsaved struct {
 	Text    string           `json:"text"`
 }
 
-// outcome is what comes of an ended tree.
+// outcome implements run.Assistant.Outcome, also for a stopped or suspended run.
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	c := composer{performer: performer{view: v}, answers: map[int64]*Answer{},
 		saves: map[int64]*run.CompletionRecord{}}
@@ -121,7 +120,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	return r
 }
 
-// reasons are why runs end that reach their end, by kind.
+// reasons are the reasons of runs that succeed, by kind.
 var reasons = map[string]string{KindAnswer: "answered", KindSitting: "answered",
 	KindTranscription: "transcribed", KindNaming: "named"}
 
@@ -222,7 +221,7 @@ func (o *Outcome) retryHint() string {
 	return fmt.Sprintf("‘sibyl council ask %s --session %s’ asks again", strings.Join(names, " "), o.Session)
 }
 
-// hint says how a run that gave not all it should stands, and how to try again.
+// hint says what is kept after a failure, and how to try again. It needs o.Failure.
 func (o *Outcome) hint() string {
 	deleted := func(s Silent) bool { return s.Reason == wasDeleted }
 	switch {

@@ -11,7 +11,7 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// Markdown is the outcome for people.
+// Markdown formats the outcome for people, without its failure.
 func (o *Outcome) Markdown() string {
 	b := &strings.Builder{}
 	if o.Answer != nil {
@@ -45,13 +45,13 @@ func earlyAnswer(c *run.CompletionRecord) *assistant.EarlyPart {
 	return &assistant.EarlyPart{Markdown: r.Answer.Markdown(), Used: r.Answer.usage()}
 }
 
-// usage is what the model used for an answer.
+// usage gives the model and the tokens of an answer.
 func (a Answer) usage() assistant.Usage {
 	return assistant.Usage{Model: a.Model, Input: a.Usage.InputTokens, Cached: a.Usage.CachedTokens,
 		Output: a.Usage.OutputTokens}
 }
 
-// Markdown is an answer under its oracle's name.
+// Markdown formats an answer under a heading with its oracle's name.
 func (a Answer) Markdown() string {
 	return fmt.Sprintf("## %s\n\n%s\n", a.Oracle.Name, demoteHeadings(strings.TrimSpace(a.Text)))
 }
@@ -65,8 +65,8 @@ func (o *Outcome) whyNothingTranscribed() string {
 		"tries again\n", text.Count(o.Before, "recording"), o.Session)
 }
 
-// demoteHeadings puts the headings of a text below those of oracles and entries, and closes its code block. So nothing
-// in it reads as a heading of somebody else's words, and it hides none of those.
+// demoteHeadings lowers the headings of a text below those of oracles and entries, and closes an open code block, so
+// that the text can neither imitate such a heading nor hide one.
 func demoteHeadings(said string) string {
 	lines := strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(said), "\n")
 	var fence markdown.Fence
@@ -98,7 +98,7 @@ func isUnderline(line string) bool {
 	return marks != "" && len(line)-len(plain) < 4 && (strings.Trim(marks, "=") == "" || strings.Trim(marks, "-") == "")
 }
 
-// Conclusions are what the chair has made of the answers of a sitting; "" where nobody presided.
+// Conclusions formats the chair's summary of the answers of a sitting; "" if there is none.
 func (o *Outcome) Conclusions() string {
 	if o.Chair == nil {
 		return ""

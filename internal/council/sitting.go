@@ -12,19 +12,19 @@ import (
 	"sibyl/internal/run"
 )
 
-// MemberPayload asks for the answer of one oracle of a sitting, by a run of its own.
+// MemberPayload requests the answer of one oracle of a sitting, in a run of its own.
 type MemberPayload struct {
 	Oracle Seat   `json:"oracle"`
 	Run    string `json:"run"`
 }
 
-// Spoken is the answer of an oracle, by its record.
+// Spoken refers to the answer of an oracle by its record.
 type Spoken struct {
 	Oracle string `json:"oracle"` // its name
 	Ref    int64  `json:"ref"`
 }
 
-// MemberReceipt is how an oracle has answered in its run.
+// MemberReceipt is the answer of an oracle in its own run, or why there is none.
 type MemberReceipt struct {
 	Run    string  `json:"run"`
 	Answer *Answer `json:"answer,omitempty"`
@@ -124,7 +124,7 @@ func answerAt(v *run.View, ref int64) (Answer, error) {
 	return *r.Answer, nil
 }
 
-// askMember has one oracle answer by a run of its own.
+// askMember has one oracle answer in its own run. If that run fails, the receipt says why, and there is no error.
 func (p *performer) askMember(ctx context.Context, job run.Job, asked MemberPayload) (any, error) {
 	if err := p.notDeleted(ctx); err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (p *performer) askMember(ctx context.Context, job run.Job, asked MemberPayl
 	return r, nil
 }
 
-// stopMember asks the run of an oracle to stop, since nobody waits for its answer any more.
+// stopMember asks the run of an oracle to stop, for a sitting that is to stop.
 func (p *performer) stopMember(ctx context.Context, job run.Job) error {
 	asked, err := run.PayloadOf[MemberPayload](job)
 	if err != nil {
@@ -184,7 +184,7 @@ func (p *performer) memberStartOf(ctx context.Context, asked MemberPayload) (*me
 	return m, err
 }
 
-// readAnswers reads the answers of records.
+// readAnswers reads the answers that of refers to.
 func (p *performer) readAnswers(of []Spoken) (all []Answer, err error) {
 	for _, s := range of {
 		a, err := answerAt(p.view, s.Ref)

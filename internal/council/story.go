@@ -2,7 +2,7 @@ package council
 
 import "sibyl/internal/bt"
 
-// What a run's story tells of a sitting and of recordings.
+// Texts of a run's story about sittings and recordings.
 const (
 	storyAsked   bt.Reason = "story.thought.oracle: Asked {oracle}"
 	storyHeard   bt.Reason = "story.heard: {oracle} answered"
@@ -37,7 +37,7 @@ const (
 	namingNeedsModel bt.Reason = "request.name.model: suggesting a name needs a language model"
 )
 
-// What went wrong in a session, and was put right.
+// Problems in a session that were repaired, or could not be.
 const (
 	wasInterrupted bt.Reason = "mended.interrupted: its transcription was interrupted"
 	stillUnsaved   bt.Reason = "mended.unsaved: an answer is waiting in the journal (run {run}) because it can't be " +

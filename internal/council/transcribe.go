@@ -14,13 +14,13 @@ import (
 	"sibyl/internal/run"
 )
 
-// NextPayload asks for the next recording that waits, beside those that were tried in this run.
+// NextPayload requests the next recording that waits, except those tried in this run.
 type NextPayload struct {
 	Again bool  `json:"again,omitempty"` // those that have failed before wait, too
 	Tried []int `json:"tried,omitempty"`
 }
 
-// NextReceipt is the recording; none waits: Sequence is 0. Failed counts those that have failed before, and don't wait.
+// NextReceipt is the recording; Sequence is 0 if none waits. Failed counts untried ones that failed in earlier runs.
 type NextReceipt struct {
 	Sequence int    `json:"sequence"`
 	File     string `json:"file,omitempty"`
@@ -75,12 +75,12 @@ func (p *performer) findNextRecording(ctx context.Context, _ run.Job, asked Next
 	})
 }
 
-// TranscribePayload asks that a recording is written down, once.
+// TranscribePayload requests that a recording is transcribed.
 type TranscribePayload struct {
 	Sequence int `json:"sequence"`
 }
 
-// TranscriptReceipt is how the recording stands after it.
+// TranscriptReceipt is the state of the recording afterwards.
 type TranscriptReceipt struct {
 	Sequence int            `json:"sequence"`
 	Status   session.Status `json:"status"`
@@ -117,7 +117,7 @@ func transcribeLeaf() bt.Leaf {
 	return bt.One("Transcribe", doc, plan, collect, nil)
 }
 
-// transcribe writes down a recording. One that was before a crash is not again.
+// transcribe transcribes a recording, unless it is no longer PENDING, such as after a crash.
 func (p *performer) transcribe(ctx context.Context, job run.Job, asked TranscribePayload) (any, error) {
 	file := ""
 	before, err := withFolder(p, func(s *session.Store) (r *TranscriptReceipt, err error) {
@@ -159,8 +159,8 @@ func (p *performer) transcribe(ctx context.Context, job run.Job, asked Transcrib
 	return p.keepTranscript(ctx, t, err)
 }
 
-// keepTranscript saves a transcript, or why there is none. If that reason can't be saved, the other recordings are
-// still tried.
+// keepTranscript saves a transcript, or why there is none, and gives the receipt. An error of saving is in the receipt,
+// so that the other recordings are still tried.
 func (p *performer) keepTranscript(ctx context.Context, t session.Transcript, failed error) (any, error) {
 	return withFolder(p, func(s *session.Store) (any, error) {
 		why := whyUntranscribed(failed)
@@ -194,10 +194,10 @@ func transcriptReceipt(e session.AudioEntry, text string) *TranscriptReceipt {
 		By:    e.By, Flags: flagKinds(e), Failed: e.Error, Coded: bt.Coded{Code: e.Code}}
 }
 
-// SettlePayload asks that the session's state is what its recordings are.
+// SettlePayload requests that the session's state is set from its recordings.
 type SettlePayload struct{}
 
-// SettleReceipt is how the session stands.
+// SettleReceipt is the session's state afterwards.
 type SettleReceipt struct {
 	State session.State `json:"state"`
 }

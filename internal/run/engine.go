@@ -151,7 +151,7 @@ func (realClock) After(d time.Duration) (<-chan time.Time, func()) {
 	return t.C, func() { t.Stop() }
 }
 
-// Config is what an Engine is made of. Zero durations, clock and logger have defaults.
+// Config configures an Engine. Zero durations, Clock, Log and Redact have defaults.
 type Config struct {
 	Store      journal.Store
 	Assistants []*Assistant
@@ -242,7 +242,7 @@ func NewID(now time.Time) string {
 	return string(id[:])
 }
 
-// idEncoding writes ids. Its letters and digits sort as what they stand for.
+// idEncoding encodes ids so that they sort like the bytes they encode.
 var idEncoding = sync.OnceValue(func() *base32.Encoding {
 	return base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 })

@@ -123,7 +123,7 @@ func (f *Fold) checkRequested(seq int64, kind string, op uint64, leaf, digest st
 // Last is what the last step decided.
 func (f *Fold) Last() bt.Result { return f.last }
 
-// LastStep is what happened in the last step, redacted as a record is.
+// LastStep returns what happened in the last step, redacted with redact.
 func (f *Fold) LastStep(redact func([]byte) []byte) (s TraceStep, err error) {
 	raw, err := Marshal(f.lastStep())
 	if err == nil {

@@ -15,7 +15,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// Ways in which this build may differ from the one that wrote a run, beside its leaves.
+// Ways, other than its leaves, in which this build may differ from the one that wrote a run.
 var (
 	errNoAssistant = errors.New("this program has no such assistant")
 	errGiven       = errors.New("what the run is given")

@@ -221,7 +221,7 @@ func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, 
 		Outcome: d.e.Redact(o.result)}, nil
 }
 
-// LeaveRecord says that a stopping process leaves the run to others. It keeps resumes before it from counting as vain.
+// LeaveRecord says that a stopping process leaves the run to others. Resumes before it don't count as fruitless.
 type LeaveRecord struct {
 	Holder string `json:"holder"`
 	Now    int64  `json:"now"`

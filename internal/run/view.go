@@ -46,7 +46,7 @@ func (v *View) Bodies() []any {
 	return v.bodies[:len(v.bodies):len(v.bodies)]
 }
 
-// Start is the first record; an empty one of a run whose first record can't be read.
+// Start returns the start record; an empty one if the first record can't be read.
 func (v *View) Start() *StartRecord {
 	if all := v.Bodies(); len(all) > 0 {
 		if s, ok := all[0].(*StartRecord); ok {
@@ -103,7 +103,7 @@ func (v *View) Given(into any) error {
 	return nil
 }
 
-// Blob names the content of a text that the run began with; "" if it keeps none of that name.
+// Blob returns the hash of a text that the run began with; "" if it has none of that name.
 func (v *View) Blob(name string) string {
 	for _, t := range v.Start().Texts {
 		if t.Name == name {
@@ -202,7 +202,7 @@ func (a *Assistant) Sent(ctx context.Context, v *View, c *CompletionRecord) (rec
 	return a.Sends(ctx, v, c)
 }
 
-// WithTexts is the view of the same run with other texts in place of its own; ErrUnfit if it keeps none of a name.
+// WithTexts returns a view of the same run with some texts replaced; ErrUnfit if it has no text of such a name.
 func (v *View) WithTexts(texts []Text) (*View, error) {
 	start := *v.Start()
 	start.Texts = slices.Clone(start.Texts)

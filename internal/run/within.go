@@ -8,26 +8,25 @@ import (
 	"sibyl/internal/journal"
 )
 
-// ErrWithdrawn is the cause of the context of an effect that its run wants no longer: the tree has given it up, or the
-// run is to stop. A process that only leaves a run to others ends its effects with another cause.
+// ErrWithdrawn is the cause with which an effect's context is cancelled if the tree withdraws the effect or the run is
+// to stop. A process that only leaves a run to others cancels with another cause.
 var ErrWithdrawn = errors.New("the effect is withdrawn")
 
-// errUnwanted is why a run is asked to stop that performs a withdrawn effect.
+// errUnwanted is the reason for stopping a run whose effect was withdrawn.
 var errUnwanted = errors.New("the run that it belongs to wants it no longer")
 
 // withinLook is the time between two looks at a run that another process drives.
 const withinLook = time.Second
 
-// Within performs an effect of a run by another run: it sees to it that the run of that id is driven, here or
-// elsewhere, and gives its end, whatever its status. A run that is not there yet is begun with what spec gives, in the
-// room of the one whose effect it is: for who waits for a run must not hold the room that the other wants. The id makes
-// it repeatable: after a crash the same run goes on. An effect that is Once would not be repeated, and is not to be
-// performed so.
+// Within performs an effect of a run by another run, k: it begins k with spec if it does not exist, resumes it if
+// nobody drives it, waits for it, and returns its end record, whatever its status. k takes no room of its own, so that
+// a run that waits for another never holds the room that the other needs. Because k is fixed, a repetition after a
+// crash continues the same run. Once effects must not use it, since they are not repeated.
 //
-// If the effect is withdrawn, so is the run; where this process only stops, whoever goes on with the effect finds it as
-// it is. A run that is suspended gives what there is to show of it with a *Suspended. The error of spec is given as it
-// is; after any other, such as journal.ErrExists of an id or a session that is taken, the run is asked to stop, if
-// there is one. A journal that is away is waited for as long as the effect is wanted.
+// If the effect is withdrawn, k is asked to stop; if this process only stops, k stays open for whoever resumes the
+// effect. If k is suspended, the error is a *Suspended and the record shows what there is. An error of spec is returned
+// unchanged; after any other error, such as journal.ErrExists, k is asked to stop if it exists. It waits for an
+// unreachable journal as long as the effect is wanted.
 func (e *Engine) Within(
 	ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error),
 ) (EndRecord, error) {
@@ -64,7 +63,7 @@ func (e *Engine) Within(
 // errElsewhere says that another process drives the run.
 var errElsewhere = errors.New("another process drives it")
 
-// specError is an error of what a run was to begin with.
+// specError wraps an error of spec, or of a session that does not exist.
 type specError struct{ error }
 
 func (s *specError) Unwrap() error { return s.error }
@@ -142,7 +141,7 @@ func (e *Engine) enterWithin() (exit func(), err error) {
 	return e.entered.Done, nil
 }
 
-// lifeWithin is the context of a run that is driven for an effect: only the withdrawal of the effect ends it.
+// lifeWithin gives the context of a run that is driven for an effect: only withdrawing the effect cancels it.
 func lifeWithin(ctx context.Context) context.Context {
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx))
 	context.AfterFunc(ctx, func() {

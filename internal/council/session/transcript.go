@@ -198,7 +198,7 @@ func (s *Store) TranscriptOf(ctx context.Context, id string, e AudioEntry) (stri
 	return s.readTextOf(ctx, id, transcriptFolder, e.Transcript)
 }
 
-// OpenAudio opens an entry's audio; the caller closes it. ErrNotFound if it has none, fs.ErrNotExist if its file is gone.
+// OpenAudio opens an entry's audio; the caller closes it. ErrNotFound if it has none, fs.ErrNotExist without the file.
 func (s *Store) OpenAudio(ctx context.Context, id string, sequence int) (f *os.File, e AudioEntry, err error) {
 	m, err := s.Get(ctx, id)
 	if err != nil {

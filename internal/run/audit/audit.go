@@ -72,7 +72,7 @@ type Effect struct {
 	Detail   any       `json:"detail,omitempty"`   // the assistant's details of the receipt
 }
 
-// State is how an effect stands.
+// State is the state of an effect.
 type State string
 
 const (
