@@ -78,9 +78,9 @@ type ServerOption func(*server)
 func WithLockTimeout(d time.Duration) ServerOption { return func(s *server) { s.lockTimeout = d } }
 
 // OpenServer opens the database of dsn, "postgres://USER:PASSWORD@HOST:PORT/DATABASE" or "host=HOST user=USER ...", and
-// creates or migrates its tables. The database must exist, in UTF-8. pool_max_conns in dsn limits the connections (10 if
-// it is missing), except for up to two more. An error may match journal.ErrLocked, ErrFull, ErrReadOnly or ErrCorrupt,
-// or ErrNewer, ErrOlder or ErrForeign.
+// creates or migrates its tables. The database must exist, in UTF-8. pool_max_conns in dsn limits the connections (10
+// if it is missing), except for up to two more. An error may match journal.ErrLocked, ErrFull, ErrReadOnly or
+// ErrCorrupt, or ErrNewer, ErrOlder or ErrForeign.
 func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server, error) {
 	s := &server{lockTimeout: defaultLockTimeout, patience: defaultPatience}
 	for _, opt := range opts {
