@@ -319,7 +319,7 @@ func (v value) retention() (time.Duration, error) {
 	return age, nil
 }
 
-// Age parses days, as in 90d, or a duration of package time. It reduces more than maxRetention in days to a day more.
+// Age parses days, as in 90d, or a Go duration. It limits days to one more than maxRetention, and durations not at all.
 func Age(text string) (time.Duration, error) {
 	days, ok := strings.CutSuffix(text, "d")
 	if !ok {

@@ -175,7 +175,7 @@ func (s *Server) running() bool {
 	}
 }
 
-// stop sends the signal how, then stronger ones, and returns when the server has exited. If never started, it is a no-op.
+// stop sends the signal how, then stronger ones, and returns when the server has exited. It may never have started.
 func (s *Server) stop(how os.Signal) error {
 	s.mu.Lock()
 	exited, kill, log := s.exited, s.kill, s.log
