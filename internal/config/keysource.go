@@ -8,29 +8,29 @@ import (
 	"strings"
 )
 
-// KeySource says where the key of a provider or search engine comes from: the environment variable if it is set, else
-// the command, else the key store.
+// KeySource says where the key of a provider, search engine or MCP server comes from: the environment variable if it is
+// set, else the command, else the key store.
 type KeySource struct {
 	KeyEnv string `name:"key_env" as:"variable"` // the environment variable that holds the key
 	// a program and its arguments, run without a shell, that prints the key
 	KeyCommand []string `name:"key_command" as:"command" like:"[pass, show, openai]"`
-	EnvKey     Secret   // what KeyEnv held when the settings were loaded
-	Stored     bool     // the key store holds one under the name of the provider or engine
+	EnvKey     Secret   // the value of KeyEnv when the settings were loaded
+	Stored     bool     // the key store has a key under the name of the provider, engine or server
 }
 
-// Where a key comes from, as KeyOrigin tells.
+// Where a key comes from, as KeyOrigin returns it.
 const (
 	FromEnvironment = "environment"
 	FromCommand     = "command"
 	FromStore       = "store"
 )
 
-// KeyStore hands out the keys that the person has stored.
+// KeyStore returns keys that the user has stored.
 type KeyStore interface {
 	Key(ctx context.Context, name string) (Secret, error)
 }
 
-// orVariable is the source with a usual variable, for one that names neither a variable nor a command.
+// orVariable returns k with KeyEnv set to name, if k has neither a variable nor a command.
 func (k KeySource) orVariable(name string) KeySource {
 	if k.KeyEnv == "" && len(k.KeyCommand) == 0 {
 		k.KeyEnv = name
@@ -52,8 +52,8 @@ func (k KeySource) origin() string {
 	return ""
 }
 
-// whatIsMissing says what would give the key. A variable that the person chose is not named: it may be a key that
-// somebody put in the place of a name.
+// whatIsMissing says how to provide the key. It repeats KeyEnv only if it is a usual variable, since another may be a
+// key in the wrong place.
 func (k KeySource) whatIsMissing(name string) string {
 	variable := "the environment variable named by key_env"
 	if isUsualVariable(k.KeyEnv) {
@@ -70,8 +70,8 @@ func isUsualVariable(name string) bool {
 	return name != "" && slices.Contains(usual, name)
 }
 
-// Key returns the key of a provider or search engine, "" for one that needs none. It runs a command, or asks the store,
-// each time. An error never holds what a command printed, on either of its outputs.
+// Key returns the key of a provider, search engine or MCP server (see MCPKeyName); an empty one if it needs none. Each
+// call runs the command, or reads store. Errors contain no output of the command.
 func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, error) {
 	k, of := c.keySource(name), name
 	if p, ok := c.Providers[name]; ok {
@@ -95,8 +95,8 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.whatIsMissing(name))
 }
 
-// KeyOrigin says where the key of a provider or search engine comes from, "" for nowhere, and the variable or program
-// that gives it.
+// KeyOrigin returns where the key of a name comes from, "" if there is none, and by which variable or program ("" for
+// the key store).
 func (c Config) KeyOrigin(name string) (from, by string) {
 	k := c.keySource(name)
 	switch from = k.origin(); from {
@@ -118,7 +118,7 @@ func (c Config) keySource(name string) KeySource {
 	return c.Web.keyOf(name)
 }
 
-// KeyNames lists the providers, search engines and MCP servers that may have a key, sorted.
+// KeyNames lists all names that a key can have, sorted: providers, vendors, search engines, and MCP servers with a URL.
 func (c Config) KeyNames() []string {
 	names := append(sortedNames(c.Providers), Brave, Tavily)
 	for name, one := range c.MCP.Servers {
@@ -133,8 +133,8 @@ func (c Config) KeyNames() []string {
 	return slices.Compact(names)
 }
 
-// CheckName refuses a name that is not among the known providers and search engines, and proposes the nearest. The
-// error does not repeat it: it may be a key, put in the wrong place.
+// CheckName returns an error if name is not in known, and suggests the nearest. The error does not repeat the name,
+// which may be a key in the wrong place.
 func CheckName(name string, known []string) error {
 	if slices.Contains(known, name) {
 		return nil
@@ -143,32 +143,33 @@ func CheckName(name string, known []string) error {
 		known))
 }
 
-// Which key store is used, as KeyPlaces.Use.
+// Key stores, as in KeyPlaces.Use.
 const (
-	KeysAuto    = "auto"    // the keyring if it answers, else the file
+	KeysAuto    = "auto"    // the keyring if it is available, else the file
 	KeysKeyring = "keyring" // of the operating system
 	KeysFile    = "file"    // encrypted
 )
 
-// KeyPlaces says where keys are stored. The paths belong to the person, whichever configuration file or data folder is
-// in use; they are "" where the home folder is unknown.
+// KeyPlaces says where keys are stored. Its paths do not depend on the configuration file or data folder in use. They
+// are "" if the home folder is unknown.
 type KeyPlaces struct {
 	// KeysAuto, KeysKeyring or KeysFile
 	Use           string `name:"keys" env:"SIBYL_KEYS" enum:"auto,keyring,file" default:"auto"`
 	File          string // the encrypted file
 	Identity      string // the age identity that opens it
-	IdentityNamed bool   // SIBYL_AGE_IDENTITY names it: it must be there
-	Folder        string // for what belongs to this machine: the names of the keys in the keyring, and a lock
+	IdentityNamed bool   // SIBYL_AGE_IDENTITY names the identity, which must exist
+	Folder        string // of this machine: has the names of the keys in the keyring, and a lock
 }
 
-// finishKey fills in what the environment and the key store hold for a name.
+// finishKey sets EnvKey and Stored. kept lists the names in the key store.
 func (s source) finishKey(k KeySource, name string, kept []string) KeySource {
 	k.EnvKey = NewSecret(s.places.get(k.KeyEnv))
 	k.Stored = slices.Contains(kept, name)
 	return k
 }
 
-// finishKeys settles where keys are stored, which names have one, and where those of the search engines come from.
+// finishKeys sets c.Keys, the key sources of the search engines, and the engine if none is set. It returns the names in
+// the key store; if that can't be read, it sets c.StoredProblem instead of failing.
 func (s source) finishKeys(c *Config, stored func(KeyPlaces) ([]string, error)) (kept []string, err error) {
 	if folder := s.places.configDir(); folder != "" {
 		c.Keys.File = filepath.Join(folder, "keys.age")

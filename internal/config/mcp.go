@@ -9,48 +9,48 @@ import (
 	"time"
 )
 
-// MCP is what is set of the Model Context Protocol.
+// MCP has the settings for the Model Context Protocol.
 type MCP struct {
-	Servers map[string]MCPServer `name:"servers"` // of others, by name
-	Trusted string               // the folder that remembers their tools; "" where the home folder is unknown
+	Servers map[string]MCPServer `name:"servers"` // by name
+	Trusted string               // the folder that remembers their tools; "" if the home folder is unknown
 }
 
-// MCPServer is a server of others whose tools the Oracle may use. It has a Command or a URL.
+// MCPServer is an MCP server whose tools the Oracle may use. It has either a Command or a URL.
 type MCPServer struct {
 	// a program and its arguments, run without a shell, that speaks on its standard streams
 	Command []string `name:"command" as:"command" like:"[npx, -y, server-name]"`
-	// names of environment variables that it is given, besides the usual ones
+	// names of environment variables that the command gets, besides the usual ones
 	Env []string `name:"env" as:"variable" like:"[GITHUB_TOKEN]"`
-	// in which it runs; the home folder where nothing is set
+	// the folder in which the command runs; by default the home folder
 	Folder string `name:"folder" as:"path"`
 	URL    string `name:"url" as:"url" login:"use key_env or key_command"` // of streamable HTTP
-	// that takes the key as it is; "": Authorization, as a bearer
+	// the header that contains the bare key; "": Authorization, with Bearer
 	Header string `name:"header" match:"[A-Za-z0-9-]+" must:"the name of a header, such as X-Api-Key"`
 	KeySource
 	Tools []string `name:"tools" like:"[search_issues, get_issue]"` // names of the tools that may be used; nil: all
-	// what its tools must be, as ‘sibyl mcp servers’ prints it; "": what they were when it was first used
+	// the hash that its tools must have, as ‘sibyl mcp servers’ prints it; "": that of its first use
 	Pin string `name:"pin" match:"sha256:[0-9a-f]{64}" must:"sha256: and 64 digits, as ‘sibyl mcp servers’ prints it"`
-	// it may be sent what was read in code, notes and files without asking
+	// it may be sent content of code, notes and files without confirmation
 	Private bool          `name:"private"`
-	Timeout time.Duration `name:"timeout" min:"1s" max:"30s"` // of a call
+	Timeout time.Duration `name:"timeout" min:"1s" max:"30s"` // of a call; 30s by default
 
-	Environ   map[string]Secret // the usual variables that are set, and those of Env
-	Variables []string          // of Env that are not set
+	Environ   map[string]Secret // the command's variables: the usual ones and those of Env, if set
+	Variables []string          // those of Env that are not set
 }
 
 const mcpSection = "mcp.servers."
 
-// mcpKey is before the name of a server, in the name of its key.
+// mcpKey begins the names of keys of MCP servers.
 const mcpKey = "mcp."
 
-// usualVariables are those that programs need to run at all, and hold no secret.
+// usualVariables lists the variables that every command gets: programs need them, and they hold no secrets.
 func usualVariables() []string {
 	return []string{"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR",
 		"XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME",
 		"SystemRoot", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "TEMP", "TMP", "PATHEXT", "COMSPEC"}
 }
 
-// finishMCP checks the servers, and reads the variables that they are given.
+// finishMCP sets c.MCP.Trusted, and each server's defaults, variables and key source. It returns all errors it finds.
 func (s source) finishMCP(c *Config, kept []string) error {
 	if folder := s.places.configDir(); folder != "" {
 		c.MCP.Trusted = filepath.Join(folder, "mcp")
@@ -89,5 +89,5 @@ func (s source) finishMCP(c *Config, kept []string) error {
 	return errors.Join(problems...)
 }
 
-// MCPKeyName is the name of the key of a server, as Config.Key takes it.
+// MCPKeyName returns the name of a server's key, for Config.Key.
 func MCPKeyName(server string) string { return mcpKey + server }

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// The providers that are built in besides the vendors.
+// Built-in providers that are not vendors.
 const (
 	offlineName = "offline"
 	ollamaName  = "ollama"
 )
 
-// The settings that name models.
+// Settings whose values are models.
 const (
 	fallbackModels     = "fallback.models"
 	inquiryWitness     = "inquiry.witness"
@@ -21,7 +21,7 @@ const (
 	transcriptionModel = "transcription.model"
 )
 
-// providerNames are those of all providers that have models, set up or not.
+// providerNames returns the names that a model may begin with, set up or not. Names may repeat.
 func (c Config) providerNames() []string {
 	known := append(sortedNames(c.Providers), ollamaName)
 	for _, v := range vendors() {
@@ -30,7 +30,7 @@ func (c Config) providerNames() []string {
 	return known
 }
 
-// providerOfModel is the provider of a model, which may be a vendor that is not set up, and its name.
+// providerOfModel returns the provider of a model, by name. One that is not set up has only a Kind, "" if unknown.
 func (c Config) providerOfModel(model string) (name string, p Provider) {
 	name, _, _ = strings.Cut(model, ":")
 	p, set := c.Providers[name]
@@ -43,8 +43,8 @@ func (c Config) providerOfModel(model string) (name string, p Provider) {
 	return name, p
 }
 
-// checkModels refuses models of nobody, and those that can't do what they are set for. Whether a provider has its key
-// is not asked: that changes from day to day.
+// checkModels returns an error for each model whose provider is unknown, or that can't do what it is set for. It does
+// not check keys, which may be added later.
 func (s source) checkModels(c Config) error {
 	var problems []error
 	check := func(path, id, unfit string) {
@@ -77,7 +77,7 @@ func (s source) checkModels(c Config) error {
 	return errors.Join(problems...)
 }
 
-// cannotEmbed says why the model of the embeddings can't be one; "" if it may.
+// cannotEmbed says why the model for embeddings is refused; "" if it isn't.
 func (c Config) cannotEmbed() string {
 	switch name, p := c.providerOfModel(c.Inquiry.Embeddings); {
 	case name == offlineName || p.Kind == KindAnthropic || p.Kind == KindGemini:
@@ -90,7 +90,7 @@ func (c Config) cannotEmbed() string {
 	return ""
 }
 
-// cannotTranscribe says why the model that transcribes can't; "" if it may.
+// cannotTranscribe says why the model for transcription is refused; "" if it isn't.
 func (c Config) cannotTranscribe() string {
 	name, p := c.providerOfModel(c.Transcription.Model)
 	if p.Kind == KindOpenAI || p.Kind == "" && name != offlineName {
@@ -100,7 +100,7 @@ func (c Config) cannotTranscribe() string {
 		"transcription.server or transcription.command", name)
 }
 
-// EmbeddingsAway says whether the passages that are embedded leave the person's machines.
+// EmbeddingsAway reports whether passages are sent to a provider that is not local to be embedded.
 func (c Config) EmbeddingsAway() bool {
 	_, p := c.providerOfModel(c.Inquiry.Embeddings)
 	return c.Inquiry.Embeddings != "" && !p.Local

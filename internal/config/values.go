@@ -18,40 +18,40 @@ import (
 	"sibyl/internal/redact"
 )
 
-// value is what somebody wrote for a setting.
+// value is the text of a setting in the file or the environment.
 type value struct {
 	*yaml.Node
-	base   string // the folder that relative paths start from
+	base   string // the folder for relative paths
 	places places
-	public bool // it stands in the file, where no secret belongs
+	public bool // it is in the file, where secrets are refused
 	tag    reflect.StructTag
 }
 
-// textOf is a text as YAML has it, for what stands in the environment.
+// textOf returns a text of the environment as a YAML node.
 func textOf(text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text}
 }
 
-// kind is how a value is read, and how it is shown.
+// kind says how a value is read and shown.
 type kind struct {
-	of   reflect.Type // what read returns
+	of   reflect.Type // the type of read's result
 	read func(value) (any, error)
-	show func(s source, held any) any // nil: as it is held
+	show func(s source, held any) any // nil: unchanged
 }
 
-// reads makes a kind.
+// reads returns a kind whose values are shown unchanged.
 func reads[T any](read func(value) (T, error)) kind {
 	return kind{of: reflect.TypeFor[T](), read: func(v value) (any, error) { return read(v) }}
 }
 
-// readsAndShows makes a kind that is shown in a way of its own.
+// readsAndShows returns a kind whose values are shown by show.
 func readsAndShows[T any](read func(value) (T, error), show func(held T) any) kind {
 	k := reads(read)
-	k.show = func(_ source, held any) any { return show(held.(T)) } //nolint:forcetypeassert // read gave it
+	k.show = func(_ source, held any) any { return show(held.(T)) } //nolint:forcetypeassert // read returned it
 	return k
 }
 
-// kinds are those that a tag names; each is also one of the entries of a list.
+// kinds returns the kinds by their names in the tag as. For a list, the tag names the kind of its entries.
 func kinds() map[string]kind {
 	return map[string]kind{
 		"path":        reads(value.path),
@@ -88,7 +88,7 @@ func kinds() map[string]kind {
 	}
 }
 
-// kindOf is the kind of a field. It panics for a field that has none, which its declaration alone decides.
+// kindOf returns the kind of a field, by its tags or else its type. It panics if there is none.
 func kindOf(field reflect.StructField) kind {
 	if as := field.Tag.Get("as"); as != "" {
 		k, known := kinds()[as]
@@ -121,7 +121,7 @@ func kindOf(field reflect.StructField) kind {
 	panic(fmt.Sprintf("no kind for %s", field.Name))
 }
 
-// valueFor reads a value for a field of a type: one, or a list of them.
+// valueFor reads a value for a field of type of. If that is a slice and k reads single values, it reads a list.
 func (k kind) valueFor(v value, of reflect.Type) (any, error) {
 	if of.Kind() != reflect.Slice || k.of.Kind() == reflect.Slice {
 		return k.read(v)
@@ -142,7 +142,7 @@ func (k kind) valueFor(v value, of reflect.Type) (any, error) {
 	return out.Interface(), nil
 }
 
-// line takes one line of text, of the form of the tag match where there is one.
+// line reads one line of text, which must match the tag match if there is one.
 func (v value) line() (string, error) {
 	if v.ShortTag() != "!!str" {
 		return "", fmt.Errorf("must be a text; put %s in quotes if it is one", v.Value)
@@ -157,12 +157,12 @@ func (v value) line() (string, error) {
 	return text, nil
 }
 
-// word is the value as a text, whatever it is.
+// word returns the trimmed text of the value, whatever its YAML type.
 func (v value) word() string { return strings.TrimSpace(v.Value) }
 
 func (v value) quoted() string { return quote(v.Value) }
 
-// quote shows a wrong value, shortened, and not if it looks like a key.
+// quote returns a wrong value for messages: quoted, at most 60 characters, and with anything like a key redacted.
 func quote(text string) string { return fmt.Sprintf("%.60q", redact.New().String(text)) }
 
 func (v value) path() (string, error) {
@@ -186,7 +186,7 @@ func (v value) model() (string, error) {
 	return text, nil
 }
 
-// wholeModel takes provider:model, both of them.
+// wholeModel reads provider:model. It refuses a provider alone, which model accepts.
 func (v value) wholeModel() (string, error) {
 	text, err := v.model()
 	if err == nil && !strings.Contains(text, ":") {
@@ -200,7 +200,7 @@ func (v value) number() (int, error) {
 	high, _ := strconv.Atoi(v.tag.Get("max"))
 	none, hasNone := v.tag.Lookup("none")
 	n, err := strconv.Atoi(v.word())
-	if v.ShortTag() == "!!int" { // which YAML writes in more than one way
+	if v.ShortTag() == "!!int" { // YAML has several notations
 		err = v.Decode(&n)
 	}
 	switch {
@@ -222,7 +222,7 @@ func (v value) duration() (time.Duration, error) {
 	return d, nil
 }
 
-// forever is what keep_alive takes for a model that stays loaded.
+// forever is the value of keep_alive for a model that stays loaded. It is stored as a negative duration.
 const forever = "forever"
 
 func (v value) keepAlive() (time.Duration, error) {
@@ -243,26 +243,26 @@ func showKeepAlive(d time.Duration) any {
 	return asFileValue(d)
 }
 
-// ratio takes a number from 0 to 1.
+// ratio reads a number from 0 to 1.
 func (v value) ratio() (float64, error) {
 	n, err := strconv.ParseFloat(v.word(), 64)
-	if err != nil || !(n >= 0 && n <= 1) { // which holds of no NaN
+	if err != nil || !(n >= 0 && n <= 1) { // also refuses NaN
 		return 0, fmt.Errorf("is %s; it must be a number from 0 to 1, such as 0.1", v.quoted())
 	}
 	return n, nil
 }
 
-// amount takes a sum of money.
+// amount reads a sum of money, from 0 to the tag max.
 func (v value) amount() (float64, error) {
 	high, _ := strconv.ParseFloat(v.tag.Get("max"), 64) // a test sets each bound
 	n, err := strconv.ParseFloat(v.word(), 64)
-	if err != nil || !(n >= 0 && n <= high) { // which holds of no NaN
+	if err != nil || !(n >= 0 && n <= high) { // also refuses NaN
 		return 0, fmt.Errorf("is %s; it must be an amount such as 2.50, or 0 for no limit", v.quoted())
 	}
 	return n, nil
 }
 
-// choice takes one of the texts of the tag enum.
+// choice reads one of the texts in the tag enum.
 func (v value) choice() (string, error) {
 	all := strings.Split(v.tag.Get("enum"), ",")
 	for _, one := range all {
@@ -289,7 +289,7 @@ func (v value) yesNo() (yes bool, err error) {
 	return yes, nil
 }
 
-// isOff takes on or off, and says whether it is off.
+// isOff reads on, off, true or false, in any case, and returns true for off.
 func (v value) isOff() (bool, error) {
 	switch strings.ToLower(v.word()) {
 	case "on", "true":
@@ -305,7 +305,7 @@ const (
 	maxRetention = 36_500 * day
 )
 
-// retention takes days as 90d, a time in hours, or never, which it keeps as 0.
+// retention reads a time as Age does, from 1d to maxRetention, or never, which is 0.
 func (v value) retention() (time.Duration, error) {
 	text := v.word()
 	if text == "never" {
@@ -319,7 +319,7 @@ func (v value) retention() (time.Duration, error) {
 	return age, nil
 }
 
-// Age reads days as 90d, or a time in hours. More than a hundred years are cut to little more.
+// Age parses days, as in 90d, or a Go duration. It limits days to one more than maxRetention, and durations not at all.
 func Age(text string) (time.Duration, error) {
 	days, ok := strings.CutSuffix(text, "d")
 	if !ok {
@@ -329,7 +329,7 @@ func Age(text string) (time.Duration, error) {
 	return min(time.Duration(n), maxRetention/day+1) * day, err
 }
 
-// inDays writes a time as retention takes it.
+// inDays formats a time as retention reads it.
 func inDays(d time.Duration) string {
 	switch {
 	case d == 0:
@@ -340,8 +340,8 @@ func inDays(d time.Duration) string {
 	return d.String()
 }
 
-// variable takes the name of an environment variable. Its errors do not repeat it: it may be the key itself, put in
-// the wrong place.
+// variable reads the name of an environment variable. Errors do not repeat it, since it may be a key in the wrong
+// place.
 func (v value) variable() (string, error) {
 	name, err := v.line()
 	if err != nil {
@@ -354,8 +354,8 @@ func (v value) variable() (string, error) {
 	return name, nil
 }
 
-// showVariables hides the names of variables that nobody set: they may be keys that somebody put in the place of a
-// name.
+// showVariables omits names of variables that are neither set nor usual, since they may be keys in the wrong place. nil
+// if none is left.
 func (s source) showVariables(held any) any {
 	set := func(name string) bool { return s.places.get(name) != "" || isUsualVariable(name) }
 	if all, ok := held.([]string); ok {
@@ -367,7 +367,7 @@ func (s source) showVariables(held any) any {
 	return nil
 }
 
-// command takes a program and its arguments. Its errors do not repeat them.
+// command reads a list of a program and its arguments. Errors do not repeat them.
 func (v value) command() ([]string, error) {
 	form := "must be a list of a program and its arguments, such as " + v.tag.Get("like")
 	if len(v.Content) == 0 || v.Content[0].Value == "" {
@@ -383,7 +383,7 @@ func (v value) command() ([]string, error) {
 	return all, nil
 }
 
-// showProgram is a command without its arguments: one may be a secret.
+// showProgram returns a command with "…" for its arguments, since one may be a secret.
 func showProgram(command []string) any {
 	if len(command) > 1 {
 		return []string{command[0], "…"}
@@ -391,7 +391,7 @@ func showProgram(command []string) any {
 	return asFileValue(command)
 }
 
-// language takes the code of a language, of a region or not, and keeps that of the language.
+// language reads a language code such as pt or pt-BR, and returns it without the region, in lower case.
 func (v value) language() (string, error) {
 	text, err := v.line()
 	if err != nil {
@@ -404,7 +404,7 @@ func (v value) language() (string, error) {
 	return code, nil
 }
 
-// decode takes names and values. The error does not repeat a value: it may be a secret in the wrong place.
+// decode reads names and values that JSON can express. Errors do not repeat a value, since it may be a secret.
 func (v value) decode(into any) error {
 	if v.Decode(into) != nil {
 		return errors.New("must contain names and values, each name once")
@@ -426,12 +426,12 @@ func isProviderName(name string) bool {
 		strings.Trim(name, letters+digits+"_-") == ""
 }
 
-// isHeader says whether a text can be the name of a header.
+// isHeader reports whether a text can be the name of a header.
 func isHeader(name string) bool {
 	return name != "" && strings.Trim(name, letters+strings.ToUpper(letters)+digits+"-_") == ""
 }
 
-// asFileValue turns a field into what the file would hold; nil for one that is not set.
+// asFileValue returns the value that the file would have for a field; nil if it is not set.
 func asFileValue(held any) any {
 	v := reflect.ValueOf(held)
 	switch h := held.(type) {

@@ -5,40 +5,40 @@ import (
 	"strings"
 )
 
-// The search engines, as Web.Engine.
+// Search engines, as in Web.Engine.
 const (
 	SearXNG = "searxng"
 	Brave   = "brave"
 	Tavily  = "tavily"
 )
 
-// The usual variables of their keys.
+// The default environment variables for their keys.
 const (
 	braveKeyEnv  = "BRAVE_API_KEY"
 	tavilyKeyEnv = "TAVILY_API_KEY"
 )
 
-// webSwitch is the setting that a word in the place of the section web means.
+// webSwitch is the setting that ‘web: off’ or ‘web: on’ stands for.
 const webSwitch = "web.access"
 
-// Web says where to search the web.
+// Web has the settings for searching the web and opening pages.
 type Web struct {
-	Off bool `name:"access" env:"SIBYL_WEB" as:"switch"` // there is no web: neither searches nor pages
-	// hosts of which, with all below them, pages may be opened; nil: all
+	Off bool `name:"access" env:"SIBYL_WEB" as:"switch"` // no searches and no pages
+	// hosts whose pages may be opened, and those of their subdomains; nil: all
 	Allow []string `name:"allow" as:"host" like:"[example.org, docs.example.com]"`
-	// hosts of which none may be, whatever Allow says
+	// hosts whose pages may not be opened, whatever Allow says
 	Deny []string `name:"deny" as:"host" like:"[example.org, docs.example.com]"`
-	// the one that is set, else the first that is set up; "" for none
+	// the engine that is named, else the first that is set up; "" if none is
 	Engine string `name:"engine" enum:"searxng,brave,tavily"`
-	// address of a SearXNG server, without credentials; "" for none
+	// URL of a SearXNG server, without credentials; "" for none
 	SearXNG  string `name:"searxng" env:"SIBYL_SEARXNG_URL" as:"web server"`
-	User     string // for a server that asks for them; from the environment only
+	User     string // of the SearXNG server; like Password, only from SIBYL_SEARXNG_URL
 	Password Secret
 	Brave    KeySource `name:"brave"`
 	Tavily   KeySource `name:"tavily"`
 }
 
-// finishSearch reads user and password of the search server.
+// finishSearch sets w.User and w.Password from SIBYL_SEARXNG_URL, if w.SearXNG is set.
 func (s source) finishSearch(w *Web) {
 	if u, err := url.Parse(strings.TrimSpace(s.places.get("SIBYL_SEARXNG_URL"))); err == nil && w.SearXNG != "" {
 		password, _ := u.User.Password()
@@ -46,8 +46,7 @@ func (s source) finishSearch(w *Web) {
 	}
 }
 
-// Address is the whole address of the search server, with user and password where there are any: for the connection,
-// not for showing.
+// Address returns the URL of the SearXNG server with user and password, if there are any. It must not be shown.
 func (w Web) Address() string {
 	u, err := url.Parse(w.SearXNG)
 	if err != nil || w.User == "" && w.Password.Reveal() == "" {
@@ -57,7 +56,7 @@ func (w Web) Address() string {
 	return u.String()
 }
 
-// Missing says what would set the engine up, or any where none is chosen; "" if it is set up.
+// Missing says what to set so that the engine works, or any engine if none is chosen; "" if it works.
 func (w Web) Missing() string {
 	const searxng = "set web.searxng or SIBYL_SEARXNG_URL to a SearXNG server with JSON enabled"
 	if w.Off {
@@ -78,7 +77,7 @@ func (w Web) Missing() string {
 	return ""
 }
 
-// keyOf says where the key of an engine comes from.
+// keyOf returns the key source of an engine; an empty one for SearXNG.
 func (w Web) keyOf(engine string) KeySource {
 	switch engine {
 	case Brave:
@@ -89,7 +88,7 @@ func (w Web) keyOf(engine string) KeySource {
 	return KeySource{}
 }
 
-// engineSetUp returns the first engine that is set up, or "". A server of one's own comes first.
+// engineSetUp returns the first engine that is set up, SearXNG before Brave and Tavily; "" if none is.
 func (w Web) engineSetUp() string {
 	for _, engine := range []string{SearXNG, Brave, Tavily} {
 		if w.Engine = engine; w.Missing() == "" {

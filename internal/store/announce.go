@@ -21,14 +21,14 @@ const (
 	// longestPayload is the limit for a notification, in bytes. NOTIFY allows a little more.
 	longestPayload = 7900
 
-	// tellPause is the pause after an announcement. Runs queued meanwhile are announced together.
-	tellPause = 5 * time.Millisecond
+	// gatherPause is the pause after an announcement. Runs queued meanwhile are announced together.
+	gatherPause = 5 * time.Millisecond
 
-	// deafPause is the pause after an announcement that failed.
-	deafPause = time.Second
+	// failurePause is the pause after an announcement that failed.
+	failurePause = time.Second
 
-	// quietest is how long a listener waits for a notification before it pings the server.
-	quietest = 10 * time.Second
+	// pingAfter is how long a listener waits for a notification before it pings the server.
+	pingAfter = 10 * time.Second
 )
 
 // announcer notifies listeners of runs that got records or were released. NOTIFY takes a lock that makes all notifying
@@ -80,9 +80,9 @@ func (c *announcer) announceQueued() {
 		if len(payloads) == 0 {
 			return
 		}
-		pause := tellPause
+		pause := gatherPause
 		if err := c.notify(payloads); err != nil {
-			pause = deafPause
+			pause = failurePause
 		}
 		time.Sleep(pause)
 	}
@@ -145,7 +145,7 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 // nextNotification returns the payload of the next notification. While it waits, it pings the server periodically.
 func nextNotification(ctx context.Context, conn *pgx.Conn) (payload string, err error) {
 	for {
-		quiet, cancel := context.WithTimeout(ctx, quietest)
+		quiet, cancel := context.WithTimeout(ctx, pingAfter)
 		n, err := conn.WaitForNotification(quiet)
 		cancel()
 		if err == nil {

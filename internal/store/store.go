@@ -1,16 +1,16 @@
-// Package store keeps everything that Sibyl keeps in a database: an SQLite file, or a PostgreSQL server. It implements
-// journal.Store, user.Store, task.Store, node.Registry and Secrets on both.
+// Package store is Sibyl's database: an SQLite file, or a PostgreSQL server. It implements journal.Store, user.Store,
+// task.Store, node.Registry and Secrets on both.
 //
-// What holds for both:
+// Guarantees of both:
 //   - A write is atomic, and on the disk when it returns. Any number of processes may use the database.
-//   - Waiting for a lock is bounded, and ends with the context, with nothing written. A commit that was begun runs to
-//     its end.
-//   - Errors name the database and what would fix it, match journal's errors, and have no password.
-//   - Opening brings the tables up to date in one transaction. It refuses what another program or a later build of this
-//     one has written.
-//   - Where a database can only be read, every write fails with journal.ErrReadOnly.
+//   - Waiting for a lock is bounded, and ends with the context, with nothing written. Once a commit begins, the context
+//     does not interrupt it.
+//   - Errors name the database and what would fix it, match journal's errors, and contain no password.
+//   - Opening migrates the tables in one transaction. It refuses tables of other programs, of later versions of this
+//     one, and of versions before its first.
+//   - If a database can only be read, every write fails with journal.ErrReadOnly.
 //
-// file.go and server.go say what holds for one of them. Statements are written in PostgreSQL's words.
+// file.go and server.go list the guarantees of one of them. Statements are PostgreSQL's SQL.
 package store
 
 import (
@@ -39,43 +39,43 @@ var errClosed = errors.New("the database is closed")
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	dialect
-	use    sync.RWMutex // held by whoever uses the database, and wholly by Close
+	use    sync.RWMutex // read-locked by each call, locked by Close
 	closed chan struct{}
 }
 
-// dialect is what the two kinds of databases do differently.
+// dialect has the operations that differ between the two kinds of databases.
 type dialect interface {
-	// runRead calls do with a connection, and again if the connection was lost.
+	// runRead calls do with a connection. It may call do again, for example if the connection was lost.
 	runRead(ctx context.Context, do func(*tx) error) error
-	// runWrite calls do in a transaction: all that it wrote is on the disk when writing returns nil, and none of it
-	// otherwise, unless the error is journal.ErrUnsure. do may be called again in another transaction, with nothing
-	// left of what it did in the first.
+	// runWrite calls do in a transaction. If it returns nil, all of do's writes are on the disk; otherwise none, except
+	// that journal.ErrUnsure means unknown. It may call do again in another transaction: after a rollback, or after a
+	// commit whose result is unknown if do set no proof.
 	runWrite(ctx context.Context, do func(*tx) error) error
-	// databaseName names the database for people, without a password.
+	// databaseName returns the name of the database for messages, without a password.
 	databaseName() string
 	copyStatements() copySQL
-	// corruptError wraps an error about damaged content.
+	// corruptError wraps an error as journal.ErrCorrupt, with the database and a remedy.
 	corruptError(err error) error
-	// now is the time that all processes over the database agree on.
+	// now returns the time of the clock that all processes of the database share.
 	now(ctx context.Context) (time.Time, error)
-	// reserve sees to it that there is room for what runs have under way when the disk fills up; journal.ErrFull if
+	// reserve reserves room for the records of running runs in case the disk fills up. It returns journal.ErrFull if
 	// there is none.
 	reserve() error
-	// spendReserve gives that room free, and tells whether there was any.
+	// spendReserve frees the reserved room, and reports whether there was any.
 	spendReserve() bool
-	// announce announces a run to listeners soon.
+	// announce queues a notification of listeners about a run. It does nothing for a file.
 	announce(run journal.Key)
 	close() error
 }
 
-// Close waits for what is under way and closes the database. Every later call but Close fails.
+// Close waits for running calls and closes the database. Later calls fail, except Close, which returns nil.
 func (db *DB) Close() error {
 	db.use.Lock()
 	isClosed := db.isClosed()
 	if !isClosed {
 		close(db.closed)
 	}
-	db.use.Unlock() // a call that waits for it has its error at once
+	db.use.Unlock() // so that waiting calls fail at once
 	if isClosed {
 		return nil
 	}
@@ -111,41 +111,42 @@ func (db *DB) ifOpen(ctx context.Context, call func(context.Context, func(*tx) e
 	return call(ctx, do)
 }
 
-// tx is a connection in a transaction, or one that only reads. Statements are queued, and sent with the next one whose
-// rows are needed at once, or at the end: so a write takes one round trip, and one for its commit. They are executed in
-// order. After one that fails or is refused, the transaction leaves nothing.
+// tx is a connection in a transaction, or one for reading without a transaction. Statements are queued, and executed in
+// order when send or queryRows is called: most writes take one round trip, and one for the commit. If a statement fails
+// or a check refuses its rows, the transaction is rolled back.
 type tx struct {
 	ctx      context.Context
-	patience time.Duration // with what is sent at once; 0: no bound
+	patience time.Duration // the limit for one send; 0: none
 	deliver  func(*tx, []statement) error
 	waiting  []statement
 	refused  error
 	proof    proof
 }
 
-// statement is a queued SQL statement.
+// statement is a queued statement.
 type statement struct {
 	text string
 	args []any
-	take func(result) error // gets its rows; nil: nobody needs them
+	take func(result) error // reads its rows; nil if they are not needed
 }
 
 type row interface{ Scan(into ...any) error }
 
+// result iterates over the rows of a statement.
 type result interface {
 	row
 	Next() bool
 	Err() error
 }
 
-// proof is the number of a transaction, and a query that finds a row if it was committed.
+// proof is the id of a transaction, and a query that finds a row if it was committed.
 type proof struct {
 	xid   string
 	query string
 	args  []any
 }
 
-// setProof sets how to find out whether the transaction was committed. Without it, a repetition does no harm.
+// setProof sets a query that finds a row if the transaction was committed. A write without one must be repeatable.
 func (t *tx) setProof(query string, args ...any) {
 	queryChecked(t, scanValue[string], func(xid []string) error {
 		t.proof = proof{xid[0], query, args}
@@ -160,7 +161,7 @@ func (t *tx) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(t.ctx, t.patience)
 }
 
-// send executes the queued statements.
+// send executes the queued statements. It returns the error of a check that refused rows, else that of a statement.
 func (t *tx) send() error {
 	all := t.waiting
 	t.waiting = nil
@@ -179,7 +180,7 @@ func (t *tx) run(text string, args ...any) {
 	t.waiting = append(t.waiting, statement{text: text, args: driverArgs(args)})
 }
 
-// requireRow queues a statement that must return a row; otherwise is the error if it does not.
+// requireRow queues a statement that must return a row. If it does not, send fails with otherwise.
 func (t *tx) requireRow(otherwise error, text string, args ...any) {
 	queryChecked(t, func(row, *struct{}) error { return nil }, func(found []struct{}) error {
 		if len(found) == 0 {
@@ -189,7 +190,7 @@ func (t *tx) requireRow(otherwise error, text string, args ...any) {
 	}, text, args...)
 }
 
-// queryChecked queues a query. check gets its rows, and may refuse them with an error.
+// queryChecked queues a query. When it is sent, check gets the rows; an error of check fails the transaction.
 func queryChecked[T any](t *tx, scan func(row, *T) error, check func([]T) error, query string, args ...any) {
 	take := func(r result) error {
 		var found []T
@@ -219,7 +220,7 @@ func queryRows[T any](t *tx, scan func(row, *T) error, query string, args ...any
 	return found, t.send()
 }
 
-// readRows returns the rows of one query. It sees every write that has returned.
+// readRows returns the rows of one query, outside any transaction. It sees every write that has returned.
 func readRows[T any](
 	ctx context.Context, db *DB, scan func(row, *T) error, query string, args ...any,
 ) (found []T, err error) {
@@ -230,8 +231,8 @@ func readRows[T any](
 	return found, err
 }
 
-// What SQLite has other words for: the number of the transaction; and the pairs of the first argument and the numbers
-// of the blobs of a run, both JSON, as rows of given.
+// Expressions that sqliteWords translates: the keys in the first argument, and the blob numbers of a run, both as rows
+// given from JSON; and the id of the transaction.
 const (
 	eachGiven       = `json_array_elements(CAST($1 AS json)) WITH ORDINALITY AS given (value, key)`
 	thisTransaction = `pg_current_xact_id()::text`
@@ -239,10 +240,10 @@ const (
 		AS given (value)`
 )
 
-// scanValue scans a row of one value.
+// scanValue scans a row with one column.
 func scanValue[T any](r row, v *T) error { return r.Scan(v) }
 
-// onlyRow returns the row that a query found, or otherwise if there is none.
+// onlyRow returns the first row found; or err, if it is set; or the error otherwise, if there is no row.
 func onlyRow[T any](found []T, err, otherwise error) (T, error) {
 	if err == nil && len(found) == 0 {
 		err = otherwise
@@ -259,7 +260,7 @@ func notFoundError(kind, id string) error {
 
 func existsError(kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, journal.ErrExists) }
 
-// driverArgs returns args as both drivers take them: no NULL, and no text that PostgreSQL refuses.
+// driverArgs replaces texts that PostgreSQL refuses by NULL, in args itself, and returns args.
 func driverArgs(args []any) []any {
 	for i, arg := range args {
 		if text, ok := arg.(string); ok && !journal.Plain(text) {
@@ -269,7 +270,7 @@ func driverArgs(args []any) []any {
 	return args
 }
 
-// placeholders lists the placeholders of n arguments, from that number on: "$3, $4".
+// placeholders returns n placeholders, numbered from from: "$3, $4".
 func placeholders(from, n int) string {
 	all := make([]string, n)
 	for i := range all {
@@ -278,7 +279,7 @@ func placeholders(from, n int) string {
 	return strings.Join(all, ", ")
 }
 
-// tuples lists the placeholders of so many rows, from that number on: "(CAST($4 AS text), CAST($5 AS bytea)), ...".
+// tuples returns placeholders for rows of these types: "(CAST($4 AS text), CAST($5 AS bytea)), ...".
 func tuples(from, rows int, types ...string) string {
 	var all []string
 	for range rows {
@@ -292,7 +293,6 @@ func tuples(from, rows int, types ...string) string {
 	return strings.Join(all, ", ")
 }
 
-// asArgs converts values to arguments.
 func asArgs[T any](values []T) []any {
 	all := make([]any, len(values))
 	for i, v := range values {
@@ -301,7 +301,7 @@ func asArgs[T any](values []T) []any {
 	return all
 }
 
-// limitOrAll is a limit for SQL; an unset one selects all rows.
+// limitOrAll returns a limit for SQL. If it is not positive, all rows are selected.
 func limitOrAll(limit int) int64 {
 	if limit <= 0 {
 		return math.MaxInt64
@@ -309,7 +309,7 @@ func limitOrAll(limit int) int64 {
 	return int64(limit)
 }
 
-// timeOrNull is a time for SQL; the zero time is NULL.
+// timeOrNull returns the milliseconds of a time for SQL; NULL for the zero time.
 func timeOrNull(t time.Time) any {
 	if t.IsZero() {
 		return nil
@@ -317,7 +317,7 @@ func timeOrNull(t time.Time) any {
 	return t.UnixMilli()
 }
 
-// millis scans a time, which is zero where it is NULL.
+// millis scans milliseconds as a time in UTC; NULL as the zero time.
 type millis struct{ *time.Time }
 
 // Scan implements sql.Scanner.
@@ -329,7 +329,7 @@ func (m millis) Scan(v any) error {
 	return nil
 }
 
-// data scans bytes, which are nil where there is none.
+// data scans a copy of bytes; nil for NULL and for no bytes.
 type data struct{ *json.RawMessage }
 
 // Scan implements sql.Scanner.
@@ -339,7 +339,7 @@ func (d data) Scan(v any) error {
 	return nil
 }
 
-// notNull keeps a nil slice from becoming NULL.
+// notNull returns an empty slice for nil, which would be NULL.
 func notNull(b []byte) []byte {
 	if b == nil {
 		return []byte{}

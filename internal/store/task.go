@@ -17,7 +17,7 @@ const (
 	selectChange = `SELECT id, task, action, actor, before, after, coalesce(undoes, 0), at FROM task_change `
 )
 
-// keptTask is a task that exists or was removed.
+// keptTask is a task's row. gone is 1 if the task was removed; it can be restored.
 type keptTask struct {
 	task.Task
 	gone int64
@@ -33,7 +33,7 @@ func scanTask(r row, t *keptTask) error {
 	return err
 }
 
-// tasksOf are the tasks without what the store keeps beside them.
+// tasksOf returns the tasks of rows.
 func tasksOf(found []keptTask) []task.Task {
 	all := make([]task.Task, len(found))
 	for i, t := range found {
@@ -46,10 +46,10 @@ func scanChange(r row, c *task.Change) error {
 	return r.Scan(&c.ID, &c.Task, &c.Action, &c.Actor, asJSON{&c.Before}, asJSON{&c.After}, &c.Undoes, millis{&c.At})
 }
 
-// asJSON scans a task that is kept as JSON, nil where there is none.
+// asJSON scans a task stored as JSON; nil for NULL. Its error matches errUnreadable.
 type asJSON struct{ task **task.Task }
 
-// errUnreadable says that a task of a change is no JSON.
+// errUnreadable means that the JSON of a change's task is invalid.
 var errUnreadable = errors.New("a change of a task can't be read")
 
 // Scan implements sql.Scanner.
@@ -65,7 +65,7 @@ func (j asJSON) Scan(v any) error {
 	return nil
 }
 
-// taskJSON encodes a task as JSON; NULL if there is none.
+// taskJSON returns a task as JSON; NULL for nil.
 func taskJSON(t *task.Task) (any, error) {
 	if t == nil {
 		return nil, nil
@@ -74,7 +74,7 @@ func taskJSON(t *task.Task) (any, error) {
 	return string(text), err
 }
 
-// explainUnreadable makes a corruption error of errUnreadable; other errors are returned unchanged.
+// explainUnreadable wraps errUnreadable as journal.ErrCorrupt. It returns other errors unchanged.
 func (db *DB) explainUnreadable(err error) error {
 	if errors.Is(err, errUnreadable) {
 		return db.corruptError(err)
@@ -82,13 +82,13 @@ func (db *DB) explainUnreadable(err error) error {
 	return err
 }
 
-// changes returns the changes of a query.
+// changes returns the changes that a condition selects.
 func (db *DB) changes(ctx context.Context, query string, args ...any) ([]task.Change, error) {
 	all, err := readRows(ctx, db, scanChange, selectChange+query, args...)
 	return all, db.explainUnreadable(err)
 }
 
-// errKeyMeanwhile says that another write used the key after it was looked up.
+// errKeyMeanwhile means that another write used the key after it was looked up.
 var errKeyMeanwhile = errors.New("the key was used up meanwhile")
 
 // Apply implements task.Store.
@@ -102,7 +102,7 @@ func (db *DB) Apply(ctx context.Context, owner string, a task.Act) (c task.Chang
 	}
 	err = db.write(ctx, apply)
 	if errors.Is(err, errKeyMeanwhile) {
-		err = db.write(ctx, apply) // which finds what was made under it
+		err = db.write(ctx, apply) // now it finds the other change
 	}
 	if err != nil {
 		return task.Change{}, false, db.explainUnreadable(err)
@@ -110,8 +110,8 @@ func (db *DB) Apply(ctx context.Context, owner string, a task.Act) (c task.Chang
 	return c, again, nil
 }
 
-// applyAct applies an act with the task locked. It looks up the key after locking, so that it sees changes that were
-// made while it waited.
+// applyAct locks the task, then returns the change that has the key already, with again true, or makes it. It looks up
+// the key after locking, to see changes made during the wait. A change without effect is returned, but not stored.
 func (t *tx) applyAct(owner string, a task.Act) (c task.Change, again bool, err error) {
 	var last []keptTask
 	if a.Action != task.Add {
@@ -144,7 +144,7 @@ func (t *tx) applyAct(owner string, a task.Act) (c task.Change, again bool, err 
 	return c, false, err
 }
 
-// keepChange stores a change and the changed task, and sets their ids.
+// keepChange stores a change and the changed task, and sets their ids; errKeyMeanwhile if the key is used.
 func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	switch {
 	case c.Action == task.Add:
@@ -183,7 +183,7 @@ func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	if c.ID, err = onlyRow(ids, err, errKeyMeanwhile); err != nil {
 		return err
 	}
-	// A number that was lost in a crash may have been given to another change.
+	// The proof compares content, since an id that was lost in a crash may be given to another change.
 	t.setProof(`
 		SELECT 1 FROM task_change WHERE id = $1 AND owner = $2 AND task = $3 AND action = $4 AND at = $5
 		AND after IS NOT DISTINCT FROM $6`,
@@ -191,7 +191,7 @@ func (t *tx) keepChange(owner, key string, c *task.Change) (err error) {
 	return nil
 }
 
-// taskColumns are the values of a task's row, without its id.
+// taskColumns returns a task's values from title to version, in the order of the table.
 func taskColumns(t task.Task) []any {
 	var description, completed any
 	if t.Description != nil {
@@ -209,7 +209,7 @@ func (db *DB) Made(ctx context.Context, owner, key string) (task.Change, error) 
 	return onlyRow(made, err, task.ErrNotFound)
 }
 
-// whereSelected is the condition for a filter, without After and Limit.
+// whereSelected returns the condition for a filter and its arguments. It ignores After, Newest and Limit.
 func whereSelected(owner string, f task.Filter) (where string, args []any) {
 	where, args = `WHERE owner = $1 AND gone = 0`, []any{owner}
 	if f.Status != "" {

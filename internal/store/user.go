@@ -91,7 +91,7 @@ func (db *DB) ReplaceTokens(ctx context.Context, token user.Token, hash user.Has
 		return err
 	}
 	return db.write(ctx, func(t *tx) error {
-		t.run(`SELECT name FROM person WHERE name = $1 FOR NO KEY UPDATE`, token.User) // one after the other
+		t.run(`SELECT name FROM person WHERE name = $1 FOR NO KEY UPDATE`, token.User) // concurrent calls wait for each other
 		t.run(`UPDATE token SET revoked_at = $3 WHERE person = $1 AND kind = $2 AND revoked_at IS NULL`,
 			token.User, string(token.Kind), token.CreatedAt.UnixMilli())
 		t.addToken(token, hash)
@@ -99,7 +99,7 @@ func (db *DB) ReplaceTokens(ctx context.Context, token user.Token, hash user.Has
 	})
 }
 
-// addToken adds a token of a user that is there and not revoked, and is not meanwhile.
+// addToken adds a token. It locks the user against revocation, and fails if there is none or the hash exists.
 func (t *tx) addToken(token user.Token, hash user.Hash) {
 	t.setProof(`SELECT 1 FROM token WHERE hash = $1`, hash[:])
 	t.requireRow(user.NotFound(token.User), `SELECT name FROM person WHERE name = $1 AND revoked_at IS NULL FOR SHARE`,
@@ -143,7 +143,7 @@ func (db *DB) EndToken(
 	return ended, nil
 }
 
-// ForgetTokens implements user.Store. It waits for nobody: a token that somebody changes is left to the next time.
+// ForgetTokens implements user.Store. It does not wait for locks: it leaves locked tokens to the next call.
 func (db *DB) ForgetTokens(ctx context.Context, before time.Time) error {
 	return db.write(ctx, func(t *tx) error {
 		t.run(`

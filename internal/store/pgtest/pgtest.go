@@ -1,11 +1,10 @@
 // Package pgtest starts real PostgreSQL servers for tests.
 //
-//   - A server listens on a Unix socket alone, in a folder of its own, so that servers never meet. Everybody who may
-//     open the folder is let in as postgres.
-//   - It runs the machine's own programs.
-//   - It dies with the process that started it, however that ends. What it leaves behind then is removed by the next
-//     start.
-//   - PostgreSQL refuses to run as root, so there it runs as postgres or nobody.
+//   - A server listens only on a Unix socket in its own folder, so that servers do not conflict. Whoever can open the
+//     folder may connect as postgres, without a password.
+//   - It uses the PostgreSQL that is installed.
+//   - On Linux, it is killed when the process that started it ends in any way. The next start removes what it left.
+//   - PostgreSQL refuses to run as root. If the tests do, it runs as postgres or nobody.
 package pgtest
 
 import (
@@ -21,19 +20,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience is how long a step of a server may take, on a machine that does much else.
+// patience limits each step of a server. It is long, since the machine may be busy.
 const patience = 2 * time.Minute
 
 // process holds the server that all tests of a process share.
 type process struct {
 	mu     sync.Mutex
 	server *Server
-	failed error // why there is none
+	failed error // why the server could not be started; it is not tried again
 }
 
 var shared = sync.OnceValue(func() *process { return &process{} })
 
-// Shared is the server that all tests of the process share. The first call starts it.
+// Shared returns the server that all tests of the process share. The first call starts it; Main stops it.
 func Shared(ctx context.Context) (*Server, error) {
 	p := shared()
 	p.mu.Lock()
@@ -44,8 +43,8 @@ func Shared(ctx context.Context) (*Server, error) {
 	return p.server, p.failed
 }
 
-// New makes an empty database in UTF-8 for a test, on the server that all tests of the process share, and returns its
-// address. settings are further options of CREATE DATABASE. The database is dropped after the test.
+// New makes an empty database in UTF-8 for a test, on the shared server, and returns its DSN. settings are further
+// options of CREATE DATABASE. The database is dropped after the test, unless the server has stopped.
 func New(tb testing.TB, settings ...string) (dsn string) {
 	tb.Helper()
 	server, err := Shared(tb.Context())
@@ -55,15 +54,15 @@ func New(tb testing.TB, settings ...string) (dsn string) {
 	return server.New(tb, settings...)
 }
 
-// Suite is all tests of a process, with the server that they share.
+// Suite runs the tests of a process, then stops their shared server.
 type Suite struct{ tests interface{ Run() int } }
 
-// Main returns the tests of m, for a TestMain that wants the server that they share stopped after them:
+// Main returns a Suite of m's tests, for a TestMain:
 //
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m).Run()) }
 func Main(m interface{ Run() int }) Suite { return Suite{m} }
 
-// Run passes the tests, and stops the server.
+// Run runs the tests, removes the shared server if there is one, and returns the exit code.
 func (s Suite) Run() int {
 	defer func() {
 		p := shared()
@@ -76,13 +75,13 @@ func (s Suite) Run() int {
 	return s.tests.Run()
 }
 
-// Options are how a server runs.
+// Options are the options of a server.
 type Options struct {
 	Durable  bool     // commits wait for the disk
-	Settings []string // further ones, as "name=value"
+	Settings []string // of PostgreSQL, as "name=value"
 }
 
-// Start starts a server of the test's own, which is stopped after it.
+// Start starts a server for this test alone, and removes it after the test.
 func Start(tb testing.TB, o Options) *Server {
 	tb.Helper()
 	s, err := open(tb.Context(), o)
@@ -93,7 +92,7 @@ func Start(tb testing.TB, o Options) *Server {
 	return s
 }
 
-// New makes an empty database in UTF-8 for a test and returns its address. settings are further options of CREATE
+// New makes an empty database in UTF-8 for a test, and returns its DSN. settings are further options of CREATE
 // DATABASE. The database is dropped after the test, unless the server has stopped.
 func (s *Server) New(tb testing.TB, settings ...string) (dsn string) {
 	tb.Helper()
@@ -122,13 +121,13 @@ func (s *Server) Create(ctx context.Context, settings ...string) (name string, e
 	return name, nil
 }
 
-// DSN is the address of a database.
+// DSN returns the DSN of a database on this server.
 func (s *Server) DSN(database string) string {
 	return "postgres:///" + database + "?" + url.Values{"host": {s.folder}, "user": {superuser},
 		"sslmode": {"disable"}}.Encode()
 }
 
-// execute executes a statement outside the databases of tests.
+// execute executes a statement in the database postgres.
 func (s *Server) execute(ctx context.Context, statement string) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -136,12 +135,12 @@ func (s *Server) execute(ctx context.Context, statement string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = conn.Close(ctx) }() // what it was opened for is done
+	defer func() { _ = conn.Close(ctx) }() // the statement is done
 	_, err = conn.Exec(ctx, statement)
 	return err
 }
 
-// Stop stops the server as an operator does: what is under way breaks off.
+// Stop stops the server as an operator does: it rolls back open transactions and closes connections.
 func (s *Server) Stop(tb testing.TB) {
 	tb.Helper()
 	if err := s.stop(fast); err != nil {
@@ -149,7 +148,7 @@ func (s *Server) Stop(tb testing.TB) {
 	}
 }
 
-// Crash ends the server as a crash of it does. What waited for no disk may be lost.
+// Crash ends the server without a clean shutdown. Commits that did not wait for the disk may be lost.
 func (s *Server) Crash(tb testing.TB) {
 	tb.Helper()
 	if err := s.stop(immediate); err != nil {
@@ -157,7 +156,7 @@ func (s *Server) Crash(tb testing.TB) {
 	}
 }
 
-// Restart starts a server again that was stopped.
+// Restart starts the server again after Stop or Crash.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	if err := s.start(context.WithoutCancel(tb.Context())); err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// find returns the folder of the machine's programs.
+// find returns the first installed folder that has both initdb and postgres.
 func find(ctx context.Context) (bin string, err error) {
 	for _, bin := range installed(ctx) {
 		if complete(bin) {
@@ -31,17 +31,17 @@ func complete(bin string) bool {
 	return true
 }
 
-// installed lists the folders where programs may be, the best first.
+// installed lists the folders where PostgreSQL's programs may be, the preferred first.
 func installed(ctx context.Context) (folders []string) {
 	if initdb, err := exec.LookPath("initdb"); err == nil {
-		if initdb, err = filepath.EvalSymlinks(initdb); err == nil { // it looks for postgres beside itself
+		if initdb, err = filepath.EvalSymlinks(initdb); err == nil { // postgres is in the same folder
 			folders = append(folders, filepath.Dir(initdb))
 		}
 	}
 	if out, err := exec.CommandContext(ctx, "pg_config", "--bindir").Output(); err == nil {
 		folders = append(folders, strings.TrimSpace(string(out)))
 	}
-	below, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is right
+	below, _ := filepath.Glob("/usr/lib/postgresql/*/bin") // the pattern is valid
 	slices.Reverse(below)                                  // the latest version first
 	return append(folders, below...)
 }

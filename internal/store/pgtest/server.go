@@ -17,32 +17,32 @@ import (
 
 const superuser = "postgres"
 
-// How a server is asked to stop.
+// Signals that stop a server: fast shuts down cleanly, immediate does not.
 const (
 	fast      = syscall.SIGINT
 	immediate = syscall.SIGQUIT
 )
 
-// Server is a PostgreSQL server with a folder of its own. One goroutine uses it at a time, but for New and DSN.
+// Server is a PostgreSQL server with its own folder. Only New, Create and DSN are safe for concurrent use.
 type Server struct {
 	bin     string // the folder of the programs
 	options Options
 	folder  string   // holds the data and the socket
-	lock    *os.File // is locked as long as the folder is in use
+	lock    *os.File // locked while the folder is in use
 
 	mu     sync.Mutex
-	exited chan struct{} // closed when the server that was started last has exited
+	exited chan struct{} // closed when the process started last has exited; nil before the first start
 	kill   func(os.Signal) error
 	log    *tail
 }
 
-// prefix begins the names of servers' folders. They are short, since the path of a socket is.
+// prefix begins the names of servers' folders. They are short, since paths of sockets must be.
 const (
 	prefix   = "sibyl-pg-"
 	lockFile = "lock"
 )
 
-// open makes a server and starts it.
+// open makes a server and starts it. It also removes the folders of servers whose processes were killed.
 func open(ctx context.Context, o Options) (s *Server, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*patience)
 	defer cancel()
@@ -68,7 +68,7 @@ func open(ctx context.Context, o Options) (s *Server, err error) {
 	return s, nil
 }
 
-// makeFolder makes the server's folder, which has its name only when it is locked.
+// makeFolder makes and locks the server's folder. It gets its final name last, so that sweep never finds it unlocked.
 func (s *Server) makeFolder(ctx context.Context, root string) (err error) {
 	if s.folder, err = os.MkdirTemp(root, "new-"+prefix); err != nil {
 		return err
@@ -95,9 +95,9 @@ func sweep(ctx context.Context, root string) {
 	}
 	for _, folder := range left {
 		ended, cancel := context.WithCancel(ctx)
-		cancel() // nothing is waited for
+		cancel() // so that lock does not wait
 		if held, err := lock(ended, filepath.Join(folder, lockFile), 0); err == nil {
-			// The file that is locked goes last, so that what can't be removed yet is swept another time.
+			// The locked file is removed last, so that a later sweep can remove what this one can't.
 			if os.RemoveAll(filepath.Join(folder, "data")) == nil {
 				_ = os.RemoveAll(folder)
 			}
@@ -129,20 +129,20 @@ func (s *Server) start(ctx context.Context) error {
 	for _, setting := range s.options.Settings {
 		args = append(args, "-c", setting)
 	}
-	// Of a command that ends with ctx, the server would too.
+	// The server must outlive ctx.
 	cmd := s.command(context.WithoutCancel(ctx), "postgres", args...)
 	cmd.Dir, cmd.WaitDelay = s.folder, patience
 	log := &tail{ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = log, log
 	started, exited := make(chan error), make(chan struct{})
 	go func() {
-		// It dies with the thread that started it, which lives as long as it is locked to this goroutine.
+		// The server dies with the thread that started it. That thread lives while it is locked to this goroutine.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // whether it should have ended, and how, is asked of the log
+			_ = cmd.Wait() // the log says why it ended
 		}
 		close(exited)
 	}()
@@ -175,7 +175,7 @@ func (s *Server) running() bool {
 	}
 }
 
-// stop ends the server, if it runs, and returns when it has ended.
+// stop sends the signal how, then stronger ones, and returns when the server has exited. It may never have started.
 func (s *Server) stop(how os.Signal) error {
 	s.mu.Lock()
 	exited, kill, log := s.exited, s.kill, s.log
@@ -196,7 +196,7 @@ func (s *Server) stop(how os.Signal) error {
 	return fmt.Errorf("PostgreSQL did not end %v after it was killed: %s", patience, log)
 }
 
-// remove stops the server and leaves nothing of it. What it can't remove, a later start does.
+// remove stops the server and removes its folder. It ignores errors; a later open removes what is left.
 func (s *Server) remove() {
 	_ = s.stop(immediate)
 	_ = os.RemoveAll(s.folder)
@@ -205,11 +205,11 @@ func (s *Server) remove() {
 	}
 }
 
-// tail keeps the last lines that a server logs.
+// tail keeps the end of a server's log.
 type tail struct {
 	mu    sync.Mutex
 	lines []byte
-	ready chan struct{} // closed when it takes connections
+	ready chan struct{} // closed when the server accepts connections
 	said  bool
 }
 
@@ -235,7 +235,7 @@ func (t *tail) String() string {
 	return strings.TrimSpace(string(t.lines))
 }
 
-// command is a call of a program of PostgreSQL's, under the user it may run as.
+// command prepares a call of a PostgreSQL program, as a user that is not root.
 func (s *Server) command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(s.bin, name), args...)
 	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=" + os.Getenv("PATH")}

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// attributes are those of a process that dies with this one, and that does not run as root.
+// attributes makes a process die with the thread that starts it, and run as a user that is not root.
 func attributes() *syscall.SysProcAttr {
 	a := &syscall.SysProcAttr{Pdeathsig: syscall.SIGQUIT}
 	if u, ok := unprivileged(); ok {
@@ -19,7 +19,7 @@ func attributes() *syscall.SysProcAttr {
 	return a
 }
 
-// unprivileged is whom PostgreSQL runs as, if this process is root's.
+// unprivileged returns the user that PostgreSQL runs as; false if this process is not root's.
 func unprivileged() (syscall.Credential, bool) {
 	if os.Geteuid() != 0 {
 		return syscall.Credential{}, false
@@ -36,7 +36,7 @@ func unprivileged() (syscall.Credential, bool) {
 	return syscall.Credential{Uid: 65534, Gid: 65534}, true
 }
 
-// own gives a folder to the user that PostgreSQL runs as.
+// own changes the owner of a folder to the user that PostgreSQL runs as.
 func own(folder string) error {
 	if u, ok := unprivileged(); ok {
 		return os.Chown(folder, int(u.Uid), int(u.Gid))
@@ -44,7 +44,7 @@ func own(folder string) error {
 	return nil
 }
 
-// lock locks a file until it is closed. While somebody else has it locked, it waits for ctx.
+// lock opens and locks a file; closing it unlocks it. It waits for the lock until ctx ends, then fails.
 func lock(ctx context.Context, path string, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|flags, 0o600)
 	if err != nil {

@@ -12,7 +12,7 @@ func attributes() *syscall.SysProcAttr { return nil }
 
 func own(string) error { return nil }
 
-// lock makes a file, which nobody else may have made.
+// lock creates a file, and fails if it exists. It locks nothing.
 func lock(_ context.Context, path string, _ int) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 }
