@@ -45,9 +45,9 @@ func (p *performer) modelTaskOf(ctx context.Context, asked any) (m modelTask, as
 
 // requestFor builds the request of a task: its instructions, the context, and the answers. Nothing in them looks like
 // the heading of an answer or the header of an entry. room gives the tokens that the context may have if the rest of
-// the request has beside; 0: no limit.
+// the request has others; 0: no limit.
 func (p *performer) requestFor(
-	ctx context.Context, m modelTask, room func(ctx context.Context, beside int) (int, error),
+	ctx context.Context, m modelTask, room func(ctx context.Context, others int) (int, error),
 ) (*assistant.Prompt, Composed, error) {
 	told, err := p.view.Text(ctx, m.about)
 	if err != nil {

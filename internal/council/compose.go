@@ -37,7 +37,7 @@ func (c *composer) addReceipts(o *Outcome, e run.Ending) {
 	}
 }
 
-// unrecorded stands for the record of a receipt that has none of its own: it came when the run was stopped.
+// unrecorded is the record number of a receipt without a record: it came when the run was stopped.
 const unrecorded = -1
 
 // addReceipt puts what an effect gave into the outcome. seq is its record, or unrecorded.

@@ -155,8 +155,8 @@ func cutInWords(c prompt.Context) string {
 	return strings.Join(all, ", ")
 }
 
-// contextRoom gives the tokens that the context may have in the model's window beside so many others. 0: it is not cut,
-// since it fits, or the run does not store its entries.
+// contextRoom gives the tokens that the context may have in the model's window besides so many others. 0: it is not
+// cut, since it fits, or the run does not store its entries.
 func (p *performer) contextRoom(ctx context.Context, tokens int) (int, error) {
 	content, err := p.view.Text(ctx, textContext)
 	if err != nil {

@@ -72,7 +72,7 @@ const (
 	textContext = "context" // that all oracles of a sitting are given
 	textEntries = "entries" // of the context, as JSON
 	textOracle  = "oracle"  // the oracle, or with a dot and its id one of several, as JSON
-	textChair   = "chair"   // what a model is told of presiding
+	textChair   = "chair"   // the prompt of a chair
 	textName    = "name"    // … and of naming
 )
 

@@ -27,7 +27,7 @@ func (o *Outcome) Markdown() string {
 		}
 	}
 	switch {
-	case o.Failure != nil: // the failure is told by itself
+	case o.Failure != nil: // it is shown separately
 	case o.Kind == KindTranscription && len(o.Recordings)+len(o.Failed) == 0:
 		b.WriteString(o.whyNothingTranscribed())
 	case o.Kind == KindNaming:

@@ -129,7 +129,7 @@ func (p *performer) transcribe(ctx context.Context, job run.Job, asked Transcrib
 			}
 			return transcriptReceipt(*e, text), err
 		}
-		if err == nil && now.State == session.Interrupted { // this run goes on after that
+		if err == nil && now.State == session.Interrupted { // this run continues after the interruption
 			_, err = s.BeginTranscribing(ctx, p.given.Session)
 		}
 		if err == nil {

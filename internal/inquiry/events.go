@@ -19,7 +19,7 @@ func Events() []bt.Typed {
 // WitnessOpened says who the witness is.
 type WitnessOpened struct {
 	Name      string   `json:"name"`
-	bt.Coded           // of the name, if it stands for several documents
+	bt.Coded           // of the name, if it means several documents
 	Documents int      `json:"documents,omitempty"`
 	Chunks    int      `json:"chunks,omitempty"`
 	Unread    []string `json:"unread,omitempty"` // documents that can't be read, each with the reason

@@ -91,7 +91,7 @@ type Sent struct {
 	Parts  []Part `json:"-"`
 }
 
-// Part is a part of what is sent. Kind and Name name it: the "segment" "base", the "tool" "code_read".
+// Part is a part of a request to a model. Kind and Name identify it: the "segment" "base", the "tool" "code_read".
 type Part struct {
 	Kind   string
 	Name   string

@@ -21,7 +21,7 @@ var (
 	errGiven       = errors.New("what the run is given")
 )
 
-// incompatible is an ErrIncompatible whose cause lies in this build; another build may be able to fold the run.
+// incompatible is an ErrIncompatible that is due to this build; another build may be able to fold the run.
 type incompatible struct {
 	run, writer, build string
 	ended              bool

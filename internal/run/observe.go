@@ -65,7 +65,7 @@ type EffectResult struct {
 	Suspended bool // not a result: the effect is performed again when the run is resumed
 }
 
-// KindUnsorted stands for the kind of a fault that has none.
+// KindUnsorted is the kind of a fault without a kind.
 const KindUnsorted = "unsorted"
 
 // reportDriven tells the observer that the run is driven here from now on.

@@ -89,7 +89,7 @@ func (q *queue) leave() {
 		q.free++
 		select {
 		case q.vacancy <- struct{}{}:
-		default: // the token stands for this room too
+		default: // the waiting token signals this room too
 		}
 		return
 	}

@@ -177,7 +177,7 @@ func (o encodedOutcome) journalEnd(e *Engine, at time.Time) *journal.End {
 }
 
 // Suspended is the error of a performer that can't perform its effect for now: the run is suspended, and whoever
-// resumes it performs the effect again. A result beside it is what had arrived.
+// resumes it performs the effect again. A result returned with it is what had arrived.
 type Suspended struct{ Fault *bt.Fault }
 
 func (s *Suspended) Error() string { return s.Fault.Reason }

@@ -112,7 +112,7 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 		err = fmt.Errorf("the server answers COMMIT with %s", tag)
 	}
 	if err != nil {
-		conn.Release() // for who asks now needs one
+		conn.Release() // askIfCommitted needs a connection
 		return s.askIfCommitted(t, err)
 	}
 	return nil

@@ -80,7 +80,7 @@ func clean(text string) string {
 var header = regexp.MustCompile(`^[\[［][\s\p{Z}\p{Cf}*_]*` +
 	`(?i:trans(?:cri[cç]\p{Mn}*[aã]\p{Mn}*o|cript|kript)\b|or(?:[aá]\p{Mn}*culo|acle|akel)[\s\p{Z}\p{Cf}*_]*[:：])`)
 
-const headerStart = 200 // bytes in which one is told
+const headerStart = 200 // bytes that suffice to recognise one
 
 // escape puts a backslash before each line that reads as a header: spaces and marks of Markdown before it hide nothing,
 // and what some programs show as a line break is one.

@@ -253,7 +253,7 @@ func (s *Session) JudgedPairs() (n int) {
 	return n
 }
 
-// OfflineRules stands for the detective in a session without one.
+// OfflineRules is the name in place of a detective, in a session without a model.
 const OfflineRules = "offline:rules"
 
 // Audit is the audit of the session, provisional or not; nil if there is none.

@@ -4,9 +4,9 @@
 //   - No effect is performed, nothing is opened and nothing is written: neither to the journal nor elsewhere.
 //   - An effect that the tree asks for is answered by the recorded completion of its leaf type and digest, which keeps
 //     its record number and its place among the others. So the same tree comes to the same state, step by step.
-//   - What is told of the recorded run stands in its records, or follows from them by a tree that decides as they say.
+//   - What a result says of the recorded run is in its records, or follows from them with a tree that decides the same.
 //   - What a node is called makes no difference; neither does what a key is called that only leaves write.
-//   - All that is told of the replay is redacted as a record is.
+//   - What a result says of the replay is redacted like a record.
 package replay
 
 import (
@@ -107,7 +107,7 @@ type ChangedRequest struct {
 	Changes []Change `json:"changes"`
 }
 
-// ChangedEnding is a step after which only one of the two goes on, or both end otherwise.
+// ChangedEnding is a step after which only one of the two runs continues, or both end differently.
 type ChangedEnding struct {
 	Was    string    `json:"was"`   // a status of BT.CPP
 	Would  string    `json:"would"` // likewise
@@ -124,8 +124,7 @@ type ChangedSending struct {
 	Why     string        `json:"why,omitempty"`   // it can't be composed any more
 }
 
-// ChangedPart is a part of what is sent that only one of the two has, or that differs. Tokens are 0 where nobody knows
-// them.
+// ChangedPart is a part of a request that differs, or that only one of the two has. Tokens are 0 if unknown.
 type ChangedPart struct {
 	Kind   string     `json:"kind,omitempty"` // as in run.Part
 	Name   string     `json:"name"`
