@@ -100,7 +100,7 @@ func (l *Ledger) EnterReply(r Reply) {
 	l.History, l.Prompt = r.History, r.Prompt
 	l.noticeTruncated(r)
 	if r.Cut {
-		l.NoticeOnce(NoticeTooLong, Warning, nil, resultsCut.With())
+		l.NoticeOncePerType(NoticeTooLong, Warning, nil, resultsCut.With())
 	}
 	if r.Instead != "" {
 		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead),
@@ -121,7 +121,7 @@ func (l *Ledger) noticeTruncated(r Reply) {
 	short := float64(r.Counted) < leastCounted*float64(r.Sent)
 	same := r.Counted == l.Counted && r.Counted%windowStep == 0 && r.Counted < r.Sent && r.Sent > l.Sent
 	if r.Counted > 0 && !r.Cut && (short || same) {
-		l.NoticeOnce(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
+		l.NoticeOncePerType(NoticeTruncated, Warning, Pairs("sent", r.Sent, "counted", r.Counted),
 			readInPart.With(r.Counted, r.Sent))
 	}
 	l.Sent, l.Counted = r.Sent, r.Counted
@@ -183,7 +183,7 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 	l.History += Tokens(r.Result.Text)
 	m.Novel = l.learnResult(t, r.Result)
 	if r.Result.Remark != "" {
-		l.NoticeOnce(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Remark))
+		l.NoticeOncePerType(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Remark))
 	}
 	if t.Once {
 		l.Turns[len(l.Turns)-1].Wrote, m.Novel = true, true

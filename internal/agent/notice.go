@@ -30,11 +30,11 @@ const (
 const (
 	NoticeBudgetWarning   = "budget.warning"     // payload: kind, used, limit
 	NoticeBudgetExhausted = "budget.exhausted"   // payload: kind, used, limit
-	NoticeCut             = "budget.turn_cut"    // a turn, for the sake of the last one
+	NoticeCut             = "budget.turn_cut"    // a turn was cut off, to leave time for the last one
 	NoticeLoop            = "loop.detected"      // payload: pattern, step
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
 	NoticeRedacted        = "write.redacted"     // payload: target; a secret was taken out of what was written
-	NoticeTurnedAway      = "call.turned_away"   // payload: tool; the call could not be held
+	NoticeTurnedAway      = "call.turned_away"   // payload: tool; no yes can be asked, or too many calls wait for one
 	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched completely
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
@@ -43,7 +43,7 @@ const (
 	NoticeTruncated = "history.truncated"
 )
 
-// Pairs makes a payload of alternating names and values.
+// Pairs makes a payload of alternating names and values, which are formatted as text.
 func Pairs(names ...any) map[string]string {
 	p := make(map[string]string, len(names)/2)
 	for i := 0; i+1 < len(names); i += 2 {
@@ -52,7 +52,7 @@ func Pairs(names ...any) map[string]string {
 	return p
 }
 
-// Notice enters a notice, once for each text; NoticeOtherModel once for each model.
+// Notice enters a notice, once for each type and text; NoticeOtherModel once for each model.
 func (l *Ledger) Notice(kind string, s Severity, payload map[string]string, why bt.Why) {
 	n := Notice{Type: kind, Severity: s, Text: why.Text, Coded: why.Coded, Turn: l.Turn, Payload: payload}
 	if !slices.ContainsFunc(l.Notices, func(o Notice) bool {
@@ -63,8 +63,8 @@ func (l *Ledger) Notice(kind string, s Severity, payload map[string]string, why 
 	}
 }
 
-// NoticeOnce enters a notice if the run has none of its type.
-func (l *Ledger) NoticeOnce(kind string, s Severity, payload map[string]string, why bt.Why) {
+// NoticeOncePerType enters a notice if the run has none of its type.
+func (l *Ledger) NoticeOncePerType(kind string, s Severity, payload map[string]string, why bt.Why) {
 	if !slices.ContainsFunc(l.Notices, func(o Notice) bool { return o.Type == kind }) {
 		l.Notice(kind, s, payload, why)
 	}

@@ -108,7 +108,6 @@ type checker struct {
 	broken map[string]bool
 }
 
-// rule is a rule with its check.
 type rule struct {
 	name, says string
 	settings   []string // a problem of loading one of them, or of something below it, breaks the rule
@@ -133,24 +132,24 @@ func (k *checker) rules() []rule {
 		{name: "settings", says: "every setting exists and has a valid value", fix: correct,
 			check: found(cmp.Or(k.path, "no settings file; using defaults"))},
 		{name: "detectives", says: "at least one detective has a key, or is local", settings: []string{"providers"},
-			fix: correct, check: k.someDetective},
+			fix: correct, check: k.checkDetectives},
 		{name: "detectives[].apiKey",
 			says:  fmt.Sprintf("each detective that is not local has a key of at least %d characters", leastKey),
-			check: k.keyLengths},
+			check: k.checkKeyLengths},
 		{name: "detectives[].isDefault", says: "exactly one detective is the default", settings: []string{"model"},
-			fix: "set it with ‘sibyl config set model PROVIDER:MODEL’", check: k.oneDefault},
+			fix: "set it with ‘sibyl config set model PROVIDER:MODEL’", check: k.checkDefaultModel},
 		{name: "witness.baseUrl", says: "the address of the witness is valid", settings: []string{"ollama.host"},
 			fix:   "set its address with ‘sibyl config set ollama.host http://127.0.0.1:11434’",
 			check: found(k.Witness.BaseURL)},
 		{name: "witness.model", says: "the witness is a model on your own machines", settings: []string{inquiryWitness},
-			fix: "set it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: k.witnessModel},
+			fix: "set it with ‘sibyl config set inquiry.witness ollama:MODEL’", check: k.checkWitness},
 		{name: inquiryEmbeddings,
 			says:     "the model that finds passages by meaning is an embedding model, and has a key or is local",
 			settings: []string{inquiryEmbeddings},
-			fix:      "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: k.embeddings},
+			fix:      "set it with ‘sibyl config set inquiry.embeddings ollama:MODEL’", check: k.checkEmbeddings},
 		{name: "providerFallbackOrder", says: "the fallback order includes every configured detective",
 			settings: []string{fallbackModels},
-			fix:      "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: k.fallbackOrder},
+			fix:      "set the order with ‘sibyl config set fallback.models PROVIDER:MODEL …’", check: k.checkFallbacks},
 		k.timeoutRule("timeouts.cloudTimeout", mostCloudWait, "timeouts.start", "timeouts.silence"),
 		k.timeoutRule("timeouts.localTimeout", mostLocalWait, "timeouts.local_start", "timeouts.local_silence"),
 		{name: "defaultIterationLimit", says: "the default limit is a whole number of questions from 5 to 20",
@@ -197,7 +196,7 @@ func namesOf(all []ProviderCredential) string {
 	return strings.Join(names, ", ")
 }
 
-func (k *checker) someDetective() (string, []Violation) {
+func (k *checker) checkDetectives() (string, []Violation) {
 	named := k.namedDetectives()
 	hasEntry := slices.ContainsFunc(sortedNames(k.lines), func(path string) bool {
 		return strings.HasPrefix(path, providersSection)
@@ -220,7 +219,7 @@ func (k *checker) someDetective() (string, []Violation) {
 		fmt.Sprintf("store a key with ‘sibyl config set-key %s’", named[0].Provider)}}
 }
 
-func (k *checker) keyLengths() (string, []Violation) {
+func (k *checker) checkKeyLengths() (string, []Violation) {
 	var wrong []Violation
 	long, keyless := 0, 0
 	for _, d := range k.Detectives {
@@ -255,7 +254,7 @@ func (k *checker) keyLengths() (string, []Violation) {
 	return fmt.Sprintf("%d with a key, %d that need none", long, keyless), wrong
 }
 
-func (k *checker) oneDefault() (string, []Violation) {
+func (k *checker) checkDefaultModel() (string, []Violation) {
 	named := k.namedDetectives()
 	wanted, _ := k.cfg.providerOfModel(k.cfg.Model)
 	v := Violation{Setting: "model", Where: k.origins["model"],
@@ -282,7 +281,7 @@ func (k *checker) oneDefault() (string, []Violation) {
 	return "", []Violation{v}
 }
 
-func (k *checker) witnessModel() (string, []Violation) {
+func (k *checker) checkWitness() (string, []Violation) {
 	id := k.cfg.Inquiry.Witness
 	_, p := k.cfg.providerOfModel(id)
 	switch {
@@ -296,7 +295,7 @@ func (k *checker) witnessModel() (string, []Violation) {
 			"hosted one can still be given with --witness"}}
 }
 
-func (k *checker) embeddings() (string, []Violation) {
+func (k *checker) checkEmbeddings() (string, []Violation) {
 	id := k.cfg.Inquiry.Embeddings
 	name, p := k.cfg.providerOfModel(id)
 	switch {
@@ -311,7 +310,8 @@ func (k *checker) embeddings() (string, []Violation) {
 	return id, nil
 }
 
-func (k *checker) fallbackOrder() (string, []Violation) {
+// checkFallbacks checks that fallback.models has a model of each named provider, so that one can replace another.
+func (k *checker) checkFallbacks() (string, []Violation) {
 	if k.broken[fallbackModels] {
 		return "", nil
 	}

@@ -23,8 +23,8 @@ func (c *composer) addReceipts(o *Outcome, e run.Ending) {
 	for seq, done := range c.view.Receipts() {
 		c.addReceipt(o, seq, done)
 	}
-	for n := range e.Under {
-		c.addReceipt(o, unrecorded, &e.Under[n])
+	for n := range e.Unfolded {
+		c.addReceipt(o, unrecorded, &e.Unfolded[n])
 	}
 	for seq, a := range c.answers {
 		c.setFile(o, a, c.saves[seq])

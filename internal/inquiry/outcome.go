@@ -77,7 +77,7 @@ func outcomeOf(v *run.View, e run.Ending) run.Outcome {
 		}
 	}
 	s, err := p.projectSession(payload, suspended)
-	o := Outcome{Session: s, Unsaved: lastWriteFailure(v, e.Under)}
+	o := Outcome{Session: s, Unsaved: lastWriteFailure(v, e.Unfolded)}
 	if err != nil {
 		o.Problem = err.Error()
 	}

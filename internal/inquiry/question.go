@@ -253,19 +253,20 @@ func (k *questioner) fillReceipt(said modelQuestion, text string) {
 	}
 }
 
-// rejectRepetition tells the model that its question was asked before, in this pair, from 0. times counts repetitions.
-func (k *questioner) rejectRepetition(times int, said json.RawMessage, pair int, gaps []string) {
+// rejectRepetition tells the model that its question was asked before, in the pair earlier (from 0). From the second
+// time on, the question's gaps, or else those of that pair, are given up as Unaskable.
+func (k *questioner) rejectRepetition(times int, reply json.RawMessage, earlier int, gaps []string) {
 	k.prompt.BeginMessage(model.Assistant)
-	k.prompt.AddPart(assistant.PartModel, "", string(said))
+	k.prompt.AddPart(assistant.PartModel, "", string(reply))
 	k.prompt.BeginMessage(model.User)
-	control := fmt.Sprintf("This was asked already, as question %d. Ask another question.", pair+1)
+	control := fmt.Sprintf("This was asked already, as question %d. Ask another question.", earlier+1)
 	if times > 1 {
 		k.receipt.Unaskable = slices.Clone(gaps)
-		if len(gaps) == 0 && pair < len(k.gapsOf) {
-			k.receipt.Unaskable = slices.Clone(k.gapsOf[pair])
+		if len(gaps) == 0 && earlier < len(k.gapsOf) {
+			k.receipt.Unaskable = slices.Clone(k.gapsOf[earlier])
 		}
 		control = fmt.Sprintf(
-			"This was asked already, too, as question %d. Leave this gap, and ask about something else.", pair+1)
+			"This was asked already, too, as question %d. Leave this gap, and ask about something else.", earlier+1)
 	}
 	k.prompt.AddPart(assistant.PartControl, "", control)
 }

@@ -233,14 +233,14 @@ func (r Run) AllowAcquire(holder string, now time.Time) error {
 	return nil
 }
 
-// MaxTries is how many processes in a row may end before they have read a run; then it is set aside.
+// MaxTries is how many processes in a row may die before they have settled a run; then it is set aside.
 const MaxTries = 3
 
-// SetAside says whether r is Running and MaxTries processes ended reading it, so that only a person may resume it. It
-// looks at the Status and Tries of r.
+// SetAside says whether r is Running and MaxTries processes died before they had settled it, so that only a person may
+// resume it. It looks at the Status and Tries of r.
 func (r Run) SetAside() bool { return r.Status == Running && r.Tries >= MaxTries }
 
-// Rests says whether r is Running and was released to rest beyond that time. It looks at the Status and lease of r.
+// Rests says whether r is Running and was released to rest until after at.Now. It looks at the Status and lease of r.
 func (r Run) Rests(at LeaseTimes) bool {
 	return r.Status == Running && r.LeaseHolder == "" && isWithin(r.LeaseUntil, at.Now, at.Rests)
 }
@@ -250,7 +250,7 @@ func (r Run) Driven(at LeaseTimes) bool {
 	return r.Status == Running && r.LeaseHolder != "" && isWithin(r.LeaseUntil, at.Now, at.Leases)
 }
 
-// isWithin says whether until is after now, and not after latest, if that is set.
+// isWithin says whether until is after now, and not after latest, if that is set: a later time is of a wrong clock.
 func isWithin(until, now, latest time.Time) bool {
 	return until.After(Millis(now)) && (latest.IsZero() || !until.After(latest))
 }

@@ -75,11 +75,11 @@ func (s *Server) deleteTask(ctx context.Context, c call, in oneTask) (t task.Tas
 	if c.version != 0 && c.version != t.Version {
 		return t, "", task.ErrConflict
 	}
-	subject, err := tool.ConfirmationDigest(deleteName, c.req.Params.Arguments, t.Version)
+	digest, err := tool.ConfirmationDigest(deleteName, c.req.Params.Arguments, t.Version)
 	if err != nil {
 		return t, "", err
 	}
-	if err := s.checkConfirmed(ctx, c, t, subject); err != nil {
+	if err := s.askToConfirm(ctx, c, t, digest); err != nil {
 		return t, "", err
 	}
 	was, again, err := s.config.Tasks.Delete(ctx, c.by, in.ID, t.Version)
@@ -91,8 +91,9 @@ type questionResult struct{ *sdk.CallToolResult }
 
 func (questionResult) Error() string { return "the person is asked" }
 
-// checkConfirmed is nil if the person said yes to this very call. It may be an asks.
-func (s *Server) checkConfirmed(ctx context.Context, c call, t task.Task, subject string) error {
+// askToConfirm asks the person whether to make this very call, and is nil after a yes. It waits for the answer, or
+// fails with a questionResult if the client is to ask and call again.
+func (s *Server) askToConfirm(ctx context.Context, c call, t task.Task, digest string) error {
 	p := c.req.Params
 	switch {
 	case p.RequestState != "" || p.InputResponses != nil:
@@ -104,12 +105,12 @@ func (s *Server) checkConfirmed(ctx context.Context, c call, t task.Task, subjec
 	case !canAsk(c.req):
 		return unconfirmedFault(whyCannotAsk)
 	case c.req.ProtocolVersion() >= multiRoundTrip:
-		return questionResult{&sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, subject)},
-			RequestState: s.confirmationState(c.by.Owner, subject, t.Version, s.config.Now().Add(askedFor))}}
+		return questionResult{&sdk.CallToolResult{InputRequests: sdk.InputRequestMap{question: elicitation(t, digest)},
+			RequestState: s.confirmationState(c.by.Owner, digest, t.Version, s.config.Now().Add(askedFor))}}
 	}
 	ctx, cancel := context.WithTimeout(ctx, askedFor)
 	defer cancel()
-	answer, err := c.req.Session.Elicit(ctx, elicitation(t, subject))
+	answer, err := c.req.Session.Elicit(ctx, elicitation(t, digest))
 	if err != nil {
 		f := unconfirmedFault(whyNoAnswer)
 		f.Err = err
@@ -125,9 +126,9 @@ func canAsk(req *sdk.CallToolRequest) bool {
 }
 
 // elicitation returns the question whether to delete a task.
-func elicitation(t task.Task, subject string) *sdk.ElicitParams {
+func elicitation(t task.Task, digest string) *sdk.ElicitParams {
 	return &sdk.ElicitParams{
-		Meta:    sdk.Meta{MetaConfirms: subject},
+		Meta:    sdk.Meta{MetaConfirms: digest},
 		Mode:    "form",
 		Message: fmt.Sprintf("Delete the task “%s”?", text.OneLine(t.Title)),
 		RequestedSchema: map[string]any{"type": "object", "required": []string{confirm},
@@ -153,10 +154,10 @@ func checkAnswer(answer *sdk.ElicitResult) error {
 
 // confirmationState returns what a client sends back with its answer: expiry and version of a yes, signed with the
 // owner and the call.
-func (s *Server) confirmationState(owner, subject string, version int64, until time.Time) string {
+func (s *Server) confirmationState(owner, digest string, version int64, until time.Time) string {
 	open := binary.BigEndian.AppendUint64(nil, uint64(until.UnixMilli()))
 	open = binary.BigEndian.AppendUint64(open, uint64(version))
-	return base64.RawURLEncoding.EncodeToString(append(open, s.sign("confirmation", string(open), owner, subject)...))
+	return base64.RawURLEncoding.EncodeToString(append(open, s.sign("confirmation", string(open), owner, digest)...))
 }
 
 // openBytes is the length of the unsigned part of a state.
@@ -170,11 +171,11 @@ func (s *Server) checkState(c call, version int64) error {
 	}
 	open, signature := raw[:openBytes], raw[openBytes:]
 	until, asked := time.UnixMilli(int64(binary.BigEndian.Uint64(open))), int64(binary.BigEndian.Uint64(open[8:]))
-	subject, err := tool.ConfirmationDigest(deleteName, c.req.Params.Arguments, asked)
+	digest, err := tool.ConfirmationDigest(deleteName, c.req.Params.Arguments, asked)
 	switch {
 	case err != nil:
 		return err
-	case !hmac.Equal(signature, s.sign("confirmation", string(open), c.by.Owner, subject)):
+	case !hmac.Equal(signature, s.sign("confirmation", string(open), c.by.Owner, digest)):
 		return unconfirmedFault(whyForeign)
 	case !s.config.Now().Before(until):
 		return unconfirmedFault(whyExpired)

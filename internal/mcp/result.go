@@ -47,7 +47,6 @@ func (f *Fault) Error() string { return string(f.Code) + ": " + f.Text }
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// invalid returns the fault of an invalid field.
 func invalid(field, problem string) *Fault {
 	return &Fault{Code: Validation, Text: field + " " + problem + ".", Details: map[string]any{"field": field,
 		"problem": problem}}

@@ -105,7 +105,7 @@ type citedPlace struct {
 // citedPlaces lists the places that the answer cites, each once, in the order of their first citation. The number of a
 // place is its position in the list, from 1.
 func (a *Answer) citedPlaces() (all []citedPlace) {
-	if a.Composed {
+	if a.Summarised {
 		return nil
 	}
 	citations := a.citations()

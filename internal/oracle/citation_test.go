@@ -136,7 +136,7 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 	if diff := cmp.Diff(wanted, shownPlaces(&run.StartRecord{Env: env}, outcome)); diff != "" {
 		t.Errorf("the places (-want +got):\n%s", diff)
 	}
-	a.Composed = true
+	a.Summarised = true
 	if c := a.shownCitations(); c != nil {
 		t.Errorf("a summary of what was tried cites %v", c)
 	}

@@ -160,7 +160,7 @@ func askClassifier() bt.Leaf {
 		o.Scores = nil // drops those of an earlier reply
 		if fault := done[0].Err; fault != nil {
 			o.Ledger = o.Ledger.Clone()
-			o.Ledger.NoticeOnce(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
+			o.Ledger.NoticeOncePerType(NoticeClassifier, agent.Warning, agent.Pairs("reason", fault.Reason),
 				noClassifier.With(fault.Reason))
 			return nil //nolint:nilerr // rules decide then
 		}

@@ -24,7 +24,7 @@ func (a *Answer) supplementAnswer(v *run.View, best Words) {
 	forced := a.StopReason == StopLoop || a.StopReason == StopStuck || a.StopReason == StopBudget
 	switch {
 	case a.Answer == "" || forced && best.Announces:
-		a.Answer, a.Composed = a.noAnswerText(v), true
+		a.Answer, a.Summarised = a.noAnswerText(v), true
 		a.addCaveat(bt.Why{})
 	case a.StopReason == StopLoop && !best.Cites:
 		a.Answer = paragraphs(a.Answer, lastReadText(v))

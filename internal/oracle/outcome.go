@@ -63,7 +63,7 @@ type Answer struct {
 	RunID     string       `json:"run_id"`
 	TookMS    int64        `json:"took_ms"` // of run time
 	// it is a summary of what was tried, not text of a model
-	Composed bool `json:"composed,omitempty"`
+	Summarised bool `json:"composed,omitempty"`
 }
 
 // ReadAnswer reads the outcome of a run.
@@ -73,7 +73,7 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 }
 
 // composeOutcome composes the answer from the receipts, and from what the tree left on the blackboard; also for a
-// suspended run. The order matters: setEnding sets Answer and Composed, which checkCitations needs; markUsedCalls and
+// suspended run. The order matters: setEnding sets Answer and Summarised, which checkCitations needs; markUsedCalls and
 // mergePages need the cited sources; warnOfNoGround and addWriteCaveat may still lower StopReason.
 func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	var w treeResult
@@ -88,13 +88,13 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults,
 		Budget:  w.Ledger.Exhausted,
 		Signals: []signal.Signal{}}
-	places := a.addReceipts(v, e.Under, w, given.Tools)
+	places := a.addReceipts(v, e.Unfolded, w, given.Tools)
 	if len(env.Parts) > 0 {
 		a.Sources = append(env.materialSources(), a.Sources...)
 	}
 	a.Files, a.Allowed = env.materialNames(), len(given.Said.Yes) > 0
 	a.Model = cmp.Or(a.Model, env.Model) // the chosen one, until a receipt says which one answered
-	for _, c := range e.Under {
+	for _, c := range e.Unfolded {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
 			// A write that was still under way when the run was stopped may have taken effect: the person is told.
 			w.Ledger.NoticeUnsure(c.Asked.(agent.CallPayload).Name, c.Err)
@@ -103,7 +103,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	a.Notices = w.Ledger.Notices
 	a.Labels, a.Waiting = w.Ledger.Labels, agent.WaitingOf[Heard](v, w.Held)
 	status := a.setEnding(v, e, w)
-	if !a.Composed {
+	if !a.Summarised {
 		a.checkCitations()
 		a.markUsedCalls(places)
 	}
@@ -124,7 +124,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 			Coded: why.Coded})
 	}
 	a.TookMS = e.State.Now
-	for _, c := range e.Under { // these were seen by no step
+	for _, c := range e.Unfolded { // these were seen by no step
 		a.TookMS = max(a.TookMS, c.Now)
 	}
 	kept := a.keptExchange(env)
@@ -204,7 +204,7 @@ func (a *Answer) Unnecessary() (n int) {
 // warnOfNoGround makes an answer partial, with a caveat, if nothing was read or written for it, or if all its citations
 // are of places that were not read. If no source was available, it adds a notice.
 func (a *Answer) warnOfNoGround(g ground) {
-	if a.Composed || a.Model == model.OfflineRules || a.StopReason != StopSatisfied && !a.Partial() {
+	if a.Summarised || a.Model == model.OfflineRules || a.StopReason != StopSatisfied && !a.Partial() {
 		return // without a model, the answer itself says what was searched, and claims nothing
 	}
 	needs := a.Class.NeedsCode || a.Class.NeedsVault || a.Class.NeedsWeb
@@ -288,16 +288,16 @@ func (a *Answer) addReceipts(
 	return account.Refs
 }
 
-// setEnding sets StopReason, Answer, and Composed if that is not text of a model. It returns the status of the run's
+// setEnding sets StopReason, Answer, and Summarised if that is not text of a model. It returns the status of the run's
 // row.
 func (a *Answer) setEnding(v *run.View, e run.Ending, w treeResult) journal.Status {
 	switch {
 	case e.Suspended:
-		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, cmp.Or(partialText(e.Under), bestText(w))
+		a.StopReason, a.Error, a.Answer = StopSuspended, e.Fault, cmp.Or(partialText(e.Unfolded), bestText(w))
 		return journal.Running
 	case e.Cancelled:
 		a.StopReason = StopCancelled
-		a.Answer = cmp.Or(partialText(e.Under), bestText(w))
+		a.Answer = cmp.Or(partialText(e.Unfolded), bestText(w))
 		return journal.Cancelled
 	case e.Status == bt.Success && w.Accepted.StopReason != "":
 		return a.setAccepted(v, w)

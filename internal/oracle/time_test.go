@@ -47,7 +47,7 @@ func TestTimeBudgetCutsOffTurnsThatHangAndKeepsTheBestAnswer(t *testing.T) {
 			a, h := inASecond(t, c.turns...)
 			same(t, "stop reason", a.StopReason, c.stop)
 			same(t, "answer", a.Answer[:len(c.answer)], c.answer)
-			same(t, "composed, not cited", a.Composed && len(cites(a)) == 0, c.answer != checks)
+			same(t, "composed, not cited", a.Summarised && len(cites(a)) == 0, c.answer != checks)
 			wantParts(t, "what the person is told", joined(shownNotices(a)), c.warned...)
 			last := h.request(len(c.turns))
 			same(t, "tools of the last request", offered(last), []string{})

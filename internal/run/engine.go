@@ -80,7 +80,7 @@ type Ending struct {
 	Fault     *bt.Fault
 	Cancelled bool
 	Suspended bool               // it has not ended: this is what can be shown of it
-	Under     []CompletionRecord // of a run that was stopped or is suspended
+	Unfolded  []CompletionRecord // that no step has seen: of a run that was stopped or is suspended
 }
 
 // Sent is what an effect sends beyond its payload. It consists of Parts, which are nil if they are not known; so may be

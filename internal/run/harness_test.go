@@ -121,7 +121,7 @@ func outcomeOf(_ *run.View, e run.Ending) run.Outcome {
 	if got, ok := e.Tree.Get(e.State, "got"); ok {
 		r.Got = got.(string)
 	}
-	for _, c := range e.Under {
+	for _, c := range e.Unfolded {
 		r.Under = append(r.Under, describe(c))
 	}
 	switch {

@@ -132,7 +132,7 @@ func endWithoutTree(v *View, cause error) (end Ending, stopped bool) {
 			delete(unsure, r.Op)
 		case *StoppedRecord:
 			*now = max(*now, r.Now)
-			end.Under, stopped = r.Under, true
+			end.Unfolded, stopped = r.Under, true
 			for _, c := range r.Under {
 				if c.Err == nil || c.Err.Kind != KindUnknown {
 					delete(unsure, c.Op)

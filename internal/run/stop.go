@@ -107,7 +107,7 @@ func (d *driver) stopAll() *StoppedRecord {
 func (d *driver) finish(life context.Context, st bt.Status, fault *bt.Fault) (EndRecord, error) {
 	e := Ending{Tree: d.tree, State: d.f.state, Status: st, Fault: fault, Cancelled: d.f.stopped != nil}
 	if d.f.stopped != nil {
-		e.Under = d.f.stopped.Under
+		e.Unfolded = d.f.stopped.Under
 	}
 	o, err := d.a.encodeOutcome(d.view, e)
 	if err != nil {
@@ -212,7 +212,7 @@ func (d *driver) suspend(life context.Context, c *CompletionRecord) (EndRecord, 
 		return end, err
 	}
 	o, err := d.a.encodeOutcome(d.view, Ending{Tree: d.tree, State: d.f.state, Status: bt.Running, Fault: c.Err,
-		Suspended: true, Under: []CompletionRecord{*c}})
+		Suspended: true, Unfolded: []CompletionRecord{*c}})
 	if err != nil {
 		return EndRecord{}, err
 	}

@@ -409,7 +409,7 @@ func TestSecretInAPartialResultReachesNeitherStoreNorOutcome(t *testing.T) {
 		defer w.holds("hunter2", false)()
 		var under []string
 		w.outcome = func(v *run.View, e run.Ending) run.Outcome {
-			under = append(under, string(e.Under[0].Result), e.Fault.Reason)
+			under = append(under, string(e.Unfolded[0].Result), e.Fault.Reason)
 			return outcomeOf(v, e)
 		}
 		live := start(t, w.engine(store, "one", func(c *run.Config) {

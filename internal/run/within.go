@@ -93,7 +93,8 @@ func (e *Engine) driveWithin(
 	return live.Wait(ctx)
 }
 
-// beginWithin begins a run that uses the room of another.
+// beginWithin begins the run k within the room of the run in ctx. The error is a specError if spec fails, or names a
+// session that does not exist.
 func (e *Engine) beginWithin(
 	ctx context.Context, k journal.Key, spec func(context.Context) (Spec, error),
 ) (*Live, error) {

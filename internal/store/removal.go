@@ -121,14 +121,14 @@ func (db *DB) Retire(
 // caller has locked the sessions and their runs.
 func (t *tx) removeSessions(
 	sessions []journal.Session, why journal.Reason, now time.Time,
-) (left []journal.Tombstone, err error) {
+) (tombstones []journal.Tombstone, err error) {
 	if len(sessions) == 0 {
 		return nil, nil
 	}
 	var ids []any
 	for _, s := range sessions {
 		tombstone, tombErr := s.Tombstone(why, now)
-		err, left, ids = errors.Join(err, tombErr), append(left, tombstone), append(ids, s.ID)
+		err, tombstones, ids = errors.Join(err, tombErr), append(tombstones, tombstone), append(ids, s.ID)
 	}
 	if err != nil {
 		return nil, err
@@ -153,10 +153,10 @@ func (t *tx) removeSessions(
 	} {
 		t.run(remove, ids...)
 	}
-	for _, l := range left {
+	for _, l := range tombstones {
 		t.run(`INSERT INTO tombstone (`+tombstoneColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, l.ID,
 			string(l.Owner), l.Assistant,
 			l.CreatedAt.UnixMilli(), l.UpdatedAt.UnixMilli(), l.DeletedAt.UnixMilli(), int64(l.Runs), string(l.Reason))
 	}
-	return left, nil
+	return tombstones, nil
 }

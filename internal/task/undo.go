@@ -48,7 +48,7 @@ func (s *Service) UndoChange(ctx context.Context, by By, id int64) (Change, erro
 	return c, err
 }
 
-// undoByKey returns the undo that was made under the key; made is false if there is none.
+// undoByKey returns the undo that was made under the key; made is false if none was. Another use of it is an error.
 func (s *Service) undoByKey(ctx context.Context, by By) (c Change, made bool, err error) {
 	if by.Key == "" {
 		return Change{}, false, nil

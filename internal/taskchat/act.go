@@ -45,7 +45,7 @@ type Act struct {
 // unclear is the intent of words that answer a question, and can't be followed.
 const unclear understand.Intent = "unclear"
 
-// result is the act as docs/requirements.md (requirement 3) describes it.
+// result gives what was understood, as docs/requirements.md (requirement 3) has it: intent, entities, alternatives.
 func (a *Act) result() IntentResult {
 	r := IntentResult{IntentType: string(a.Intent), Confidence: a.Confidence, Entities: map[string]any{},
 		Reasoning: a.Reasoning, By: a.By}

@@ -34,7 +34,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess,
 		ToolCalls: []ToolCall{}}
 	m := given.Metadata
-	calls := c.doneCalls(e.Under)
+	calls := c.doneCalls(e.Unfolded)
 	c.addCalls(&r, &m, w, calls)
 	for _, one := range w.Intents {
 		if toolOf(understand.Intent(one.IntentType)) != "" {

@@ -22,7 +22,7 @@ type unit struct {
 
 func (u unit) duration() float64 { return u.end - u.start }
 
-// splitUnits splits a transcript; all is its text as layOut made it.
+// splitUnits splits a transcript into segments, whose times get start added, or else its whole text into sentences.
 func splitUnits(transcript model.Transcript, all string, start float64) (units []unit) {
 	for _, s := range transcript.Segments {
 		if part := strings.TrimSpace(s.Text); part != "" {
@@ -41,11 +41,11 @@ func splitUnits(transcript model.Transcript, all string, start float64) (units [
 	return units
 }
 
-// The thresholds of the signs. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as well,
-// and decodes again if the mean logarithm of its tokens' probabilities is below -1.
+// The thresholds of flagUnits' signs. Whisper itself takes a segment for silence at 0.6 if it is unsure of the words as
+// well, and decodes again if the mean logarithm of its tokens' probabilities is below -1.
 const (
 	noSpeechLimit   = 0.6  // as the transcriber says
-	weakNoSpeech    = 0.3  // together with another sign
+	weakNoSpeech    = 0.3  // together with a known phrase
 	confidenceLimit = 0.35 // of the transcriber's confidence
 	minRepeats      = 3    // of one unit in a row
 	minCycles       = 4    // of the same words within a unit
@@ -56,17 +56,17 @@ const (
 	fastText        = 40
 )
 
-// flagUnits flags the doubtful units, each once, for the strongest reason. Repeated units share one flag.
+// flagUnits flags the doubtful units: as Ghost, or else as LowConfidence. Repeated units share one flag.
 //
 // What a transcriber invents is recognised by other signs than its words: no voice, words that repeat, a pace at which
 // nobody speaks. A known phrase supports such a sign. Credits, which nobody says, are recognised by their words alone;
 // phrases that people may say need another sign, or have to be the whole transcript.
 func flagUnits(units []unit) (flags []Flag) {
 	known := phrases()
-	onlyPhrases := !slices.ContainsFunc(units, func(u unit) bool { return phraseSort(known, u.words) == "" })
+	onlyPhrases := !slices.ContainsFunc(units, func(u unit) bool { return phraseCategory(known, u.words) == "" })
 	for i := 0; i < len(units); i++ {
 		u := units[i]
-		kind := u.flagKind(phraseSort(known, u.words), onlyPhrases)
+		kind := u.flagKind(phraseCategory(known, u.words), onlyPhrases)
 		if n := countRepeats(units[i:]); n >= minRepeats {
 			kind = Ghost
 			i += n - 1
@@ -79,8 +79,8 @@ func flagUnits(units []unit) (flags []Flag) {
 	return flags
 }
 
-// flagKind returns the kind of flag for u, "" for none. phrase is u's sort of phrase, and onlyPhrases says that all
-// units are known phrases.
+// flagKind returns the kind of flag for u, "" for none. phrase is the category of u's phrase, and onlyPhrases says that
+// all units are known phrases.
 func (u unit) flagKind(phrase string, onlyPhrases bool) string {
 	weak := u.hasOddPace() || u.confidence > 0 && u.confidence < confidenceLimit
 	switch {
@@ -121,7 +121,7 @@ func isCyclic(words []string) bool {
 // maxFlagText bounds the text of a flag, in characters.
 const maxFlagText = 200
 
-// The sorts of phrases that transcribers are known to invent; ghosts.txt explains them.
+// The categories of phrases that transcribers are known to invent; ghosts.txt explains them.
 const (
 	credit   = "credit"
 	caption  = "caption"
@@ -132,24 +132,24 @@ const (
 var ghosts string
 
 // phrase is a known phrase; words has a space after each word.
-type phrase struct{ sort, words string }
+type phrase struct{ category, words string }
 
 func phrases() (known []phrase) {
 	for line := range strings.Lines(ghosts) {
-		sort, rest, _ := strings.Cut(line, " ")
-		if words := joinWords(search.Words(rest)); sort != "#" && words != "" {
-			known = append(known, phrase{sort, words})
+		category, rest, _ := strings.Cut(line, " ")
+		if words := joinWords(search.Words(rest)); category != "#" && words != "" {
+			known = append(known, phrase{category, words})
 		}
 	}
 	return known
 }
 
-// phraseSort returns the sort of the first known phrase that the words are, or begin with; "" for none.
-func phraseSort(known []phrase, words []string) string {
+// phraseCategory returns the category of the first known phrase that the words are, or begin with; "" for none.
+func phraseCategory(known []phrase, words []string) string {
 	all := joinWords(words)
 	for _, p := range known {
-		if all == p.words || p.sort != farewell && strings.HasPrefix(all, p.words) {
-			return p.sort
+		if all == p.words || p.category != farewell && strings.HasPrefix(all, p.words) {
+			return p.category
 		}
 	}
 	return ""

@@ -52,7 +52,7 @@ func TestWhatIsDoubtfulIsFlaggedAndNothingElse(t *testing.T) {
 func TestPhrasesAreRead(t *testing.T) {
 	count := map[string]int{}
 	for _, p := range phrases() {
-		count[p.sort]++
+		count[p.category]++
 	}
 	if len(count) != 3 || count[credit] < 10 || count[caption] < 10 || count[farewell] < 30 {
 		t.Errorf("the list has %v", count)

@@ -61,7 +61,7 @@ type part struct {
 	FunctionCall *functionCall `json:"functionCall"`
 }
 
-// readTurn reads the whole answer into x.
+// readTurn reads the event stream to its end into x.
 func readTurn(x *wire.Call, answer *http.Response) error {
 	t := &turn{Call: x}
 	err := x.ReadEvents(answer.Body, true, t.applyEvent)

@@ -99,7 +99,7 @@ type Request struct {
 // Message is a message on the wire. Content is its text, or any other JSON unchanged.
 type Message struct{ Role, Content string }
 
-// UnmarshalJSON reads a Message of any of the protocols.
+// UnmarshalJSON reads a Message of a protocol whose messages have role and content: any but Gemini's.
 func (m *Message) UnmarshalJSON(raw []byte) error {
 	var fields struct {
 		Role    string          `json:"role"`

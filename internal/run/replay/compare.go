@@ -9,15 +9,15 @@ import (
 	"sibyl/internal/run"
 )
 
-// compareStep returns how a step differs from the recorded one, and gives its requests the completions of equal
-// recorded requests.
-func (r *replayer) compareStep(ctx context.Context, was *step, starts []Asked) (d Difference, err error) {
+// compareStep returns how a step with these requests differs from the recorded one, and assigns the completions of
+// equal recorded requests to them. If the recorded decision is unknown, only what was sent is compared.
+func (r *replayer) compareStep(ctx context.Context, was *step, requests []Asked) (d Difference, err error) {
 	d.Moment = was.at
 	left := r.requestsOf(was)
 	if !was.isKnown() {
 		left = r.unusedRequests()
 	}
-	equal, rest := pairRequests(starts, &left, Asked.isSame)
+	equal, rest := pairRequests(requests, &left, Asked.isSame)
 	for _, a := range rest {
 		r.unanswered[a.Op] = a
 	}

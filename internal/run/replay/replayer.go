@@ -202,7 +202,7 @@ func (r *replayer) outcomeEnding() (run.Ending, error) {
 	switch {
 	case e.Status != bt.Running:
 	case r.stopped != nil:
-		e.Status, e.Fault, e.Cancelled, e.Under = bt.Idle, r.end.Fault, true, r.stopped.Under
+		e.Status, e.Fault, e.Cancelled, e.Unfolded = bt.Idle, r.end.Fault, true, r.stopped.Under
 		_, err := r.tree.Halt(e.State, nil)
 		return e, err
 	default:

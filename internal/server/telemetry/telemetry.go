@@ -170,10 +170,10 @@ func markFailed(span trace.Span, kind string) {
 	span.SetStatus(codes.Error, kind)
 }
 
-// other is the label value in place of a text that is no word of the program.
+// other is the label value in place of a text that may be a person's.
 const other = "other"
 
-// labelValue is a text that looks like a word of the program, or other.
+// labelValue is a short text of letters, digits and _.-:/@+ unchanged; for any other it is the constant other.
 func labelValue(text string) string {
 	isForeign := func(r rune) bool {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' ||

@@ -107,12 +107,12 @@ func newConverter() *converter.Converter {
 // Control characters, which cleanText removes from any page.
 const hiddenLess, hiddenMore = "\x01", "\x02"
 
-// parseHTML builds the tree of a page, unless it is too large or too deep for one.
+// parseHTML builds the tree of a page; false if it is too large or too deep, or has an SVG that does not end.
 //
 // By the HTML standard a parser repeats every unclosed formatting element in each paragraph that follows, so that a few
 // kilobytes can become gigabytes. It repeats at most three equal ones: so the attributes of these elements are removed
-// here, and the rarer kinds of them too. SVG and MathML are removed because a parser reads tags in them where the
-// tokenizer below reads text.
+// here, and the rarer kinds of them too. SVG and the tags of MathML are removed, because a parser reads tags in them
+// where the tokenizer below reads text.
 func parseHTML(source string) (*html.Node, bool) {
 	var tamed strings.Builder
 	tamed.Grow(len(source))
