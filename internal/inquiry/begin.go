@@ -35,7 +35,6 @@ type Options struct {
 // MaxDocuments bounds the texts of documents that an inquiry is handed, in bytes: they are kept in the journal.
 const MaxDocuments = 1 << 20
 
-// usualLimit is the default limit of questions.
 const usualLimit = 10
 
 // languages are the languages of the templates. A model asks in any language of a hypothesis.
