@@ -112,7 +112,7 @@ func factOf(tools []ToolFact, name string) ToolFact {
 	return ToolFact{}
 }
 
-// notDone stands in the transcript for a call without a result. It stays if the turn is cut off first.
+// notDone is the result text of a call in the transcript until its result arrives. It stays if the turn is cut off.
 const notDone = "it was not done in time"
 
 // callOfRequest is the index of the call that request n is for. It counts in the transcript, since completions may

@@ -80,8 +80,8 @@ func (p *presence) Close() {
 const unknown = "unknown"
 
 // machineID names the machine, since it was booted: locks are held by its processes alone, in whichever container.
-// Cloned machines share a name, but never this, and a data folder may be another machine's. What the system does not
-// tell makes the place unknown.
+// Cloned machines share a name, but never this, and a data folder may be another machine's. It is unknown if the system
+// does not give it.
 func machineID() string {
 	host, err := os.Hostname()
 	boot, bootErr := os.ReadFile("/proc/sys/kernel/random/boot_id")

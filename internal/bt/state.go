@@ -16,7 +16,7 @@ type Cell struct {
 	Keep Status // RunOnce: the result it remembers
 }
 
-// Memo is what only few kinds of running nodes remember, besides their cell.
+// Memo is what only a few kinds of running nodes remember, besides their cell.
 type Memo struct {
 	Node int32
 	Done uint64 // Parallel: children that finished, as bits

@@ -29,7 +29,7 @@ type Prices struct {
 	// Models are by provider:model, in which * stands for anything.
 	Models   map[string]Price `name:"prices" as:"prices" like:"{\"openai:gpt-*\": {input: 2, cached: 0.5, output: 8}}"`
 	Currency string           `name:"currency" match:".{1,8}" must:"a currency, such as USD" default:"USD"`
-	// of a day, in the currency: who passes it is asked before more is spent; 0 for none
+	// of a day, in the currency: beyond it, the user is asked before more is spent; 0: none
 	Limit  float64 `name:"limit" min:"0" max:"1000000" as:"amount"`
 	Public string  // the date of the public prices that they are; "": the person has set them
 }

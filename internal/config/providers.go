@@ -25,13 +25,13 @@ type Provider struct {
 	Kind Kind `name:"kind" enum:"openai,anthropic,gemini,ollama"`
 	// with its path: https://host/v1 for OpenAI's kind, https://host for the others
 	BaseURL string `name:"base_url" env:"BASE_URL" as:"url" login:"use key_env or key_command"`
-	Model   string `name:"model" env:"MODEL"` // the model where none is asked for
+	Model   string `name:"model" env:"MODEL"` // the default model
 	KeySource
 	// nothing sent there leaves the person's machines; loopback addresses are, unless set otherwise
 	Local bool `name:"local"`
-	// of its models, in tokens, in place of what is known of them; 0 for not set
+	// the window of its models, in tokens, instead of the known one; 0: not set
 	Window int `name:"window" min:"1024" max:"10000000" none:"no limit"`
-	// of those of OpenAI's kind: APIChat, APIResponses; "" leaves the choice to the program
+	// of providers with OpenAI's protocol: APIChat or APIResponses; "": Sibyl chooses
 	API string `name:"api" enum:"chat,responses"`
 	Tuning
 }

@@ -16,9 +16,9 @@ type Server struct {
 	Name    string `name:"name" env:"SIBYL_NODE"`
 	TLSCert string `name:"tls_cert" as:"path"` // "" for none
 	TLSKey  string `name:"tls_key" as:"path"`
-	// names under which it is reached besides those of this machine
+	// host names of the server besides those of this machine
 	Hosts []string `name:"hosts" as:"host" like:"[sibyl.example.org]"`
-	// whose word on who asks is believed
+	// whose headers about the client are trusted
 	Proxies  []netip.Prefix `name:"proxies" as:"addresses" like:"[127.0.0.1, 10.0.0.0/8]"`
 	MostRuns int            `name:"most_runs" env:"SIBYL_MOST_RUNS" min:"1" max:"1000" default:"16"` // driven at once
 	// how long runs may continue when the server stops

@@ -12,7 +12,7 @@
 //     person are refused.
 //   - A write under an idempotency key is performed once; repeated, it gives the first result. One that is only looked
 //     up is not performed.
-//   - A token that may only read is shown what reads, and can call nothing else.
+//   - A token with the scope read sees and calls only tools that read.
 //   - investigate begins a run, and one of an owner at a time; inquiry writes nothing. No path of the server is told.
 //   - ask changes nothing but the sessions and runs that every question leaves: its runs have no tool that writes.
 package mcp

@@ -146,7 +146,7 @@ func (l *lines) refuse(code int, why string) error {
 func (l *lines) waitUntilAnswered(ctx context.Context, end error) error {
 	for {
 		l.mu.Lock()
-		settled := len(l.unanswered) == 0 || l.asked > 0 // who has gone answers nothing
+		settled := len(l.unanswered) == 0 || l.asked > 0 // a client that is gone answers nothing
 		l.mu.Unlock()
 		if settled {
 			return end

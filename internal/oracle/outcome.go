@@ -96,7 +96,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	a.Model = cmp.Or(a.Model, env.Model) // the chosen one, until a receipt says which one answered
 	for _, c := range e.Unfolded {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
-			// A write that was still under way when the run was stopped may have taken effect: the person is told.
+			// A write in progress when the run was stopped may have taken effect.
 			w.Ledger.NoticeUnsure(c.Asked.(agent.CallPayload).Name, c.Err)
 		}
 	}

@@ -33,11 +33,11 @@ type Type struct {
 	Kind     string        // what is wrong, for programs
 	Status   int           // of HTTP; the command line and MCP learn from it who has to fix it
 	Detail   string        // what is wrong, for people
-	Hint     string        // what helps; "": nothing is known to
+	Hint     string        // what helps; "": nothing known
 	Here     string        // what helps on the command line, which prints the error itself
 	Kept     Kept          // what can't be read or written of all that Sibyl keeps
-	Wait     time.Duration // after which it is worth trying again; 0: that is of no use
-	bt.Coded               // the sentence of what is wrong, where the kind says less
+	Wait     time.Duration // after which to try again; 0: trying again does not help
+	bt.Coded               // the sentence with its values, if it says more than Kind
 }
 
 // Kept is something that Sibyl keeps.

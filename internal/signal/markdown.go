@@ -18,7 +18,7 @@ type markdown struct {
 
 	fence    byte // the mark of the open fence, 0 without one
 	fenceLen int
-	quoted   bool // the open fence stands in a blockquote
+	quoted   bool // the open fence is in a blockquote
 
 	run  int // length of the run of backticks that is being read
 	span int // length of the run that opened a code span in this line, 0 without one

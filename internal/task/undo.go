@@ -41,7 +41,7 @@ func (s *Service) UndoChange(ctx context.Context, by By, id int64) (Change, erro
 		}})
 	var invalid *Invalid
 	if errors.As(err, &invalid) {
-		if c, made, _ := s.undoByKey(ctx, by); made { // meanwhile, by who has the same key
+		if c, made, _ := s.undoByKey(ctx, by); made { // made meanwhile by another call with this key
 			return c, nil
 		}
 	}

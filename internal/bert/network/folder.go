@@ -30,7 +30,7 @@ const (
 
 func networkFiles() []string { return []string{"model.onnx", "onnx/model.onnx"} }
 
-// Bounds of what is read: far above real models, far below what would be harmful.
+// Limits of the files, in bytes: far above real models, far below harmful sizes.
 const (
 	maxConfig    = 4 << 20
 	maxTokenizer = 256 << 20

@@ -27,7 +27,7 @@ const (
 	needsSignature // the first call of a turn needs a thought signature
 	noEncrypted    // the model has no encrypted reasoning
 	noSummary      // no summary of the reasoning is given
-	keyHeader      // the key stands in a header of its own
+	keyHeader      // the key is sent in a header of its own
 )
 
 // rule says who has a quirk: an endpoint that rejects a request with the words of complaint and, without a request, a

@@ -225,8 +225,8 @@ func (x *Call) lostError(what string, err error) *model.Error {
 // statusOverloaded is Anthropic's status when all of its customers together ask too much.
 const statusOverloaded = 529
 
-// StatusKind returns the kind of a failure by its HTTP status alone. A success stands for an error inside a stream, of
-// which only that the provider failed is known.
+// StatusKind returns the kind of a failure by its HTTP status alone. A status of success means an error inside a
+// stream: all that is known is that the provider failed.
 func StatusKind(status int) model.Kind {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:

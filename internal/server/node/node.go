@@ -41,7 +41,7 @@ func (n Node) Lives(now time.Time) bool { return now.Sub(n.SeenAt).Abs() < lifeT
 type Registry interface {
 	// Now is the time of the database, which all nodes agree on.
 	Now(ctx context.Context) (time.Time, error)
-	// Keep adds a node, or says how it stands.
+	// Keep adds a node, or updates its state.
 	Keep(ctx context.Context, n Node) error
 	// Leave removes a node and ends its leases; nothing where there is none.
 	Leave(ctx context.Context, holder string) error

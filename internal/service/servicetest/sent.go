@@ -11,8 +11,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// ToldAsSent holds what is told of the effects of runs against the requests that models were sent: each of these is
-// told by one receipt, whole, part by part and in its order, and nothing else is told to have been sent to a model.
+// ToldAsSent compares what is shown of the effects of runs with the requests that models got: each request is shown by
+// one receipt, whole, part by part and in its order, and nothing else is shown as sent to a model.
 func ToldAsSent(t testing.TB, s *service.Service, owner journal.Owner, runs []journal.Run, requests []model.Request) {
 	t.Helper()
 	left := slices.Clone(requests)

@@ -114,7 +114,7 @@ func consentKind(words, language string) string {
 	return ""
 }
 
-// Consents says that there are words of a language that mean yes.
+// Consents says whether words for yes are known in a language.
 func Consents(language string) bool {
 	return language == "en" || strings.Contains(consents, " "+language+" ") ||
 		strings.Contains(consents, " "+language+": ")

@@ -1,5 +1,5 @@
 // Package understand reads what a person says to the task list, by a table of plain forms: English, and the plain forms
-// in German and Portuguese. It is what there is without a model. Consent and Refer are used with one too.
+// in German and Portuguese. It is used if there is no model; Consent and Refer are used with one, too.
 //
 // Guarantees:
 //   - Pure and deterministic. Any words, valid text or not, give a Reading with at least one Result. More than 8 KB is
