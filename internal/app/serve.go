@@ -118,7 +118,7 @@ func Ready(ctx context.Context, cfg config.Server) error {
 	return server.Ready(ctx, cfg.Listen, own)
 }
 
-// openTelemetry prepares logs, metrics and traces, if this process serves.
+// openTelemetry sets the log and, if this process serves, opens metrics and traces.
 func (a *App) openTelemetry() (err error) {
 	opt := a.options
 	a.log = opt.Log

@@ -98,7 +98,7 @@ func (s *setup) chooseAndWrite(ctx context.Context) error {
 	if err := s.tryModel(ctx); err != nil {
 		return err
 	}
-	if err := s.chooseAddress(); err != nil {
+	if err := s.keepAddress(); err != nil {
 		return err
 	}
 	if err := s.chooseVault(ctx); err != nil {

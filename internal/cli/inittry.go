@@ -57,9 +57,9 @@ func (s *setup) tryModel(ctx context.Context) error {
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
-	told := s.c.reportIfSlow("asking " + id + " a test question; a local model is loaded first")
+	stopReport := s.c.reportIfSlow("asking " + id + " a test question; a local model is loaded first")
 	t, err := test(ctx, m)
-	told()
+	stopReport()
 	f := finding{What: "test", OK: err == nil}
 	switch {
 	case ctx.Err() != nil:
@@ -91,8 +91,8 @@ func (s *setup) valueToWrite(name string) string {
 	return s.write[at].Value
 }
 
-// chooseAddress adds the model's base_url to the settings if only a variable holds it, and notes if one holds its key.
-func (s *setup) chooseAddress() error {
+// keepAddress writes base_url to the settings if only a variable holds it, and prints if a variable holds the key.
+func (s *setup) keepAddress() error {
 	id := s.valueToWrite("model")
 	if id == "" {
 		id = s.cfg.Model

@@ -74,7 +74,7 @@ func compileSchema(schema Schema) (*jsonschema.Resolved, error) {
 const maxValues = 64
 
 // firstFittingValue finds the first JSON value in text that fits, and decodes it into `into`. If none fits, problem
-// says what is wrong with the first value.
+// says what is wrong with the first value, which is returned if it is the whole text.
 func firstFittingValue(text string, check *jsonschema.Resolved, into any) (value json.RawMessage, problem string) {
 	if raw := json.RawMessage(strings.TrimSpace(text)); json.Valid(raw) { // a bare string or number too
 		return raw, decodeFitting(raw, check, into)

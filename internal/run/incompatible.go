@@ -52,7 +52,6 @@ func (e *Engine) explainFoldError(id string, recs []journal.Record, err error) e
 	return fmt.Errorf("run %s: %w", id, err)
 }
 
-// lastBuild returns the build that last drove a run.
 func lastBuild(recs []journal.Record) (build string) {
 	for _, r := range recs {
 		switch body, _ := Read(r); r := body.(type) {

@@ -30,7 +30,7 @@ func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how
 	return e.resumeNow(ctx, journal.Key{Owner: owner, Run: id}, how, e.exit)
 }
 
-// resumeNow resumes a run without waiting for room. It calls exit once this process no longer drives it, or on an error.
+// resumeNow resumes a run without waiting for room. It calls exit once this process no longer drives it, or on error.
 func (e *Engine) resumeNow(
 	ctx context.Context, k journal.Key, how []ResumeOption, exit func(),
 ) (live *Live, err error) {

@@ -25,7 +25,7 @@ func (f *Field) Flag() (name, short string) {
 	return name, short
 }
 
-// Kind is the kind of value that a flag takes: bool, choice (a bool that may be unsaid), list, number, duration, or
+// Kind is the kind of value that a flag takes: bool, choice (a bool that may be left out), list, number, duration, or
 // text.
 func (f *Field) Kind() string {
 	switch {
@@ -43,7 +43,7 @@ func (f *Field) Kind() string {
 	return "number"
 }
 
-// Choices are all that a text may be, where that is a few words.
+// Choices lists the words that a text can be; empty if it can be any.
 func (f *Field) Choices() (all []string) {
 	for _, one := range f.schema.Enum {
 		all = append(all, fmt.Sprint(one))
@@ -51,8 +51,8 @@ func (f *Field) Choices() (all []string) {
 	return all
 }
 
-// SetText puts what a flag or a setting says into the struct that into points to; a list has one more entry then. Its
-// error names no field.
+// SetText sets the field in the struct that into points to from the text of a flag or setting; to a list it adds an
+// entry. Times are rounded up to seconds. Its error names no field.
 func (f *Field) SetText(into any, text string) error {
 	raw := json.RawMessage(text)
 	zero := strings.Trim(text, "0smh") == ""
@@ -75,13 +75,13 @@ func (f *Field) SetText(into any, text string) error {
 		return nil
 	}
 	if f.setJSON(into, raw) != nil {
-		return fmt.Errorf("%s", f.mustAsText())
+		return fmt.Errorf("%s", f.requirement())
 	}
 	return nil
 }
 
-// mustAsText says what a flag has to be.
-func (f *Field) mustAsText() string {
+// requirement says what a flag has to be.
+func (f *Field) requirement() string {
 	must := f.Must()
 	if f.Kind() == "duration" {
 		must = fmt.Sprintf("must be a time from %s to %s", formatSeconds(*f.schema.Minimum), formatSeconds(*f.schema.Maximum))
@@ -101,7 +101,7 @@ func formatSeconds(n float64) string {
 	return strings.Replace(s, "h0m", "h", 1)
 }
 
-// FillFromSettings fills in the settings of fields that were not said. A folder in the settings is a path.
+// FillFromSettings sets the fields that were not given to the values of their settings, where a folder is a path.
 func (o *Object) FillFromSettings(into any, setting func(path string) string, said func(*Field) bool) error {
 	for _, f := range o.Fields {
 		path := f.Tag.Get("setting")

@@ -170,7 +170,7 @@ func checkStatus(s Status) error {
 	return nil
 }
 
-// cleanTitle returns a title as it is kept: without space around it.
+// cleanTitle returns a title without space around it; *Invalid if it is empty, too long or not one line of plain text.
 func cleanTitle(title string) (string, error) {
 	title = strings.TrimSpace(title)
 	switch {

@@ -34,8 +34,8 @@ func (r Ratios) String() string {
 }
 
 // Check does work of the sizes n, 4n and 16n, and fails the test if the largest takes far more time or memory than its
-// share. prepare prepares work of a size; that is not measured. If work of size n takes too little to be measured, n is
-// increased.
+// share. prepare prepares work of a size, unmeasured; work may be called several times, so it must not use its input
+// up. If work of size n takes too little to be measured, n is increased.
 func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	t.Helper()
 	for range steps {

@@ -109,8 +109,8 @@ func properNames(hypothesis string) (list []string) {
 	return once
 }
 
-// Gaps are what the answers leave open: that no passage was found, and that an answer to when or how much has no
-// figure.
+// Gaps are what the answers leave open, of which the n-th is about the n-th aspect: no passage was found, or an answer
+// to when or how much has no figure.
 func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
 	w := templatesOf(language)
 	for n, aspect := range aspects() {

@@ -64,8 +64,8 @@ func (w *documentWitness) pickQuotes(ctx context.Context, told, code string, ord
 	return nil, nil
 }
 
-// nextBatch returns the next passages that fit in room bytes, in the order of the documents. If all passages fit in a
-// few rounds, those without a score follow.
+// nextBatch takes the next passages by order that fit in room bytes, at least one, and returns them in the order of the
+// documents. If all passages fit in a few rounds, those without a score follow.
 func (w *documentWitness) nextBatch(order []int, given map[int]bool, room int) (batch []int) {
 	if w.size <= mostGiven*mostRounds {
 		for i := range w.chunks {

@@ -90,7 +90,7 @@ var failures = sync.OnceValue(func() (all map[string]map[model.Kind]failure) {
 	return all
 })
 
-// writeFailure writes a failure as the provider does. A rejected key is repeated in the message, as some endpoints do.
+// writeFailure writes a failure as the provider does: by its status, or in a stream. Some messages repeat the key.
 func (r route) writeFailure(w http.ResponseWriter, a Answer, req Request) {
 	f := cmp.Or(failures()[r.protocol][a.Fail], failures()[r.protocol][model.Server])
 	if f.Stream != "" {

@@ -87,7 +87,7 @@ func readTranscript(printed string) (t model.Transcript, err error) {
 	return t, nil
 }
 
-// parseClock reads [[hours:]minutes:]seconds, as seconds.
+// parseClock reads a matched [[hours:]minutes:]seconds, as seconds.
 func parseClock(text string) (seconds float64, ok bool) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, ",", "."), ":") {
 		n, err := strconv.ParseFloat(part, 64)

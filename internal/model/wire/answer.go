@@ -56,8 +56,8 @@ func (x *Call) response() model.Response {
 	return resp
 }
 
-// finish returns why the model stopped, in the contract's words. After a call, some endpoints report a usual stop, or
-// nothing.
+// finish returns why the model stopped, in the contract's words; "" if the answer broke off. With calls, a usual stop,
+// or no reason, is FinishTools.
 func (x *Call) finish() model.Finish {
 	finish, known := x.m.protocol.Finishes[x.Finish]
 	switch {

@@ -18,7 +18,7 @@
 //     the Config, or more of the base URL than its host and path; a provider's words are cut to one line of 500 bytes.
 //   - Errors: every error is a *model.Error, and the same event has the same Kind over every protocol. A request that
 //     broke after its caller withdrew it is Cancelled.
-//   - One call makes one request, an Embed one for every 64 texts, besides the properties that an adapter asks for once,
+//   - One call makes one request, an Embed one for every 64 texts, and the properties that an adapter asks for once,
 //     before its first turn (Call.GetInfo). The one exception: if an endpoint rejects an optional field, by its name or
 //     in words that its protocol knows, it is asked once more without it; Response.Attempts counts both requests, and
 //     the Client remembers the field.

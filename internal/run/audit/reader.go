@@ -51,6 +51,7 @@ func (a *reader) addRemark(format string, args ...any) {
 	a.Remarks = append(a.Remarks, fmt.Sprintf(format, args...))
 }
 
+// addRecord collects the inputs, effects, receipts, decisions and the end that a record has.
 func (a *reader) addRecord(rec journal.Record) {
 	if rec.Kind == run.KindStart || rec.Kind == run.KindCompletion || rec.Kind == run.KindTime {
 		a.stepRecords = append(a.stepRecords, rec)

@@ -70,8 +70,8 @@ type Span struct {
 	Hit  bool   `json:"hit,omitempty" doc:"It is one of the words that were looked for."`
 }
 
-// Excerpt is the part of a text around the first term in it, in one line of about `most` bytes, with the terms marked.
-// If the text has no term, it is the beginning.
+// Excerpt is the part of a text around the first of the folded terms in it, in one line of about `most` bytes, with the
+// terms marked. If the text has no term, it is the beginning.
 func Excerpt(text string, terms []string, most int) []Span {
 	folded, places := foldWithPlaces(text)
 	first := len(folded)

@@ -17,8 +17,8 @@ import (
 type terminalFilter struct {
 	io.Writer
 	columns int    // 0: lines aren't broken
-	begun   []byte // an incomplete character at the end of the last write
-	within  bool   // the last write ended within a line
+	partial []byte // an incomplete character at the end of the last write
+	midLine bool   // the last write ended within a line
 }
 
 // filterTerminal returns w behind a terminalFilter if it is a terminal, else w itself.
@@ -33,8 +33,8 @@ func filterTerminal(w io.Writer, terminal bool, columns int) io.Writer {
 var ownSequence = regexp.MustCompile(`^(?:\x1b\[(?:[0-9;]*m|[0-9]+A|J|K)|\x1b\]8;;(?:(?:https?|file)://[!-~]*)?\x07)`)
 
 func (c *terminalFilter) Write(p []byte) (int, error) {
-	text := append(c.begun, p...)
-	c.begun = nil
+	text := append(c.partial, p...)
+	c.partial = nil
 	var b strings.Builder
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)
@@ -43,7 +43,7 @@ func (c *terminalFilter) Write(p []byte) (int, error) {
 			size = len(own)
 			b.Write(own)
 		case r == utf8.RuneError && size == 1 && !utf8.FullRune(text):
-			c.begun = append([]byte{}, text...)
+			c.partial = append([]byte{}, text...)
 			size = len(text)
 		case r == utf8.RuneError && size == 1:
 			b.WriteRune(utf8.RuneError)
@@ -62,31 +62,31 @@ func (c *terminalFilter) Write(p []byte) (int, error) {
 func (c *terminalFilter) wrapLines(text string) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if c.columns > 0 && !c.within && !strings.Contains(line, "\r") {
+		if c.columns > 0 && !c.midLine && !strings.Contains(line, "\r") {
 			line = wrapLine(line, c.columns)
 		}
 		b.WriteString(line)
-		c.within = !endsLine.MatchString(line)
+		c.midLine = !endsLine.MatchString(line)
 	}
 	return b.String()
 }
 
-// beforeText matches the indentation, bullet or number of a line: continuations align with the text after it. endsLine
-// matches a line's end or erasure, columnGap a gap between columns, copied a line that stays whole.
+// beforeText matches the indentation, bullet or number of a line, endsLine a line's end or erasure, columnGap a gap
+// between columns, keptWhole a line that stays whole.
 var (
 	beforeText = regexp.MustCompile(`^(?:\s+|[·•] |\d+\. |\[.] )*(?:sibyl:)?`)
 	endsLine   = regexp.MustCompile(`(?:\n|\x1b\[[JK])$`)
 	columnGap  = regexp.MustCompile(`\S {2,}`)
 	wordOrGap  = regexp.MustCompile(` +|[^ ]+`)
-	copied     = regexp.MustCompile(`^(?:\{| +\S+: \S+\n?$| +(?:\w+ \w+ \| |[A-Z_]+=\S+ )?sibyl )`)
+	keptWhole  = regexp.MustCompile(`^(?:\{| +\S+: \S+\n?$| +(?:\w+ \w+ \| |[A-Z_]+=\S+ )?sibyl )`)
 )
 
-// wrapLine breaks a line that is wider than columns between words. Continuations align with its last column, or are
-// indented by 4 if that begins in the right half. Words stay whole, so that addresses can be followed, and so do
-// commands, settings and JSON.
+// wrapLine breaks a line that is wider than columns between words. Continuations align with the text after the bullet
+// or number, or with the last column of a table, unless that begins in the right half. Words stay whole, so that
+// addresses can be followed, and so do commands, settings and JSON.
 func wrapLine(line string, columns int) string {
 	plain := ansi.Strip(line)
-	if ansi.StringWidth(plain) <= columns || copied.MatchString(plain) {
+	if ansi.StringWidth(plain) <= columns || keptWhole.MatchString(plain) {
 		return line
 	}
 	hang := ansi.StringWidth(beforeText.FindString(plain))
