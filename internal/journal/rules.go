@@ -173,8 +173,8 @@ func (p Pending) Open(now time.Time) bool {
 	return p.ExpiresAt.IsZero() || p.ExpiresAt.After(Millis(now))
 }
 
-// Consumed is the error of a beginning that consumes the pending row id, which is not open in its session.
-func Consumed(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
+// ConsumedError is the error of a beginning that consumes the pending row id, which is not open in its session.
+func ConsumedError(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
 
 // checkBatch checks records to be appended from number next on: their numbers, sizes and kinds, and how many the run
 // has then.

@@ -129,7 +129,7 @@ func (t *tx) consumePending(b journal.Beginning) {
 		for _, id := range b.Consume {
 			isIt := func(p journal.Pending) bool { return p.ID == id && p.Open(b.Run.StartedAt) }
 			if !slices.ContainsFunc(removed, isIt) {
-				return journal.Consumed(id)
+				return journal.ConsumedError(id)
 			}
 		}
 		return nil
