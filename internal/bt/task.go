@@ -207,8 +207,8 @@ func removeAt[T any](all []T, at int) []T {
 	return all[1:]
 }
 
-// deliver gives a completion to the task that waits for it; one for a halted operation is dropped. The result is stored
-// in one form, so that a leaf reads the same bytes during the run and from the journal.
+// deliver gives a completion to the task that waits for it, or drops it if none does (halted, unknown, completed). The
+// result is stored in one form, so that a leaf reads the same bytes during the run and from the journal.
 func (s *State) deliver(c Completion) error {
 	// tasks are in the order in which they began
 	k := sort.Search(len(s.Tasks), func(k int) bool { return s.Tasks[k].Base > c.Op }) - 1

@@ -310,7 +310,7 @@ func (k *checker) checkEmbeddings() (string, []Violation) {
 	return id, nil
 }
 
-// checkFallbacks checks that fallback.models has a model of each named provider, so that one can replace another.
+// checkFallbacks checks that fallback.models has a model of each of the Inquiry's providers, if they are several.
 func (k *checker) checkFallbacks() (string, []Violation) {
 	if k.broken[fallbackModels] {
 		return "", nil

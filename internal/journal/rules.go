@@ -176,8 +176,8 @@ func (p Pending) Open(now time.Time) bool {
 // ConsumedError is the error of a beginning that consumes the pending row id, which is not open in its session.
 func ConsumedError(id string) error { return fmt.Errorf("pending row %q: %w", id, ErrConsumed) }
 
-// checkBatch checks records to be appended from number next on: their numbers, sizes and kinds, and how many the run
-// has then.
+// checkBatch checks records to be appended from number next on: their numbers and sizes, the spelling of their kinds,
+// and how many records the run has then.
 func checkBatch(recs []Record, next int64) error {
 	if most := next + int64(len(recs)); most > MaxRecords {
 		return fmt.Errorf("a run of %d records, at most %d are kept: %w", most, MaxRecords, ErrInvalid)

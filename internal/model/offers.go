@@ -100,7 +100,7 @@ func (p Provider) fetchOffer(ctx context.Context) Offer {
 	for i, name := range names {
 		infos[i] = InfoByName(name)
 		if p.Local && p.Describe != nil && mayChat(name, true) {
-			requests.Go(func() { infos[i], _ = p.describe(ctx, name) }) // one without a description may chat
+			requests.Go(func() { infos[i], _ = p.describe(ctx, name) }) // without one it counts as a chat model
 		}
 	}
 	requests.Wait()

@@ -178,8 +178,8 @@ func joinNames(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// offerNextSource offers the tools of the next source (or of all that are left), or else points to offered sources that
-// were not searched yet. It tells the model in a hint.
+// offerNextSource offers the tools of the next source (or of all that are left), and tells the model in a hint; also
+// which offered sources were not searched yet. It fails if there is nothing to tell.
 func offerNextSource() bt.Leaf {
 	type in struct {
 		Class   classify.Classification `port:"class"`

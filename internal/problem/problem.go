@@ -151,7 +151,7 @@ func ofDocument(err error) (Type, bool) {
 	return t, true
 }
 
-// ofState is the type of an error of a file or session that can't be used in its present state.
+// ofState is the type of an error of a file or session that can't be used as it is, or of an ambiguous session name.
 func ofState(err error) (Type, bool) {
 	if e, is := errors.AsType[*session.Damaged](err); is {
 		return Type{Kind: "damaged", Status: http.StatusConflict, Kept: Folder,

@@ -21,8 +21,8 @@ const (
 )
 
 // Resume resumes a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as
-// Start does. The error is ErrIncompatible if this build can't resume the run; the run stays open then, for the build
-// that wrote it or for Cancel.
+// Start does. ErrSetAside for a run that is set aside, unless Forced. ErrIncompatible if this build can't resume the
+// run; it stays open then, for the build that wrote it or for Cancel.
 func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how ...ResumeOption) (*Live, error) {
 	if err := e.enter(ctx, owner, !slices.Contains(how, AtOnce)); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how
 	return e.resumeNow(ctx, journal.Key{Owner: owner, Run: id}, how, e.exit)
 }
 
-// resumeNow resumes a run without waiting for room. It calls exit once this process no longer drives it, or on error.
+// resumeNow is Resume without waiting for room. It calls exit once this process no longer drives the run, or on error.
 func (e *Engine) resumeNow(
 	ctx context.Context, k journal.Key, how []ResumeOption, exit func(),
 ) (live *Live, err error) {

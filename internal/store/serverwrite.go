@@ -118,8 +118,8 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	return nil
 }
 
-// askIfCommitted asks, after an error of a commit, whether it was done: nil if it was. It asks until s.patience is
-// over; if the answer stays open, the failure is unsure.
+// askIfCommitted asks the server, until s.patience is over, whether a transaction whose commit failed was committed:
+// nil if it was. A failure is lost if it was not, so that it may be repeated, and unsure if that stays open.
 func (s *server) askIfCommitted(t *tx, cause error) error {
 	if isRefusal(cause) {
 		return &failure{err: cause}

@@ -97,7 +97,7 @@ type answerReading struct {
 }
 
 // readAnswer sorts the acts that were read. An answer to the question becomes the acts that it stands for, and brings
-// back OtherActs. Wishes with work to do stay; unclear ones, and remarks besides an answer, are dropped.
+// back OtherActs; if the question has lapsed, it is dropped. Wishes with work to do stay, unclear ones do not.
 func (o *Open) readAnswer(read []Act) (t answerReading) {
 	for _, a := range read {
 		if o.Lapsed && isAnswer(a.Intent) {

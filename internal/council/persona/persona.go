@@ -131,8 +131,8 @@ func decode(data []byte) (string, error) {
 // braced are words in the marks that people put around placeholders.
 var braced = regexp.MustCompile(`\{{1,3}\s*([\p{L}_][\p{L}\p{N}_.-]{0,40})\s*\}{1,3}`)
 
-// parse makes an oracle of a text as decode gives it. File is the path that it is known by, and called that by which it
-// was found.
+// parse makes an oracle of a text as decode gives it. file is the path that it is known by, called the name that it was
+// found by. The context replaces placeholder in its prompt.
 func parse(text, file, called, placeholder string) (Persona, error) {
 	content, closed := uncomment(text)
 	if strings.TrimSpace(content) == "" {
