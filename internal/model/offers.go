@@ -100,7 +100,7 @@ func (p Provider) fetchOffer(ctx context.Context) Offer {
 	for i, name := range names {
 		infos[i] = InfoByName(name)
 		if p.Local && p.Describe != nil && mayChat(name, true) {
-			requests.Go(func() { infos[i], _ = p.describe(ctx, name) }) // without one it counts as a chat model
+			requests.Go(func() { infos[i], _ = p.describe(ctx, name) }) // if it fails, the model may chat
 		}
 	}
 	requests.Wait()

@@ -15,7 +15,7 @@ import (
 // failure is an error of the driver or the server.
 type failure struct {
 	err    error
-	lost   bool // the connection was lost, and the work may be repeated
+	lost   bool // the work broke off, and may be repeated
 	unsure bool // it is not known whether the write was committed
 }
 

@@ -118,8 +118,8 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	return nil
 }
 
-// askIfCommitted asks the server, until s.patience is over, whether a transaction whose commit failed was committed:
-// nil if it was. A failure is lost if it was not, so that it may be repeated, and unsure if that stays open.
+// askIfCommitted is nil if a transaction whose commit failed was committed. It asks the server until s.patience is over.
+// Otherwise the failure is lost if the work may be repeated, and unsure if it is not known whether it was committed.
 func (s *server) askIfCommitted(t *tx, cause error) error {
 	if isRefusal(cause) {
 		return &failure{err: cause}

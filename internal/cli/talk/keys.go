@@ -90,7 +90,12 @@ func (m *model) interrupt() tea.Cmd {
 	case m.picking != nil || m.searching != nil || m.menu != nil:
 		m.picking, m.searching, m.menu = nil, nil, nil
 	case len(m.asking) > 0:
-		return m.giveUpAsking()
+		giveUp := m.asking[0].giveUp
+		m.asking = nil
+		if giveUp != nil {
+			return giveUp(m)
+		}
+		return m.say("not done")
 	case m.missing != nil && m.live == nil:
 		m.dropMissing()
 	case m.live != nil && m.live.stopping && again:
@@ -292,23 +297,17 @@ const tooSoon = 700 * time.Millisecond
 func (m *model) askingKey(name string) tea.Cmd {
 	q := m.asking[0]
 	yes := name == "y" || name == "Y" || name == "shift+y"
-	no := name == "n" || name == "N" || name == "shift+n" || name == "enter" && q.enterMeansNo
+	no := name == "n" || name == "N" || name == "shift+n" || name == "esc" || name == "enter" && q.enterMeansNo
 	switch {
 	case m.Now().Sub(q.since) < tooSoon:
 		return nil
-	case name == "esc":
-		return m.giveUpAsking()
 	case !yes && !no:
 		m.hint = "y or n"
 		return nil
 	}
 	m.asking = m.asking[1:]
+	if name == "esc" && q.giveUp != nil {
+		return q.giveUp(m)
+	}
 	return q.onAnswer(m, yes)
-}
-
-// giveUpAsking drops the open questions, as nobody wants to answer them.
-func (m *model) giveUpAsking() tea.Cmd {
-	q := m.asking[0]
-	m.asking = nil
-	return q.giveUp(m)
 }
