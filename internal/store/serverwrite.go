@@ -118,8 +118,9 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	return nil
 }
 
-// askIfCommitted is nil if a transaction whose commit failed was committed. It asks the server until s.patience is over.
-// Otherwise the failure is lost if the work may be repeated, and unsure if it is not known whether it was committed.
+// askIfCommitted is nil if a transaction whose commit failed was committed. It asks the server until s.patience is
+// over. Otherwise the failure is lost if the work may be repeated, and unsure if it is not known whether it was
+// committed.
 func (s *server) askIfCommitted(t *tx, cause error) error {
 	if isRefusal(cause) {
 		return &failure{err: cause}
