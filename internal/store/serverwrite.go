@@ -118,9 +118,8 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	return nil
 }
 
-// askIfCommitted is nil if a transaction whose commit failed was committed. It asks the server until s.patience is
-// over. Otherwise the failure is lost if the work may be repeated, and unsure if it is not known whether it was
-// committed.
+// askIfCommitted asks the server, until s.patience is over, if a transaction was committed whose commit failed: then it
+// is nil. Otherwise the failure is lost if the work may be repeated, and unsure if nobody knows if it was committed.
 func (s *server) askIfCommitted(t *tx, cause error) error {
 	if isRefusal(cause) {
 		return &failure{err: cause}
