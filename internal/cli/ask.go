@@ -131,14 +131,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	cfg, err := c.settings()
-	if err != nil {
-		return err
-	}
-	if err := c.chooseNoticesFile(f, cfg); err != nil {
-		return err
-	}
-	o, err := questionOptions(f.optionFlagSet, cfg)
+	cfg, o, err := c.askSettings(f)
 	if err != nil {
 		return err
 	}
@@ -179,13 +172,19 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	return c.retire(ctx, a, c.owner())
 }
 
-// chooseNoticesFile sets c.notices: from --notices, which it checks by opening the file, or else from the settings.
-func (c *command) chooseNoticesFile(f askFlags, cfg config.Config) error {
+// askSettings returns the settings and the Oracle's options. It sets c.notices: from --notices, which it checks by
+// opening the file, or else from the settings.
+func (c *command) askSettings(f askFlags) (cfg config.Config, o oracle.Options, err error) {
+	if cfg, err = c.settings(); err != nil {
+		return cfg, o, err
+	}
 	if !f.given("notices") {
 		c.notices = cfg.Notices
-		return nil
+	} else if err := checkNotices(c.notices); err != nil {
+		return cfg, o, withCode(ExitUsage, err)
 	}
-	return withCode(ExitUsage, checkNotices(c.notices))
+	o, err = questionOptions(f.optionFlagSet, cfg)
+	return cfg, o, err
 }
 
 // sessionToContinue returns the id of the session to continue, or "" for a new one. -c takes the last session about the

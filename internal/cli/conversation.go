@@ -43,14 +43,7 @@ func (c *command) opensConversation() bool {
 
 // converseFrom holds a conversation with the Oracle in the session that the flags name, and prints how to continue it.
 func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
-	cfg, err := c.settings()
-	if err != nil {
-		return err
-	}
-	if err := c.chooseNoticesFile(f, cfg); err != nil {
-		return err
-	}
-	o, err := questionOptions(f.optionFlagSet, cfg)
+	cfg, o, err := c.askSettings(f)
 	if err != nil {
 		return err
 	}

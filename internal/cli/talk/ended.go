@@ -81,17 +81,25 @@ type question struct {
 	// when a question came unrequested: for a moment it ignores keys (tooSoon); zero: the user's input led to it
 	since    time.Time
 	onAnswer func(m *model, yes bool) tea.Cmd
-	// giveUp is called at Esc and Ctrl-C, instead of onAnswer; nil: Esc is a no, Ctrl-C drops all questions.
+	// giveUp is called at Ctrl-C, and at Esc where Enter means no, instead of onAnswer; nil: Esc is a no.
 	giveUp func(m *model) tea.Cmd
 }
 
 // askWaiting asks about each call of a run that waits for a yes. After the last, it sends the numbers of the allowed
-// calls to the assistant, or declines if there are none.
+// calls to the assistant. If there are none, or the user gives up, it declines them all.
 func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
+	decline := func(m *model) tea.Cmd {
+		return tea.Batch(m.say("not done"), func() tea.Msg {
+			if err := m.Sibyl.Decline(m.ctx, run); err != nil {
+				return toldMsg{err: err}
+			}
+			return nil
+		})
+	}
 	var allowed []int
 	for n, call := range waiting {
 		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), since: m.Now(),
-			title: "Do it?", onAnswer: func(m *model, yes bool) tea.Cmd {
+			title: "Do it?", giveUp: decline, onAnswer: func(m *model, yes bool) tea.Cmd {
 				if yes {
 					allowed = append(allowed, n+1)
 				}
@@ -99,12 +107,7 @@ func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
 				case n+1 < len(waiting):
 					return nil
 				case len(allowed) == 0:
-					return tea.Batch(m.say("not done"), func() tea.Msg {
-						if err := m.Sibyl.Decline(m.ctx, run); err != nil {
-							return toldMsg{err: err}
-						}
-						return nil
-					})
+					return decline(m)
 				}
 				words := "yes " + numbers(allowed)
 				return m.ask(Asked{Of: of, Words: words}, words)

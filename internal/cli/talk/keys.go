@@ -306,7 +306,7 @@ func (m *model) askingKey(name string) tea.Cmd {
 		return nil
 	}
 	m.asking = m.asking[1:]
-	if name == "esc" && q.giveUp != nil {
+	if name == "esc" && q.enterMeansNo {
 		return q.giveUp(m)
 	}
 	return q.onAnswer(m, yes)

@@ -358,6 +358,8 @@ func TestUndoAsksFirst(t *testing.T) {
 	}
 	b.run("n")
 	b.run("/undo<enter>")
+	b.run("<c-c>")
+	b.run("/undo<enter>")
 	b.run("y")
 	if fmt.Sprint(b.p.undone) != "[0write]" || !strings.Contains(b.printed(), "as it was before") {
 		t.Errorf("%q was put back\n%s", b.p.undone, b.printed())

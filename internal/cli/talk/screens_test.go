@@ -217,15 +217,25 @@ func heldAt(t *testing.T, width int) {
 	h.shows("Done.")
 }
 
-func TestNoToAHeldCallAsksNothing(t *testing.T) {
-	h := hold(t, 80, 24)
-	h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?",
-		Waiting: []assistant.Waiting{{Call: "vault_write"}}}})
-	h.shows("Do it?")
-	h.answers("n")
-	h.shows("not done")
-	if run := <-h.p.declined; run != "0run" || len(h.p.asked) != 1 {
-		t.Errorf("run %s was declined, and %q was asked", run, h.p.asked)
+func TestNoToHeldCallsDeclinesThem(t *testing.T) {
+	for name, keys := range map[string][]string{"n": {"n", "n"}, "Esc": {"\x1b", "\x1b"}, "Ctrl-C": {"\x03"},
+		"Ctrl-C after a yes": {"y", "\x03"}} {
+		t.Run(name, func(t *testing.T) {
+			h := hold(t, 80, 24)
+			h.ask("Note it").end(service.Result{Status: journal.NeedsUser, Shown: assistant.Shown{Answer: "Shall I?",
+				Waiting: []assistant.Waiting{{Call: "vault_write"}, {Call: "web_fetch"}}}})
+			h.shows("1. May I?")
+			for n, key := range keys {
+				if n > 0 {
+					h.shows("2. May I?")
+				}
+				h.answers(key)
+			}
+			h.shows("not done")
+			if run := <-h.p.declined; run != "0run" || len(h.p.asked) != 1 {
+				t.Errorf("run %s was declined, and %q was asked", run, h.p.asked)
+			}
+		})
 	}
 }
 
