@@ -102,8 +102,7 @@ func (d *Desk) IsAbout(journalSession, id string) bool {
 	return false
 }
 
-// mostRemoved is how many removed sessions of the journal are reckoned with before the one that a session's runs are
-// in.
+// mostRemoved is how many removed sessions of the journal are reckoned with before the one with a session's runs.
 const mostRemoved = 8
 
 // Open finds a session by its id, the beginning of one, or a part of its name; "" is the latest, if that can be read.
@@ -130,11 +129,8 @@ func (d *Desk) findSession(ctx context.Context, query string) (none session.Sess
 		return d.latest(ctx)
 	}
 	found, err := d.Find(ctx, query)
-	switch {
-	case err != nil:
+	if err != nil {
 		return none, err
-	case len(found) == 0:
-		return none, fmt.Errorf("“%.80s”: %w", query, session.ErrNotFound)
 	}
 	exact := slices.DeleteFunc(slices.Clone(found), func(s session.Session) bool {
 		return !strings.EqualFold(s.Name, query)
@@ -144,6 +140,8 @@ func (d *Desk) findSession(ctx context.Context, query string) (none session.Sess
 		return exact[0], nil
 	case len(found) > 1:
 		return none, &AmbiguousError{query, found}
+	case len(found) == 0:
+		return none, fmt.Errorf("“%.80s”: %w", query, session.ErrNotFound)
 	}
 	return found[0], nil
 }

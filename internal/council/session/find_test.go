@@ -257,9 +257,12 @@ func TestSessionsAreFoundByIdAndName(t *testing.T) {
 		t.Error("nothing was looked for, and found")
 	}
 	put(t, s.path(a, metadataFile), "{")
-	if _, err := s.Find(ctx, a); err == nil || !strings.Contains(err.Error(), "damaged") {
-		t.Errorf("a damaged one by its id: %v", err)
+	for _, query := range []string{a, "2025-12-20_10-30"} {
+		if _, err := s.Find(ctx, query); err == nil || !strings.Contains(err.Error(), "damaged") {
+			t.Errorf("%s finds a damaged one: %v", query, err)
+		}
 	}
+	same(t, "several", ids(must(s.Find(ctx, "2025-12-20_10"))(t)), []string{e, d, c, b})
 }
 
 func TestTextsOfASessionAreGivenWithTheirPlaces(t *testing.T) {

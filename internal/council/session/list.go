@@ -57,18 +57,15 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 		switch {
 		case strings.HasPrefix(name, "."):
 		case info.Mode()&fs.ModeSymlink != 0:
-			skipped = append(skipped,
-				Skipped{ID: shortened(name), Reason: "it is a symbolic link, and links are not followed"})
+			skipped = append(skipped, Skipped{shortened(name), "it is a symbolic link, and links are not followed", nil})
 		case info.IsDir() && !isID:
-			skipped = append(skipped,
-				Skipped{ID: shortened(name),
-					Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
+			skipped = append(skipped, Skipped{ID: shortened(name),
+				Reason: "its name is not that of a session; it would look like 2025-12-20_10-30-00"})
 		case info.IsDir():
 			m, _, err := s.load(root, name)
 			if err == nil {
 				all = append(all, m)
-				// otherwise it was deleted just now
-			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) {
+			} else if _, gone := root.Lstat(name); !errors.Is(gone, fs.ErrNotExist) { // else it was deleted just now
 				skipped = append(skipped, Skipped{name, err.Error(), err})
 			}
 		}
@@ -77,7 +74,8 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 }
 
 // Find finds sessions, newest first: the one with this id; else those whose id begins with query; else those whose name
-// contains it, ignoring case and accents. Finding none is not an error; an empty query is an *Invalid.
+// contains it, ignoring case and accents. Finding none is not an error; an empty query is an *Invalid. If query begins
+// the id of a session that can't be read, and of at most one other, the error is why it can't be read.
 func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	query = strings.TrimSpace(query)
 	if query == "" {
@@ -90,12 +88,16 @@ func (s *Store) Find(ctx context.Context, query string) ([]Session, error) {
 	if !errors.Is(err, ErrNotFound) {
 		return nil, err
 	}
-	all, _, err := s.List(ctx)
+	all, skipped, err := s.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	found := slices.DeleteFunc(slices.Clone(all), func(m Session) bool { return !strings.HasPrefix(m.ID, query) })
-	if len(found) == 0 {
+	unreadable := slices.IndexFunc(skipped, func(o Skipped) bool { return o.Err != nil && strings.HasPrefix(o.ID, query) })
+	switch {
+	case len(found) < 2 && unreadable >= 0:
+		return nil, skipped[unreadable].Err
+	case len(found) == 0:
 		found = slices.DeleteFunc(all, func(m Session) bool { return !nameContains(m.Name, query) })
 	}
 	return found, nil
