@@ -109,19 +109,16 @@ func New(deps Deps) (*run.Assistant, error) {
 	if deps.ToolTimeout == 0 {
 		deps.ToolTimeout = 30 * time.Second
 	}
-	known := &promptCache{byBlob: map[string]*prompt.Set{}}
 	effects := agent.EffectTypes[Heard]()
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: composeOutcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			return openPerformers(ctx, deps, known.load, v)
+			return openPerformers(ctx, deps, v)
 		}, Sends: sends}, nil
 }
 
-func openPerformers(
-	ctx context.Context, deps Deps, prompts promptLoader, v *run.View,
-) (map[string]run.Performer, func(), error) {
-	b, a, err := newBuilder(ctx, prompts, v, nil)
+func openPerformers(ctx context.Context, deps Deps, v *run.View) (map[string]run.Performer, func(), error) {
+	b, a, err := newBuilder(ctx, v, nil)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -44,13 +44,8 @@ type requestData struct {
 	earlierMaterials map[string]loadedMaterial // pictures of earlier runs that are shown again, by run id
 }
 
-// promptLoader loads the prompts that a run began with.
-type promptLoader func(context.Context, *run.View) (*prompt.Set, error)
-
 // newBuilder makes the builder of requests for a run with these tools.
-func newBuilder(
-	ctx context.Context, prompts promptLoader, v *run.View, tools []tool.Spec,
-) (*agent.Builder[Heard], *requestData, error) {
+func newBuilder(ctx context.Context, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *requestData, error) {
 	a := &requestData{view: v, earlierMaterials: map[string]loadedMaterial{}}
 	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
 		return nil, nil, fmt.Errorf("environment of the run: %w", err)
@@ -59,7 +54,7 @@ func newBuilder(
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.prompts, err = prompts(ctx, v); err != nil {
+	if a.prompts, err = promptsOf(ctx, v); err != nil {
 		return nil, nil, err
 	}
 	if a.material, err = loadMaterial(ctx, v, MaterialText); err != nil {
@@ -86,7 +81,7 @@ func rebuildRequest(
 	if err != nil {
 		return r, nil, err
 	}
-	b, a, err := newBuilder(ctx, promptsOf, v, specs)
+	b, a, err := newBuilder(ctx, v, specs)
 	if err != nil {
 		return r, nil, err
 	}

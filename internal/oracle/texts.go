@@ -4,40 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 )
-
-// promptCache keeps the prompts that runs began with: most runs share them, and reading them takes long.
-type promptCache struct {
-	mu     sync.Mutex
-	byBlob map[string]*prompt.Set
-}
-
-const maxCachedPrompts = 8
-
-// load is promptsOf with a cache.
-func (p *promptCache) load(ctx context.Context, v *run.View) (*prompt.Set, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	name := v.Blob(SegmentsText)
-	if known := p.byBlob[name]; known != nil {
-		return known, nil
-	}
-	set, err := promptsOf(ctx, v)
-	if err != nil {
-		return nil, err
-	}
-	if len(p.byBlob) >= maxCachedPrompts {
-		clear(p.byBlob)
-	}
-	p.byBlob[name] = set
-	return set, nil
-}
 
 // promptsOf loads the prompts that a run began with.
 func promptsOf(ctx context.Context, v *run.View) (*prompt.Set, error) {
