@@ -115,13 +115,14 @@ func TestWaitForAnotherProcessThatMigratesEndsWithTheContext(t *testing.T) {
 	}
 }
 
-// awaitWaiter returns when somebody waits for a lock in the database of conn.
+// awaitWaiter returns when somebody waits for a lock that conn holds. pg_stat_activity would not do: within a
+// transaction it shows no connection that began after the first look.
 func awaitWaiter(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; {
 		var waiting bool
-		err := conn.QueryRow(t.Context(), `
-			SELECT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting)
+		err := conn.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks
+			WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid)))`).Scan(&waiting)
 		if err != nil {
 			t.Fatal(err)
 		}
