@@ -34,7 +34,7 @@ const (
 
 // file is an SQLite file.
 //
-//   - One connection writes; each transaction performs all writes that wait. A few others read, and never wait for it.
+//   - One connection writes. A few others read, and never wait for it.
 //   - After the file was removed or replaced, every write fails with journal.ErrUnreachable, since its data would be
 //     lost.
 //   - A file without write permission is opened read-only.
@@ -47,11 +47,8 @@ type file struct {
 
 	words    *strings.Replacer
 	info     os.FileInfo // of the file when it was opened
-	pools    []*sql.DB
-	readers  chan *link // idle connections
-	writer   *link
-	turn     chan struct{} // holds a token while a transaction writes
-	writes   chan *fileWrite
+	writer   *sql.DB     // one connection
+	readers  *sql.DB
 	readOnly error // why nothing can be written
 }
 
@@ -97,7 +94,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 		_ = f.closeAll() // what failed before it is told
 		return nil, f.lostError()
 	}
-	if f.readers, err = f.open(f.dsn("query_only(1)"), mostReaders); err != nil {
+	if f.readers, err = openPool(f.dsn("query_only(1)"), mostReaders); err != nil {
 		return nil, err
 	}
 	return f.db(), nil
@@ -121,8 +118,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: sqliteWords(),
-		turn: make(chan struct{}, 1), writes: make(chan *fileWrite)}
+	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: sqliteWords()}
 	for _, opt := range opts {
 		opt(f)
 	}
@@ -131,18 +127,15 @@ func newFile(path string, opts []FileOption) (*file, error) {
 
 func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
 
-// open returns n links, each of which connects when it is first used. closeAll closes their pool.
-func (f *file) open(dsn string, n int) (chan *link, error) {
+// openPool returns a pool of at most n connections, which stay open.
+func openPool(dsn string, n int) (*sql.DB, error) {
 	pool, err := sql.Open("sqlite", dsn)
 	if err != nil {
 		return nil, err
 	}
-	f.pools = append(f.pools, pool)
-	links := make(chan *link, n)
-	for range n {
-		links <- &link{pool: pool, prepared: make(map[string]*sql.Stmt)}
-	}
-	return links, nil
+	pool.SetMaxOpenConns(n)
+	pool.SetMaxIdleConns(n)
+	return pool, nil
 }
 
 // createFile makes an empty file with mode 0600, and its folder, unless they exist: SQLite would use the umask. It does
@@ -192,53 +185,48 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	writers, err := f.open(f.dsn(), 1)
-	if err != nil {
+	if f.writer, err = openPool(f.dsn(), 1); err != nil {
 		return err
 	}
-	f.writer = <-writers
-	version, err := f.version(ctx, f.tx(ctx, f.writer))
-	if err != nil {
+	var version int64
+	readVersion := func(t *tx) (err error) {
+		version, err = f.version(t)
+		return err
+	}
+	if err := f.readIn(ctx, f.writer, readVersion); err != nil {
 		return err
 	}
 	if old, err := behind(all, version, f.path); err != nil || !old {
 		return err
 	}
 	// Other processes may migrate too: one does, and the others find it done when they read the version again.
-	if err := f.beginTransaction(ctx, time.Now()); err != nil {
-		return err
-	}
-	t := f.tx(context.WithoutCancel(ctx), f.writer)
-	if version, err = f.version(ctx, t); err == nil {
-		err = t.runMigrations(all, version, fileVersions)
-	}
-	return f.endTransaction(err)
+	return f.inTransaction(ctx, func(t *tx) error {
+		if err := readVersion(t); err != nil {
+			return err
+		}
+		return t.runMigrations(all, version, fileVersions)
+	})
 }
 
 // version returns the last migration of the file, or unversioned. It fails with ErrForeign if the file is not Sibyl's.
-func (f *file) version(ctx context.Context, t *tx) (version int64, err error) {
+func (f *file) version(t *tx) (int64, error) {
 	type state struct{ mark, noted, others int64 }
 	scan := func(r row, s *state) error { return r.Scan(&s.mark, &s.noted, &s.others) }
-	err = f.retryWhileBusy(ctx, time.Now(), func() error {
-		found, err := queryRows(t, scan, `
-			SELECT application_id,
-			       (SELECT count(*) FROM sqlite_schema WHERE name = $1),
-			       (SELECT count(*) FROM sqlite_schema WHERE name NOT IN ($1, 'sqlite_sequence'))
-			FROM pragma_application_id`, fileVersions)
-		if err != nil {
-			return err
-		}
-		if found[0].mark != applicationID && found[0].others > 0 {
-			return fmt.Errorf("database %s: %w (choose another file)", f.path, ErrForeign)
-		}
-		if version = unversioned; found[0].noted == 0 {
-			return nil
-		}
-		versions, err := queryRows(t, scanValue[int64], `SELECT coalesce(max(version_id), -1) FROM `+fileVersions)
-		version, err = onlyRow(versions, err, nil)
-		return err
-	})
-	return version, err
+	found, err := queryRows(t, scan, `
+		SELECT application_id,
+		       (SELECT count(*) FROM sqlite_schema WHERE name = $1),
+		       (SELECT count(*) FROM sqlite_schema WHERE name NOT IN ($1, 'sqlite_sequence'))
+		FROM pragma_application_id`, fileVersions)
+	switch {
+	case err != nil:
+		return 0, err
+	case found[0].mark != applicationID && found[0].others > 0:
+		return 0, fmt.Errorf("database %s: %w (choose another file)", f.path, ErrForeign)
+	case found[0].noted == 0:
+		return unversioned, nil
+	}
+	versions, err := queryRows(t, scanValue[int64], `SELECT coalesce(max(version_id), -1) FROM `+fileVersions)
+	return onlyRow(versions, err, nil)
 }
 
 // openReadOnly opens the file for reading. Errors of writes include cause: why it can't be written. If there is a WAL
@@ -271,11 +259,11 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	if f.readers, err = f.open(dsn, mostReaders); err != nil {
+	if f.readers, err = openPool(dsn, mostReaders); err != nil {
 		return err
 	}
-	err = f.withReader(ctx, func(t *tx) error {
-		version, err := f.version(ctx, t)
+	err = f.readIn(ctx, f.readers, func(t *tx) error {
+		version, err := f.version(t)
 		if err != nil {
 			return err
 		}
@@ -299,16 +287,11 @@ func (f *file) close() error { return f.explain(f.closeAll()) }
 // up the WAL, and readers can't.
 func (f *file) closeAll() error {
 	var errs []error
-	for len(f.readers) > 0 {
-		errs = append(errs, (<-f.readers).close())
+	for _, pool := range []*sql.DB{f.readers, f.writer} {
+		if pool != nil {
+			errs = append(errs, pool.Close())
+		}
 	}
-	if f.writer != nil {
-		errs = append(errs, f.writer.close())
-	}
-	for _, pool := range f.pools {
-		errs = append(errs, pool.Close())
-	}
-	f.pools, f.writer = nil, nil
 	return errors.Join(errs...)
 }
 

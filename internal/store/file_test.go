@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,7 +49,7 @@ func beside(t *testing.T, path string, statements ...string) {
 // pragma sets something of the connection that writes, beside any transaction.
 func pragma(t *testing.T, db *DB, statement string) {
 	t.Helper()
-	if _, err := inFile(t, db).writer.conn.ExecContext(t.Context(), statement); err != nil {
+	if _, err := inFile(t, db).writer.ExecContext(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -77,18 +76,12 @@ func TestOpenMakesFoldersAndFileForTheOwnerOnly(t *testing.T) {
 
 func TestEveryConnectionHasTheSettings(t *testing.T) {
 	f := inFile(t, openAt(t, newPath(t)))
-	links := map[*link]string{f.writer: "0"}
-	for range mostReaders {
-		l := <-f.readers
-		defer func() { f.readers <- l }()
-		links[l] = "1"
-	}
-	for l, queryOnly := range links {
+	for pool, queryOnly := range map[*sql.DB]string{f.writer: "0", f.readers: "1"} {
 		want := map[string]string{"journal_mode": "wal", "synchronous": "2", "foreign_keys": "1", "secure_delete": "1",
 			"query_only": queryOnly}
 		for pragma, want := range want {
-			got, err := queryRows(f.tx(t.Context(), l), scanValue[string], "PRAGMA "+pragma)
-			if err != nil || got[0] != want {
+			var got string
+			if err := pool.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
 				t.Errorf("%s is %v, error %v, want %v", pragma, got, err, want)
 			}
 		}
@@ -350,78 +343,6 @@ func TestWaitingForALockEndsWithTheContextOrTheLock(t *testing.T) {
 			t.Error(err)
 		}
 	})
-}
-
-// group carries out writes that wait together, and returns what came of them.
-func group(t *testing.T, db *DB, writes ...func(*tx) error) (errs []error) {
-	t.Helper()
-	f := inFile(t, db)
-	var all []*fileWrite
-	for _, do := range writes {
-		all = append(all, &fileWrite{do: do, done: make(chan struct{})})
-	}
-	if err := f.beginTransaction(t.Context(), time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	f.commitGroup(all)
-	for _, w := range all {
-		errs = append(errs, w.err)
-	}
-	return errs
-}
-
-// adds is a write that adds a record to the run of a beginning.
-func adds(session string, seq int64, data []byte) func(*tx) error {
-	return func(t *tx) error {
-		t.appendRecords("ada", "run of "+session, []journal.Record{{Seq: seq, Data: data}})
-		return nil
-	}
-}
-
-func lengths(t *testing.T, db *DB, sessions ...string) (all []int64) {
-	t.Helper()
-	for _, s := range sessions {
-		r, err := db.Run(t.Context(), "ada", "run of "+s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, r.Records)
-	}
-	return all
-}
-
-func TestWritesThatShareATransactionFailByThemselves(t *testing.T) {
-	db := fresh(t)
-	for _, id := range []string{"a", "b", "c"} {
-		if err := db.Begin(t.Context(), beginning(journal.Session{ID: id, Owner: "ada"})); err != nil {
-			t.Fatal(err)
-		}
-	}
-	half := beginning(journal.Session{ID: "half", Owner: "ada"})
-	half.Consume = []string{"unknown"} // found after its session and its run were written
-	errs := group(t, db, adds("a", 0, nil), func(t *tx) error {
-		return t.beginRun(half)
-	}, adds("a", 0, nil), adds("b", 0, nil))
-	for i, want := range []error{nil, journal.ErrConsumed, errNotAppended, nil} {
-		if !errors.Is(errs[i], want) {
-			t.Errorf("write %d: %v, want %v", i, errs[i], want)
-		}
-	}
-	if _, err := db.Session(t.Context(), "ada", "half"); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("session of the beginning that failed: %v, want ErrNotFound", err)
-	}
-	if got := lengths(t, db, "a", "b", "c"); !slices.Equal(got, []int64{1, 1, 0}) {
-		t.Errorf("the runs have %v records", got)
-	}
-	pragma(t, db, fmt.Sprintf(`PRAGMA max_page_count = %d`, one[int](t, db, `SELECT page_count FROM pragma_page_count`)+
-		10))
-	errs = group(t, db, adds("c", 0, nil), adds("c", 1, bytes.Repeat([]byte("x"), 1_000_000)))
-	if !errors.Is(inFile(t, db).explain(errs[1]), journal.ErrFull) {
-		t.Errorf("the write that fills the disk: %v, want ErrFull", errs[1])
-	}
-	if got := lengths(t, db, "c"); errs[0] == nil && got[0] != 1 || errs[0] != nil && got[0] != 0 {
-		t.Errorf("the write beside one that fills the disk: %v, and the run has %d records", errs[0], got[0])
-	}
 }
 
 func TestOpenFailsWhereAFolderIsAFile(t *testing.T) {

@@ -3,184 +3,88 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"time"
 )
 
-// fileWrite is a write that waits to join a transaction.
-type fileWrite struct {
-	do   func(*tx) error
-	err  error         // valid when done is closed
-	done chan struct{} // closed after the write was committed or rolled back
-}
-
-var errBrokenOff = errors.New("a write that shared the transaction broke off")
-
-// runWrite implements dialect. The caller that gets the turn also performs the writes of all callers that wait.
+// runWrite implements dialect.
 func (f *file) runWrite(ctx context.Context, do func(*tx) error) error {
 	if f.readOnly != nil {
 		return f.readOnly
 	}
-	w, since := &fileWrite{do: do, done: make(chan struct{})}, time.Now()
-	select {
-	case f.turn <- struct{}{}:
-		w.err = f.leadGroup(ctx, since, w)
-	case f.writes <- w:
-		<-w.done // a transaction that has begun runs to its end
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return f.explain(w.err)
+	return f.explain(f.inTransaction(ctx, do))
 }
 
-// leadGroup begins a transaction, performs w and all waiting writes in it, and releases the turn. It returns w's error.
-func (f *file) leadGroup(ctx context.Context, since time.Time, w *fileWrite) error {
-	defer func() { <-f.turn }()
-	if err := f.beginTransaction(ctx, since); err != nil {
+// inTransaction calls do in a transaction, once no other writes. No context interrupts it after its beginning. It fails
+// if the file was replaced.
+func (f *file) inTransaction(ctx context.Context, do func(*tx) error) error {
+	since := time.Now()
+	conn, err := f.connect(ctx, f.writer)
+	if err != nil {
 		return err
 	}
-	group := []*fileWrite{w}
-	for {
-		select {
-		case other := <-f.writes:
-			group = append(group, other)
-			continue
-		default:
-		}
-		f.commitGroup(group)
-		return w.err
-	}
-}
-
-// beginTransaction begins a transaction for a write that has waited since this time. It fails if the file was replaced.
-func (f *file) beginTransaction(ctx context.Context, since time.Time) error {
+	defer func() { _ = conn.Close() }() // which gives it back
 	if err := f.checkSameFile(); err != nil {
 		return err
 	}
-	return f.retryWhileBusy(ctx, since, func() error { return f.execute("BEGIN IMMEDIATE") })
-}
-
-// endTransaction commits the transaction, or rolls it back and returns failed if that is set or the commit fails.
-func (f *file) endTransaction(failed error) error {
-	if failed == nil {
-		failed = f.execute("COMMIT")
+	t := f.tx(context.WithoutCancel(ctx), conn)
+	execute := func(text string) error {
+		t.run(text)
+		return t.send()
 	}
-	if failed != nil {
-		_ = f.execute("ROLLBACK") // which may say that SQLite has rolled back by itself
+	if err := f.retryWhileBusy(ctx, since, func() error { return execute("BEGIN IMMEDIATE") }); err != nil {
+		return err
 	}
-	return failed
-}
-
-// execute executes a statement on the connection that writes. No context interrupts it.
-func (f *file) execute(text string) error {
-	return f.sendStatement(context.Background(), f.writer, statement{text: text})
-}
-
-// commitGroup performs the writes of a group in the transaction, and commits it. A write that fails is undone alone. If
-// the whole transaction is lost, all writes fail.
-func (f *file) commitGroup(group []*fileWrite) {
-	lost := errBrokenOff // if a write panics
+	committed := false
 	defer func() {
-		lost = f.endTransaction(lost)
-		for _, w := range group {
-			if w.err == nil {
-				w.err = lost
-			}
-			close(w.done)
+		if !committed { // also if do panics
+			t.waiting = nil
+			_ = execute("ROLLBACK") // which may say that SQLite has rolled back by itself
 		}
 	}()
-	if len(group) == 1 {
-		lost = f.runStatements(group[0].do)
-		return
-	}
-	for _, w := range group {
-		if w.err, lost = f.tryWrite(w.do); lost != nil {
-			return // SQLite rolls back the whole transaction, for example when the disk is full
-		}
-	}
-}
-
-func (f *file) runStatements(do func(*tx) error) error {
-	t := f.tx(context.Background(), f.writer)
 	if err := do(t); err != nil {
 		return err
 	}
-	return t.send()
-}
-
-// tryWrite performs a write in a savepoint. failed is its error; lost is set if the whole transaction is lost.
-func (f *file) tryWrite(do func(*tx) error) (failed, lost error) {
-	if err := f.execute("SAVEPOINT part"); err != nil {
-		return err, err
+	if err := t.send(); err != nil {
+		return err
 	}
-	if failed = f.runStatements(do); failed != nil && f.execute("ROLLBACK TO part") != nil {
-		return failed, failed
-	}
-	return failed, f.execute("RELEASE part")
+	err = execute("COMMIT")
+	committed = err == nil
+	return err
 }
 
 // runRead implements dialect.
 func (f *file) runRead(ctx context.Context, do func(*tx) error) error {
-	return f.explain(f.withReader(ctx, do))
+	return f.explain(f.readIn(ctx, f.readers, do))
 }
 
-func (f *file) withReader(ctx context.Context, do func(*tx) error) error {
-	var l *link
-	select {
-	case l = <-f.readers:
-	case <-ctx.Done():
-		return ctx.Err()
+// readIn calls do with a connection of a pool, and again while another process locks the database.
+func (f *file) readIn(ctx context.Context, pool *sql.DB, do func(*tx) error) error {
+	conn, err := f.connect(ctx, pool)
+	if err != nil {
+		return err
 	}
-	defer func() { f.readers <- l }()
-	err := f.retryWhileBusy(ctx, time.Now(), func() error { return do(f.tx(ctx, l)) })
+	defer func() { _ = conn.Close() }() // which gives it back
+	err = f.retryWhileBusy(ctx, time.Now(), func() error { return do(f.tx(ctx, conn)) })
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	return err
 }
 
-// link is a connection that one goroutine uses at a time. It keeps prepared statements, since preparing takes longer
-// than executing.
-type link struct {
-	pool     *sql.DB
-	conn     *sql.Conn // nil until it is first used
-	prepared map[string]*sql.Stmt
-}
-
-func (l *link) close() error {
-	var errs []error
-	for _, prepared := range l.prepared {
-		errs = append(errs, prepared.Close())
-	}
-	if l.conn != nil {
-		errs = append(errs, l.conn.Close())
-	}
-	return errors.Join(errs...)
-}
-
-// prepare translates and prepares a statement, once for each link. It connects if the link is new.
-func (f *file) prepare(ctx context.Context, l *link, text string) (_ *sql.Stmt, err error) {
-	if known := l.prepared[text]; known != nil {
-		return known, nil
-	}
-	if l.conn == nil {
-		if l.conn, err = l.pool.Conn(ctx); err != nil {
-			l.conn = nil
-			return nil, err
-		}
-	}
-	prepared, err := l.conn.PrepareContext(ctx, f.words.Replace(text))
-	if err == nil {
-		l.prepared[text] = prepared
-	}
-	return prepared, err
+// connect takes a connection of a pool. One that is new has to wait while another process locks the database.
+func (f *file) connect(ctx context.Context, pool *sql.DB) (conn *sql.Conn, err error) {
+	err = f.retryWhileBusy(ctx, time.Now(), func() error {
+		conn, err = pool.Conn(ctx)
+		return err
+	})
+	return conn, err
 }
 
 // tx returns a tx on this connection. It begins no transaction.
-func (f *file) tx(ctx context.Context, l *link) *tx {
+func (f *file) tx(ctx context.Context, conn *sql.Conn) *tx {
 	deliver := func(t *tx, all []statement) error {
 		for _, s := range all {
-			if err := f.sendStatement(t.ctx, l, s); err != nil {
+			if err := f.sendStatement(t.ctx, conn, s); err != nil {
 				return err
 			}
 		}
@@ -189,16 +93,13 @@ func (f *file) tx(ctx context.Context, l *link) *tx {
 	return &tx{ctx: ctx, deliver: deliver}
 }
 
-func (f *file) sendStatement(ctx context.Context, l *link, s statement) error {
-	prepared, err := f.prepare(ctx, l, s.text) //nolint:sqlclosecheck // the connection keeps and closes it
-	if err != nil {
-		return err
-	}
+func (f *file) sendStatement(ctx context.Context, conn *sql.Conn, s statement) error {
+	text := f.words.Replace(s.text)
 	if s.take == nil {
-		_, err := prepared.ExecContext(ctx, s.args...)
+		_, err := conn.ExecContext(ctx, text, s.args...)
 		return err
 	}
-	found, err := prepared.QueryContext(ctx, s.args...) //nolint:rowserrcheck // take checks it
+	found, err := conn.QueryContext(ctx, text, s.args...) //nolint:rowserrcheck // take checks it
 	if err != nil {
 		return err
 	}
