@@ -78,18 +78,16 @@ func (s *Service) listMatches(ctx context.Context, owner string, q Query) (Page,
 // matchingTasks returns the tasks that have one of the words in title or description, the best match first, ties as
 // they stand in all.
 func matchingTasks(all []Task, words string) []Task {
-	var lexicon search.Lexicon
 	entries := make([]search.Entry, len(all))
 	for i, t := range all {
 		d := search.Document{Fields: []search.Field{{Weight: titleWeight, Texts: []string{t.Title}}}}
 		if t.Description != nil {
 			d.Sections = []search.Section{{Lines: []string{*t.Description}}}
 		}
-		entries[i] = lexicon.Add(search.Count(d))
+		entries[i] = search.Count(d)
 	}
-	hits := lexicon.View().Rank(search.NewQuery(words), entries, 1, func(a, b search.Hit) int {
-		return a.Document - b.Document
-	})
+	byPlace := func(a, b search.Hit) int { return a.Document - b.Document }
+	hits := search.Rank(search.NewQuery(words), entries, 1, byPlace)
 	found := make([]Task, len(hits))
 	for i, h := range hits {
 		found[i] = all[h.Document]

@@ -2,8 +2,10 @@ package search
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
+	"unique"
 )
 
 // Document is a text in sections, such as a note with headings, or a file in chunks.
@@ -31,93 +33,51 @@ const headingWeight = 2.0
 // ofWhole is the section number of the document's own fields.
 const ofWhole = -1
 
-// Counted is a document with its words counted.
-type Counted struct {
-	words   []string // by posting
-	entries []posting
-	lengths []int
+// Entry is a document with its words counted. It never changes.
+type Entry struct {
+	postings []posting
+	lengths  []int // words per section
 }
 
 // posting says how often a word occurs in one place of a document. The document's fields come first, then the sections.
 type posting struct {
-	word    uint32
+	word    unique.Handle[string]
 	section int32
 	count   uint16
 	weight  float32 // of its field; 0 in running text
 }
 
 // Count counts the words of a document.
-func Count(d Document) Counted {
-	c := Counted{lengths: make([]int, len(d.Sections))}
-	counts := map[string]int{}
+func Count(d Document) Entry {
+	e := Entry{lengths: make([]int, len(d.Sections))}
 	for _, f := range d.Fields {
-		c.collect(counts, ofWhole, f.Weight, f.Texts)
+		e.countWords(ofWhole, f.Weight, f.Texts)
 	}
 	for i, s := range d.Sections {
 		if s.Heading != "" {
-			c.collect(counts, i, headingWeight, []string{s.Heading})
+			e.countWords(i, headingWeight, []string{s.Heading})
 		}
-		c.lengths[i] = c.collect(counts, i, 0, s.Lines)
+		e.lengths[i] = e.countWords(i, 0, s.Lines)
 	}
-	return c
+	e.postings = slices.Clone(e.postings) // without room for more
+	return e
 }
 
-// collect adds the words of one place, and returns their number. counts is scratch space, which it clears.
-func (c *Counted) collect(counts map[string]int, section int, weight float64, texts []string) (total int) {
-	clear(counts)
+// countWords adds the words of one place, and returns their number.
+func (e *Entry) countWords(section int, weight float64, texts []string) (total int) {
+	counts := map[string]int{}
 	for _, text := range texts {
 		EachWord(text, func(word []byte) {
 			counts[string(word)]++
 			total++
 		})
 	}
-	first := len(c.words)
-	for word := range counts {
-		c.words = append(c.words, word)
-	}
-	slices.Sort(c.words[first:])
-	for _, word := range c.words[first:] {
-		c.entries = append(c.entries, posting{section: int32(section), count: uint16(min(counts[word], 1<<16-1)),
-			weight: float32(weight)})
+	for _, word := range slices.Sorted(maps.Keys(counts)) {
+		e.postings = append(e.postings, posting{word: unique.Make(word), section: int32(section),
+			count: uint16(min(counts[word], math.MaxUint16)), weight: float32(weight)})
 	}
 	return total
 }
-
-// Lexicon numbers the words of documents that are searched together. The zero Lexicon is empty. Numbers are never
-// reused.
-type Lexicon struct {
-	ids   map[string]uint32
-	words []word
-}
-
-// Entry is a document in the numbers of a Lexicon. It never changes.
-type Entry struct {
-	postings []posting
-	lengths  []int // words per section
-}
-
-// Add numbers the words of a document.
-func (l *Lexicon) Add(c Counted) Entry {
-	if l.ids == nil {
-		l.ids = map[string]uint32{}
-	}
-	for i, text := range c.words {
-		id, known := l.ids[text]
-		if !known {
-			id = uint32(len(l.words))
-			l.words = append(l.words, word{text, Stem(text)})
-			l.ids[text] = id
-		}
-		c.entries[i].word = id
-	}
-	return Entry{postings: slices.Clone(c.entries), lengths: c.lengths}
-}
-
-// View is the lexicon as it is: words that are added later are not in it.
-func (l *Lexicon) View() View { return View{l.words} }
-
-// View holds the words of the entries that were added before it was taken. It never changes.
-type View struct{ words []word }
 
 // Hit is a section that answers a query.
 type Hit struct {
@@ -153,16 +113,13 @@ type ranking struct {
 // For words, the score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in
 // the section), times how much of the query the document covers. For a question (Query.weights), titles and headings
 // count less, and the factor is what the section covers.
-func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
+func Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
 	r := ranking{questionWeights: q.weights, entries: entries, weights: make(Weights, len(q.terms))}
 	type answer struct {
 		term    int
 		quality float64
 	}
-	answers := make([]answer, len(v.words))
-	for i, w := range v.words {
-		answers[i].term, answers[i].quality = q.bestTerm(w)
-	}
+	answers := map[unique.Handle[string]]answer{}
 	for i, e := range entries {
 		for _, length := range e.lengths {
 			r.words += length
@@ -170,7 +127,13 @@ func (v View) Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) 
 		r.sections += len(e.lengths)
 		from := len(r.matches)
 		for _, p := range e.postings {
-			if a := answers[p.word]; a.quality > 0 {
+			a, known := answers[p.word]
+			if !known {
+				text := p.word.Value()
+				a.term, a.quality = q.bestTerm(word{text, Stem(text)})
+				answers[p.word] = a
+			}
+			if a.quality > 0 {
 				r.matches = append(r.matches, match{p, a.term, a.quality})
 			}
 		}

@@ -141,7 +141,6 @@ func TestRankingCountsRarityFieldsAndRepetition(t *testing.T) {
 
 // rank ranks documents of one line each, or with the heading before a colon.
 func rank(query string, most int, documents ...[]string) (places [][2]int, scores []float64) {
-	var l Lexicon
 	var entries []Entry
 	for _, sections := range documents {
 		var d Document
@@ -152,11 +151,9 @@ func rank(query string, most int, documents ...[]string) (places [][2]int, score
 			}
 			d.Sections = append(d.Sections, Section{Heading: heading, Lines: []string{text}})
 		}
-		entries = append(entries, l.Add(Count(d)))
+		entries = append(entries, Count(d))
 	}
-	for _, h := range l.View().Rank(NewQuery(query), entries, most, func(a, b Hit) int {
-		return a.Document - b.Document
-	}) {
+	for _, h := range Rank(NewQuery(query), entries, most, func(a, b Hit) int { return a.Document - b.Document }) {
 		places, scores = append(places, [2]int{h.Document, h.Section}), append(scores, h.Score)
 	}
 	return places, scores
@@ -189,25 +186,12 @@ func TestRankOrdersSections(t *testing.T) {
 }
 
 func TestFieldsOfTheWholeCountForEverySection(t *testing.T) {
-	var l Lexicon
-	titled := l.Add(Count(Document{Fields: []Field{{3, []string{"zebra"}}},
-		Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}}))
-	empty := l.Add(Count(Document{Fields: []Field{{1, []string{"zebra"}}}}))
-	hits := l.View().Rank(NewQuery("zebra"), []Entry{titled, empty}, 9, func(a, b Hit) int { return 0 })
+	titled := Count(Document{Fields: []Field{{3, []string{"zebra"}}},
+		Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}})
+	empty := Count(Document{Fields: []Field{{1, []string{"zebra"}}}})
+	hits := Rank(NewQuery("zebra"), []Entry{titled, empty}, 9, func(a, b Hit) int { return 0 })
 	if len(hits) != 2 || hits[0].Document != 0 || hits[0].Section != 1 || hits[1].Section != -1 ||
 		math.IsNaN(hits[1].Score) || hits[1].Score <= 0 {
 		t.Errorf("%+v", hits)
-	}
-}
-
-func TestWordsAddedLaterAreNotInAView(t *testing.T) {
-	var l Lexicon
-	early := l.Add(Count(Document{Sections: []Section{{Lines: []string{"zebra"}}}}))
-	view := l.View()
-	l.Add(Count(Document{Sections: []Section{{Lines: []string{"lion tiger"}}}}))
-	if hits := view.Rank(NewQuery("zebra lion"), []Entry{early}, 9, func(a, b Hit) int {
-		return 0
-	}); len(hits) != 1 || len(l.words) != 3 {
-		t.Errorf("%+v of %d words", hits, len(l.words))
 	}
 }

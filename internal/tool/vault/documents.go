@@ -13,7 +13,6 @@ import (
 
 	"sibyl/internal/files"
 	doc "sibyl/internal/media/document"
-	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
 
@@ -89,9 +88,6 @@ func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, erro
 			" not read yet: search again to read more of them")
 	}
 	v.documentsRead = known
-	v.cache.mu.Lock()
-	defer v.cache.mu.Unlock()
-	whole.words = v.cache.lexicon.View()
 	return &whole, nil
 }
 
@@ -115,11 +111,8 @@ func (v *Vault) loadDocument(ctx context.Context, n *note) *searchedDocument {
 	for _, line := range d.lines {
 		seen.bytes += len(line) + 1
 	}
-	words := search.Count(searchDocument(d))
-	v.cache.mu.Lock()
-	defer v.cache.mu.Unlock()
 	seen.note = noteOf(d)
-	seen.note.info, seen.note.words = n.info, v.cache.lexicon.Add(words)
+	seen.note.info = n.info
 	return seen
 }
 

@@ -43,9 +43,8 @@ func (n *note) isDocument() bool { return n.info != nil } // a PDF or DOCX
 
 // snapshot is the vault as one call sees it. It never changes.
 type snapshot struct {
-	notes   []*note  // by path
-	folders []string // by path, without "."
-	words   search.View
+	notes   []*note       // by path
+	folders []string      // by path, without "."
 	skipped []string      // what could not be read, and why
 	graph   func() *graph // made at its first use
 }
@@ -66,9 +65,8 @@ func (s *snapshot) position(p string) int {
 
 // noteCache keeps the notes of the last call, so that unchanged notes are not read again.
 type noteCache struct {
-	mu      sync.Mutex
-	files   map[string]cachedFile
-	lexicon search.Lexicon
+	mu    sync.Mutex
+	files map[string]cachedFile
 }
 
 type cachedFile struct {
@@ -104,9 +102,6 @@ func (v *Vault) readSnapshot(ctx context.Context) (*snapshot, error) {
 			s.skipped = append(s.skipped, whySkipped(w.notes[i].path, l.err))
 			continue
 		}
-		if l.words != nil {
-			l.note.words = v.cache.lexicon.Add(*l.words)
-		}
 		v.cache.files[w.notes[i].path] = l.cachedFile
 		s.notes = append(s.notes, l.note)
 	}
@@ -115,7 +110,6 @@ func (v *Vault) readSnapshot(ctx context.Context) (*snapshot, error) {
 		s.notes = append(s.notes, &note{path: f.path, title: strings.TrimSuffix(base, path.Ext(base)), info: f.info})
 	}
 	slices.SortFunc(s.notes, func(a, b *note) int { return strings.Compare(a.path, b.path) })
-	s.words = v.cache.lexicon.View()
 	s.graph = sync.OnceValue(func() *graph { return newGraph(s.notes) })
 	return s, nil
 }
@@ -177,11 +171,9 @@ func (w *walk) walkFolder(folder string, depth int) error {
 	return nil
 }
 
-// loadedNote is the result of loading a file. words is set only if it was read now: they are not in the lexicon yet.
 type loadedNote struct {
 	cachedFile
-	words *search.Counted
-	err   error
+	err error
 }
 
 // loadChanged reads those of the files that have changed, several at a time, and takes the others from the cache.
@@ -217,9 +209,7 @@ func (v *Vault) loadFile(p string) loadedNote {
 		return loadedNote{err: err}
 	}
 	d := parseNote(p, content.Content, content.Cut)
-	words := search.Count(searchDocument(d))
-	l := loadedNote{words: &words}
-	l.note = noteOf(d)
+	l := loadedNote{cachedFile: cachedFile{note: noteOf(d)}}
 	if content.Info.ModTime().Before(began.Add(-settledAfter)) {
 		l.info = content.Info
 	}
@@ -229,7 +219,7 @@ func (v *Vault) loadFile(p string) loadedNote {
 func noteOf(d *document) *note {
 	return &note{
 		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
-		sections: d.sections, links: d.links,
+		sections: d.sections, links: d.links, words: search.Count(searchDocument(d)),
 	}
 }
 

@@ -196,7 +196,7 @@ func (s *snapshot) rank(q search.Query, perNote int, scope func(*note, section) 
 		return found
 	}
 	var hits []hit
-	for _, h := range s.words.Rank(q, words, perNote, func(a, b search.Hit) int {
+	for _, h := range search.Rank(q, words, perNote, func(a, b search.Hit) int {
 		return cmp.Or(hitOf(b).date().Compare(hitOf(a).date()), cmp.Compare(a.Document, b.Document))
 	}) {
 		if found := hitOf(h); scope(found.note, found.section) {
