@@ -113,7 +113,7 @@ func Of(texts ...string) string {
 	switch {
 	case sum[best] == 0, sum[best] < leastLead*sum[second]:
 		return ""
-	case words >= shortText && functionWords[best] < leastShare*float64(words):
+	case words >= shortText && functionWords[best] < leastShare*float64(words), words == 1 && functionWords[best] == 0:
 		return ""
 	}
 	return codes()[best]

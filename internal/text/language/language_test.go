@@ -19,6 +19,7 @@ func TestOfShortTexts(t *testing.T) {
 			Abrir uma padaria no bairro
 			Quero mudar de emprego
 			obrigado
+			Olá!
 			os meninos chegaram atrasados
 			Trocar o fornecedor com urgência
 			Isso não faz sentido nenhum.`,
@@ -34,6 +35,7 @@ func TestOfShortTexts(t *testing.T) {
 			Open a bakery around the corner
 			I want another job
 			thanks
+			Hello Sibyl
 			the boys came late
 			Switch supplier quickly
 			This makes no sense at all.`,
@@ -61,6 +63,7 @@ func TestOfShortTexts(t *testing.T) {
 			Eine Bäckerei um die Ecke aufmachen
 			Ich will eine andere Stelle
 			danke
+			Hallo Welt
 			die Jungs kamen zu spät
 			Lieferanten schnell wechseln
 			Das ergibt überhaupt keinen Sinn.`,
@@ -97,7 +100,7 @@ func TestOfIsTheLanguageOfMostTexts(t *testing.T) {
 }
 
 func TestOfSaysNothingWhereNothingTells(t *testing.T) {
-	for _, text := range []string{"", " \n", "12:30 42 %", "会议记录", "Я думаю, что нам нужно подождать ещё немного",
+	for _, text := range []string{"", " \n", "12:30 42 %", "groceries", "会议记录", "Я думаю, что нам нужно подождать ещё немного",
 		"Ik denk dat wij nog even moeten wachten met het verkopen van ons huis",
 		"Olen sitä mieltä, että meidän pitäisi odottaa vielä vähän aikaa",
 		"Myślę, że powinniśmy jeszcze trochę poczekać z tą decyzją"} {
