@@ -27,7 +27,7 @@ type Ask struct {
 func (s *Server) askRoutes() {
 	register(s, route{id: "ask", at: "POST /api/ask", tag: "events",
 		summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
-		content: []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}},
+		content: []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}}, takesTexts: true,
 		also:    []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
 }
 

@@ -193,3 +193,28 @@ func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
 	}
 	release()
 }
+
+func TestDeclineLeavesAConversationThatWaitsForNoYes(t *testing.T) {
+	h := withTasks(t).open()
+	chat := func(words, conversation string) (r taskchat.AgentResponse) {
+		h.get(question{method: http.MethodPost, path: "/api/chat",
+			body: map[string]any{"message": words, "conversation_id": conversation}}, &r)
+		return r
+	}
+	first := chat("add Apples", "")
+	h.get(question{method: http.MethodPost, path: "/api/runs/" + first.RunID + "/decline"}, nil)
+	var waiting api.Runs
+	h.get(question{path: "/api/runs?waiting=true"}, &waiting)
+	same(t, "runs that wait", len(waiting.Runs), 0)
+	if r := chat("show my tasks", first.ConversationID); !strings.Contains(r.Response, "Apples") {
+		t.Errorf("the next message is answered with %+v", r)
+	}
+}
+
+func TestKeyOfAnotherAssistantIsRefused(t *testing.T) {
+	h := withTasks(t).open()
+	key := map[string]string{"Idempotency-Key": "k"}
+	h.get(question{method: http.MethodPost, path: "/api/runs", body: asking("Tea?"), header: key}, nil)
+	h.refused("the key of a question", question{method: http.MethodPost, path: "/api/chat",
+		body: map[string]any{"message": "add Apples"}, header: key}, 409, "key_used")
+}

@@ -152,7 +152,7 @@ func (s *Server) listRuns(ctx context.Context, in *runList) (f Runs, err error) 
 		wanted.Status = journal.Running
 	}
 	if in.Waiting {
-		f.Runs, err = s.config.Service.Waiting(ctx, ownerOf(ctx), in.Limit)
+		f.Runs, err = s.config.Service.Waiting(ctx, ownerOf(ctx), wanted)
 	} else {
 		f.Runs, err = s.config.Service.Runs(ctx, ownerOf(ctx), wanted)
 		f.Next = nextCursor(in.Limit, f.Runs)

@@ -43,7 +43,7 @@ func (c *command) runList() *cobra.Command {
 				f.Status = journal.Running
 			}
 			if waiting {
-				rows, err = a.Service.Waiting(ctx, c.owner(), f.Limit)
+				rows, err = a.Service.Waiting(ctx, c.owner(), f)
 			} else {
 				rows, err = a.Service.Runs(ctx, c.owner(), f)
 			}

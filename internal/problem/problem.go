@@ -9,9 +9,10 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"strings"
 	"syscall"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
@@ -99,12 +100,16 @@ func ofTask(err error) (Type, bool) {
 	t := Type{Kind: invalid, Status: http.StatusBadRequest, Detail: sentence(e.Error())}
 	switch e.Field {
 	case "idempotency_key":
-		return Type{Kind: "key_used", Status: http.StatusConflict,
-			Detail: "Something else was done under this Idempotency-Key.", Hint: "Make a new key for each request."}, true
+		return keyUsed(), true
 	case "title", "description":
 		t.Coded = wrongTask.With(task.MaxTitle, task.MaxDescription).Coded
 	}
 	return t, true
+}
+
+func keyUsed() Type {
+	return Type{Kind: "key_used", Status: http.StatusConflict,
+		Detail: "Something else was done under this Idempotency-Key.", Hint: "Make a new key for each request."}
 }
 
 func ofLimit(err error) (Type, bool) {
@@ -236,6 +241,7 @@ func table() []meaning {
 			Hint:   "Ask it as a new message."}},
 		{service.ErrActed, Type{Kind: "acted", Status: conflict,
 			Detail: "This message has acted, so another one can't take its place.", Hint: "Ask it as a new message."}},
+		{service.ErrKeyUsed, keyUsed()},
 		{journal.ErrConsumed, Type{Kind: "consumed", Status: conflict,
 			Detail: "The question that this would answer is no longer open.", Hint: "Ask anew."}},
 		{journal.ErrConflict, changed}, {journal.ErrExists, changed},
@@ -281,7 +287,7 @@ func table() []meaning {
 			Here: "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"}},
 
 		{user.ErrExists, Type{Kind: invalid, Status: http.StatusBadRequest, Detail: "There is such a user already.",
-			Here: "‘sibyl user rotate NAME’ creates another token"}},
+			Here: "‘sibyl user rotate NAME’ replaces the user's tokens by a new one"}},
 		{user.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "There is no such user.",
 			Here: "‘sibyl user list’ lists the users"}},
 		{user.ErrInvalid, Type{Kind: invalid, Status: http.StatusBadRequest, Detail: "The user's name or scope is wrong."}},
@@ -298,5 +304,6 @@ func sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:] + "."
+	first, n := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[n:] + "."
 }

@@ -18,6 +18,9 @@ const (
 	claimRecheck  = 3 * time.Second
 )
 
+// mostOvertaken is how often a start tries again since another one was first.
+const mostOvertaken = 10
+
 // startRetrying makes the spec of a run, checks the limit of costs, stops the run to replace, and calls start. It tries
 // again if another start was first to consume or create something. Unless a is Exclusive, it waits for a run that holds
 // its claim, and resumes one that nobody drives.
@@ -26,7 +29,7 @@ func (s *Service) startRetrying(
 ) (*assistant.Assistant, run.Spec, error) {
 	patience, stop := context.WithTimeout(ctx, cmp.Or(r.Patience, claimPatience))
 	defer stop()
-	for late := false; ; late = true {
+	for overtaken, late := 0, false; ; late = true {
 		a, spec, err := s.makeSpec(ctx, owner, r, late)
 		if err == nil {
 			err = s.checkLimit(ctx, owner, r, spec)
@@ -45,8 +48,9 @@ func (s *Service) startRetrying(
 			if s.waitForRun(patience, journal.Key{Owner: owner, Run: held.Run}) != nil {
 				return nil, run.Spec{}, err
 			}
-		case patience.Err() == nil && (errors.Is(err, journal.ErrConsumed) || errors.Is(err, journal.ErrExists) &&
-			s.sessionBegunMeanwhile(ctx, spec)):
+		case patience.Err() == nil && overtaken < mostOvertaken && (errors.Is(err, journal.ErrConsumed) ||
+			errors.Is(err, journal.ErrExists) && s.sessionBegunMeanwhile(ctx, spec)):
+			overtaken++
 		default:
 			return a, spec, err
 		}

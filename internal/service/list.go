@@ -94,12 +94,16 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 	return rows, err
 }
 
-// Waiting lists at most limit runs that need their user, the latest first: suspended, interrupted and set-aside ones,
-// and those with an open question. It leaves out companions.
-func (s *Service) Waiting(ctx context.Context, owner journal.Owner, limit int) ([]Row, error) {
+// Waiting lists the runs of a filter that need their user, the latest first: suspended, interrupted and set-aside ones,
+// and those with an open question, whatever status the filter has. It leaves out companions.
+func (s *Service) Waiting(ctx context.Context, owner journal.Owner, f journal.Filter) ([]Row, error) {
 	var all []Row
-	for _, f := range []journal.Filter{{Status: journal.Running}, {Asking: s.config.Now()}} {
-		f.Limit = longestList
+	limit := f.Limit
+	f.Limit = longestList
+	for _, f.Status = range []journal.Status{journal.Running, journal.NeedsUser} {
+		if f.Status == journal.NeedsUser {
+			f.Asking = s.config.Now()
+		}
 		rows, err := s.Runs(ctx, owner, f)
 		if err != nil {
 			return nil, err

@@ -41,8 +41,13 @@ func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown)
 	return p, nil
 }
 
-// Decline answers no to what a run asked: it removes the pending rows, so that no later message can allow it.
+// Decline answers no to the calls of a run that wait for a yes: it removes the pending rows, so that no later message
+// can allow them. Without such calls it changes nothing.
 func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) error {
+	res, err := s.Result(ctx, owner, id)
+	if err != nil || len(res.Waiting) == 0 {
+		return err
+	}
 	return s.config.Store.Void(ctx, owner, id)
 }
 

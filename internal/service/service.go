@@ -166,9 +166,12 @@ type Submitted struct {
 	Driven  *Run
 }
 
+// ErrKeyUsed says that a run of another assistant was begun with the key of a request.
+var ErrKeyUsed = errors.New("something else was begun with this key")
+
 // Submit begins a run as Start does, but does not wait for room: without room here it only records the run, for any
 // process that has room. If ctx is cancelled before the run is recorded, there is none; after that it continues. If a
-// run was begun with the same key, Submit gives that run, whatever else r says.
+// run of the assistant was begun with the same key, Submit gives that run, whatever else r says.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if begun, err := s.findSubmitted(ctx, owner, r); !errors.Is(err, journal.ErrNotFound) {
 		return begun, err
@@ -181,8 +184,8 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 	})
 	// another submission may have been first
 	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrClaimed) {
-		if begun, findErr := s.findSubmitted(ctx, owner, r); findErr == nil {
-			return begun, nil
+		if begun, findErr := s.findSubmitted(ctx, owner, r); !errors.Is(findErr, journal.ErrNotFound) {
+			return begun, findErr
 		}
 	}
 	if err != nil {
@@ -220,12 +223,16 @@ func (s *Service) Withdraw(ctx context.Context, owner journal.Owner, id string) 
 	return s.config.Engine.Withdraw(ctx, journal.Key{Owner: owner, Run: id})
 }
 
-// findSubmitted gives the run that was begun with the key of a request; journal.ErrNotFound if there is none.
+// findSubmitted gives the run that was begun with the key of a request; journal.ErrNotFound if there is none, and
+// ErrKeyUsed if it is one of another assistant.
 func (s *Service) findSubmitted(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if r.Key == "" {
 		return Submitted{}, journal.ErrNotFound
 	}
 	row, err := s.config.Store.Run(ctx, owner, idFromKey("run", owner, r.Key))
+	if err == nil && row.Assistant != r.Assistant {
+		err = ErrKeyUsed
+	}
 	return Submitted{Run: row.ID, Session: row.Session}, err
 }
 

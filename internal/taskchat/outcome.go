@@ -82,7 +82,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		next = pendingData{Question: &q, Until: c.lastRecordAt().Add(questionLifetime)}
 	}
 	out.Pending = []journal.Pending{next.row(v.ID)}
-	r.Intents, r.Metadata = w.Intents, m
+	r.Intents, r.Metadata = append([]IntentResult{}, w.Intents...), m
 	r.ReasoningTrace = c.trace(w, e.Fault)
 	out.Reason, out.Result = string(r.Status), r
 	if e.Cancelled {

@@ -24,6 +24,7 @@ const (
 	shortText      = 6    // words; a longer text must have function words
 	leastShare     = 0.2  // of function words among all words
 	leastLead      = 1.05 // over the second language
+	leastSpelling  = 0.66 // of the words, by spelling, of a text without a function word
 )
 
 //go:embed words.txt
@@ -113,7 +114,9 @@ func Of(texts ...string) string {
 	switch {
 	case sum[best] == 0, sum[best] < leastLead*sum[second]:
 		return ""
-	case words >= shortText && functionWords[best] < leastShare*float64(words), words == 1 && functionWords[best] == 0:
+	case words >= shortText && functionWords[best] < leastShare*float64(words):
+		return ""
+	case functionWords[best] == 0 && (words == 1 || sum[best] < leastSpelling*float64(words)):
 		return ""
 	}
 	return codes()[best]

@@ -100,7 +100,8 @@ func TestOfIsTheLanguageOfMostTexts(t *testing.T) {
 }
 
 func TestOfSaysNothingWhereNothingTells(t *testing.T) {
-	for _, text := range []string{"", " \n", "12:30 42 %", "groceries", "会议记录", "Я думаю, что нам нужно подождать ещё немного",
+	for _, text := range []string{"", " \n", "12:30 42 %", "groceries", "database migration",
+		"idle connection", "会议记录", "Я думаю, что нам нужно подождать ещё немного",
 		"Ik denk dat wij nog even moeten wachten met het verkopen van ons huis",
 		"Olen sitä mieltä, että meidän pitäisi odottaa vielä vähän aikaa",
 		"Myślę, że powinniśmy jeszcze trochę poczekać z tą decyzją"} {
