@@ -28,7 +28,7 @@ func (s *Server) askRoutes() {
 	register(s, route{id: "ask", at: "POST /api/ask", tag: "events",
 		summary: "Ask the Oracle, and have the answer as it comes, or whole (Accept: application/json)",
 		content: []mediaType{{eventStream, "StreamEvent", ""}, {jsonType, "RunWithResult", ""}}, takesTexts: true,
-		also:    []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
+		also: []success{{http.StatusAccepted, "Begun", "The run waits; Location has its address."}}}, s.ask)
 }
 
 // ask begins a run, and answers with what happens in it. The run continues when the client goes away: its events are at

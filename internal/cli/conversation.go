@@ -31,6 +31,7 @@ import (
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/taskchat"
+	"sibyl/internal/text"
 )
 
 // onTerminal reports whether a person can type, and see what is drawn.
@@ -119,7 +120,7 @@ func (t *talker) assistants() []conversation.Assistant {
 		{Name: inquiry.Name, Title: "Inquiry", Command: "/investigate"},
 	}
 	for _, a := range t.c.extraAssistants() {
-		all = append(all, conversation.Assistant{Name: a.Name, Title: strings.ToUpper(a.Name[:1]) + a.Name[1:],
+		all = append(all, conversation.Assistant{Name: a.Name, Title: text.Capitalize(a.Name),
 			Command: "/" + a.Name})
 	}
 	for i := range all {

@@ -191,7 +191,7 @@ func (c *command) councilRename() *cobra.Command {
 		RunE: c.onNamed(func(ctx context.Context, s councilSession, args []string) error {
 			name := strings.Join(args, " ")
 			if suggest == (name != "") {
-				return withCode(ExitUsage, errors.New("give a name, or --suggest to have a model suggest one"))
+				return withCode(ExitUsage, errors.New("give either a name or --suggest, which has a model suggest one"))
 			}
 			if suggest {
 				r, err := s.start(ctx, s.a, service.Request{Assistant: council.Name,

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,7 +48,7 @@ func (c *command) councilRecord() *cobra.Command {
 // unless later is true. If it can't be added, the file stays.
 func (s *councilSession) addRecording(ctx context.Context, file string, recorded error, later bool) error {
 	if _, err := os.Stat(file); err != nil {
-		return withCode(ExitFailed, errors.Join(recorded, err))
+		return withCode(ExitFailed, cmp.Or(recorded, err))
 	}
 	one, err := s.addFile(ctx, file)
 	if err != nil {

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +13,7 @@ import (
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
+	"sibyl/internal/text"
 )
 
 // explainFlags are the flags of ‘sibyl explain’.
@@ -113,12 +112,11 @@ func (c *command) shortExplanation(x service.Explanation, costs string) string {
 
 // toldLine is a line of a story, with its duration and the run that it leads to.
 func toldLine(told service.Told) string {
-	first, size := utf8.DecodeRuneInString(told.Text)
-	text := conversation.WithDuration(string(unicode.ToUpper(first))+told.Text[size:], told.Took)
+	line := conversation.WithDuration(text.Capitalize(told.Text), told.Took)
 	if told.Run != "" {
-		text += fmt.Sprintf(" (run %s)", told.Run)
+		line += fmt.Sprintf(" (run %s)", told.Run)
 	}
-	return text
+	return line
 }
 
 // fact is a line below a story, such as what was cited.

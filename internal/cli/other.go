@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/schema"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/text"
 )
 
 // extraAssistants are the assistants of this build without a command of their own, except companions.
@@ -56,7 +57,7 @@ func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
 	var session string
 	options, given := a.Options.New(nil), map[*schema.Field]bool{}
 	cmd := &cobra.Command{Use: a.Name + " WORDS... | -", Args: cobra.MinimumNArgs(1),
-		Short: strings.ToUpper(a.About[:1]) + a.About[1:], Example: fmt.Sprintf("  sibyl %s \"…\"", a.Name),
+		Short: text.Capitalize(a.About), Example: fmt.Sprintf("  sibyl %s \"…\"", a.Name),
 		RunE: c.onApp(func(ctx context.Context, app *app.App, args []string) error {
 			words, err := c.words(args, mostWords)
 			if err == nil {

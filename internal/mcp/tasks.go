@@ -59,7 +59,7 @@ func resultText(done string, t task.Task, again bool) string {
 	if again {
 		return "This was done before: " + done + " " + taskName(t) + "."
 	}
-	return strings.ToUpper(done[:1]) + done[1:] + " " + taskName(t) + "."
+	return text.Capitalize(done) + " " + taskName(t) + "."
 }
 
 type listing struct {

@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"syscall"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
@@ -27,6 +25,7 @@ import (
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/task"
+	"sibyl/internal/text"
 )
 
 // Type is what an error means (a problem type of RFC 9457).
@@ -51,8 +50,7 @@ const (
 	Journal
 )
 
-// statusGone is nginx's status of a request whose client has gone. It is read in the log, where it is no fault of the
-// server.
+// statusGone is nginx's status of a request whose client has gone: in the log it is no fault of the server.
 const statusGone = 499
 
 const invalid = "invalid_request"
@@ -100,16 +98,11 @@ func ofTask(err error) (Type, bool) {
 	t := Type{Kind: invalid, Status: http.StatusBadRequest, Detail: sentence(e.Error())}
 	switch e.Field {
 	case "idempotency_key":
-		return keyUsed(), true
+		return Of(service.ErrKeyUsed)
 	case "title", "description":
 		t.Coded = wrongTask.With(task.MaxTitle, task.MaxDescription).Coded
 	}
 	return t, true
-}
-
-func keyUsed() Type {
-	return Type{Kind: "key_used", Status: http.StatusConflict,
-		Detail: "Something else was done under this Idempotency-Key.", Hint: "Make a new key for each request."}
 }
 
 func ofLimit(err error) (Type, bool) {
@@ -241,7 +234,8 @@ func table() []meaning {
 			Hint:   "Ask it as a new message."}},
 		{service.ErrActed, Type{Kind: "acted", Status: conflict,
 			Detail: "This message has acted, so another one can't take its place.", Hint: "Ask it as a new message."}},
-		{service.ErrKeyUsed, keyUsed()},
+		{service.ErrKeyUsed, Type{Kind: "key_used", Status: conflict,
+			Detail: "Something else was done under this Idempotency-Key.", Hint: "Make a new key for each request."}},
 		{journal.ErrConsumed, Type{Kind: "consumed", Status: conflict,
 			Detail: "The question that this would answer is no longer open.", Hint: "Ask anew."}},
 		{journal.ErrConflict, changed}, {journal.ErrExists, changed},
@@ -300,10 +294,9 @@ func table() []meaning {
 }
 
 // sentence gives a remark a capital letter and a full stop.
-func sentence(text string) string {
-	if text == "" {
+func sentence(remark string) string {
+	if remark == "" {
 		return ""
 	}
-	first, n := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[n:] + "."
+	return text.Capitalize(remark) + "."
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
@@ -249,7 +248,5 @@ func describeWish(words string) string {
 	if len(all) == 0 {
 		return ""
 	}
-	first, size := utf8.DecodeRuneInString(all[0])
-	all[0] = string(unicode.ToUpper(first)) + all[0][size:]
-	return strings.Join(all, "; ") + "?"
+	return text.Capitalize(strings.Join(all, "; ")) + "?"
 }

@@ -52,6 +52,14 @@ func TestBriefIsOneLineOfWholeCharacters(t *testing.T) {
 	}
 }
 
+func TestTheFirstCharacterIsCapitalized(t *testing.T) {
+	for s, want := range map[string]string{"": "", "one two": "One two", "über": "Über", "‘x’ y": "‘x’ y"} {
+		if got := Capitalize(s); got != want {
+			t.Errorf("%q becomes %q", s, got)
+		}
+	}
+}
+
 func TestNumbersAreWrittenWithTheirNoun(t *testing.T) {
 	for want, c := range map[string]struct {
 		n    int
