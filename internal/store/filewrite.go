@@ -27,17 +27,13 @@ func (f *file) inTransaction(ctx context.Context, do func(*tx) error) error {
 		return err
 	}
 	t := f.tx(context.WithoutCancel(ctx), conn)
-	execute := func(text string) error {
-		t.run(text)
-		return t.send()
-	}
+	execute := func(text string) error { return f.sendStatement(t.ctx, conn, statement{text: text}) }
 	if err := f.retryWhileBusy(ctx, since, func() error { return execute("BEGIN IMMEDIATE") }); err != nil {
 		return err
 	}
 	committed := false
 	defer func() {
 		if !committed { // also if do panics
-			t.waiting = nil
 			_ = execute("ROLLBACK") // which may say that SQLite has rolled back by itself
 		}
 	}()
