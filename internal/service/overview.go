@@ -331,7 +331,7 @@ func (o *runStream) startWaiting(ctx context.Context) error {
 		o.waiting = o.waiting[1:]
 		o.rows[r.ID] = r
 		o.position = o.position.withRunning(r.ID, Place{})
-		if err := o.send(LiveEvent{Run: r.ID, Begun: &Row{Run: r, State: o.s.State(r)}}); err != nil {
+		if err := o.send(LiveEvent{Run: r.ID, Begun: new(o.s.newRow(r))}); err != nil {
 			return err
 		}
 		o.watchRun(ctx, r, Place{})
@@ -380,7 +380,7 @@ func (o *runStream) handleUpdate(in runUpdate) error {
 	case in.err != nil:
 		return in.err
 	case in.ended != nil:
-		return o.sendEnd(Row{Run: *in.ended, State: o.s.State(*in.ended)})
+		return o.sendEnd(o.s.newRow(*in.ended))
 	}
 	o.position = o.position.withRunning(in.run, in.update.After)
 	return o.send(LiveEvent{Run: in.run, Update: in.update})
@@ -392,7 +392,7 @@ func (o *runStream) sendRemoved(run string) error {
 	if !known {
 		r = journal.Run{ID: run, Owner: o.owner}
 	}
-	return o.sendEnd(Row{Run: r, State: StateRemoved})
+	return o.sendEnd(Row{Run: r, Companion: o.s.isCompanion(r.Assistant), State: StateRemoved})
 }
 
 func (o *runStream) sendEnd(r Row) error {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
 )
@@ -290,6 +291,63 @@ func TestRemovedRunEndsOnce(t *testing.T) {
 		again.inTurns(ctx, h.T, nodes, func() bool { return true })
 		same(h, "what was told of the second, once the stream went on", again.runs,
 			map[string][]string{"r1": {"ended removed"}})
+	})
+}
+
+func TestStreamGivesTheRowsThatListsGive(t *testing.T) {
+	inHouse(t, func(h *house) {
+		shadow := h.panel("shadow")
+		shadow.Companion = true
+		begin := func(s *service.Service) *service.Run {
+			return must(s.Start(h.Context(), ada, service.Request{Assistant: "shadow", Words: "Tea?", Options: "ada"}))(h)
+		}
+		left := begin(h.process("dead", &failing{Store: h.store, at: 3}, shadow))
+		_, err := left.Wait(h.Context())
+		isError(h, "the run that is left", err, errDown)
+		for n := range journal.MaxTries {
+			now := time.Now().Add(time.Duration(n+1) * time.Hour)
+			same(h, "taken", h.store.Acquire(h.Context(), ada, left.ID, fmt.Sprint("dead ", n), now, now.Add(time.Minute)),
+				nil)
+		}
+		<-time.After(12 * time.Hour)
+		s := h.process("one", h.store, shadow)
+		rows := func(id string) (begun, ended chan service.Row) {
+			begun, ended = make(chan service.Row, 1), make(chan service.Row, 1)
+			ctx, cancel := context.WithCancel(h.Context())
+			h.Cleanup(cancel)
+			go func() {
+				for e, err := range s.WatchAll(ctx, ada, service.Position{}) {
+					switch {
+					case err != nil:
+						h.Error(err)
+					case e.Run == id && e.Begun != nil:
+						begun <- *e.Begun
+					case e.Run == id && e.Ended != nil:
+						ended <- *e.Ended
+						return
+					}
+				}
+			}()
+			synctest.Wait()
+			return begun, ended
+		}
+		begun, ended := rows(left.ID)
+		want := must(s.Run(h.Context(), ada, left.ID))(h)
+		same(h, "state", want.State, service.SetAside)
+		same(h, "the run that is set aside", <-begun, want)
+		if err := s.Delete(h.Context(), ada, left.Session); err != nil {
+			h.Fatal(err)
+		}
+		want.State, want.Why, want.Coded = service.StateRemoved, "", bt.Coded{}
+		same(h, "once it was removed", <-ended, want)
+
+		release := h.holds("ada")
+		going := begin(s)
+		begun, ended = rows(going.ID)
+		same(h, "the run that goes on", (<-begun).Companion, true)
+		release()
+		h.wait(going)
+		same(h, "at its end", <-ended, must(s.Run(h.Context(), ada, going.ID))(h))
 	})
 }
 
