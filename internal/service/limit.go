@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -12,11 +11,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-// ErrOverLimit is the error of a start to which the owner has to agree, since the costs of the day have reached the
-// limit; a *LimitError has the sums.
-var ErrOverLimit = errors.New("today's limit of costs is reached")
-
-// LimitError says what today has cost and may cost. With Request.OverLimit the run begins nevertheless.
+// LimitError is the error of a start that the owner has to agree to, since the costs of the day have reached the limit.
+// With Request.OverLimit the run begins nevertheless.
 type LimitError struct {
 	Spent, Limit float64
 	Currency     string
@@ -31,9 +27,6 @@ func (e *LimitError) Error() string {
 	}
 	return text
 }
-
-// Unwrap gives ErrOverLimit.
-func (*LimitError) Unwrap() error { return ErrOverLimit }
 
 // checkLimit returns a *LimitError for a run that may ask a model with a price once the owner's runs of today have cost
 // the limit, unless the owner has agreed (r.OverLimit). Resumed runs and those that Within begins are not checked.
