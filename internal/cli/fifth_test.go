@@ -73,10 +73,11 @@ const riddleTree = `<root BTCPP_format="4" main_tree_to_execute="Riddle"><Behavi
 type trial struct {
 	*testing.T
 	home string
+	also func(journal.Store) ([]*assistant.Assistant, error)
 }
 
 func newTrial(t *testing.T) *trial {
-	h := &trial{t, t.TempDir()}
+	h := &trial{t, t.TempDir(), riddle}
 	write(t, filepath.Join(h.home, "riddle.xml"), riddleTree)
 	return h
 }
@@ -84,7 +85,7 @@ func newTrial(t *testing.T) *trial {
 func (h *trial) main(ctx context.Context, in io.Reader, out, errs io.Writer, args ...string) int {
 	environ := []string{"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home, "SIBYL_DATA=" + filepath.Join(h.home, "data"),
 		"SIBYL_TREES=" + h.home}
-	return Main(ctx, Program{Build: "test", Also: riddle}, args, environ, Streams{In: in, Out: out, Err: errs})
+	return Main(ctx, Program{Build: "test", Also: h.also}, args, environ, Streams{In: in, Out: out, Err: errs})
 }
 
 // says runs a command, and gives what it prints.

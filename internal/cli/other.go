@@ -74,7 +74,7 @@ func (c *command) assistantCommand(a *assistant.Assistant) *cobra.Command {
 				}
 				r.Session = s.ID
 			}
-			begun, err := app.Service.Start(ctx, c.owner(), r)
+			begun, err := c.start(ctx, app, r)
 			if err != nil {
 				return err
 			}
