@@ -13,6 +13,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"sibyl/internal/run"
 )
 
 // The content types of files.
@@ -158,7 +160,7 @@ func (in *intake) spend(n int) *Problem {
 			continue
 		case <-in.s.config.Leaving:
 			timer.Stop()
-			return draining()
+			return problemOf(run.ErrDraining)
 		case <-in.r.Context().Done():
 			timer.Stop()
 			return problemOf(in.r.Context().Err())

@@ -16,6 +16,7 @@ import (
 
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -33,7 +34,7 @@ const (
 // openStream counts a stream of a user, until it is closed.
 func (s *Server) openStream(owner journal.Owner) (closed func(), refused *Problem) {
 	if s.isLeaving() {
-		return nil, draining()
+		return nil, problemOf(run.ErrDraining)
 	}
 	own := s.people.get(owner).streams
 	select {
@@ -49,11 +50,6 @@ func (s *Server) openStream(owner journal.Owner) (closed func(), refused *Proble
 		const detail = "This server has as many streams open as it may have."
 		return nil, newProblem(http.StatusServiceUnavailable, "busy", detail, "Try again.").after(busyWait)
 	}
-}
-
-func draining() *Problem {
-	const detail = "This server is about to stop and begins nothing more."
-	return newProblem(http.StatusServiceUnavailable, "draining", detail, "Try again.").after(time.Second)
 }
 
 // isLeaving says that no run is driven here any more.
