@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"sibyl/internal/council"
@@ -130,7 +129,7 @@ func (s *Server) desk(ctx context.Context) (*council.Desk, error) {
 }
 
 func (s *Server) listCouncilSessions(ctx context.Context, in *councilList) (f CouncilSessions, err error) {
-	if in.After != "" && (len(in.After) < stampLength || !isID(in.After)) {
+	if _, _, isID := session.ParseID(in.After); in.After != "" && !isID {
 		return f, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.",
 			"Take next of the part of the list before, as it is.")
 	}
@@ -152,7 +151,7 @@ func (s *Server) listCouncilSessions(ctx context.Context, in *councilList) (f Co
 		})
 	}
 	all = slices.DeleteFunc(all, func(m session.Session) bool {
-		return in.Runs != "" && !desk.IsAbout(in.Runs, m.ID) || in.After != "" && !olderThan(m.ID, in.After)
+		return in.Runs != "" && !desk.IsAbout(in.Runs, m.ID) || in.After != "" && !session.Newer(in.After, m.ID)
 	})
 	f.Skipped = skipped
 	f.Sessions = toForms(all[:min(in.Limit, len(all))], councilSummary)
@@ -171,18 +170,6 @@ func councilSummary(m session.Session) CouncilSummary {
 		}
 	}
 	return f
-}
-
-// stampLength is the length of the time with which the id of a session begins: 2025-12-20_10-30-00.
-const stampLength = len("2025-12-20_10-30-00")
-
-// olderThan says that a session comes after another one in a list. The other one may be gone. The number behind the
-// time has at least two digits, so a longer one is higher.
-func olderThan(id, other string) bool {
-	second, rest, otherSecond, otherRest := id[:stampLength], id[stampLength:], other[:stampLength],
-		other[stampLength:]
-	return cmp.Or(strings.Compare(second, otherSecond), cmp.Compare(len(rest), len(otherRest)),
-		strings.Compare(rest, otherRest)) < 0
 }
 
 func (s *Server) beginCouncil(ctx context.Context, in *withBody[CouncilBegin]) (*withLocation[council.Opened], error) {

@@ -32,8 +32,8 @@ func Newer(id, other string) bool { return newestFirst(id, other) < 0 }
 
 // newestFirst compares two ids for sorting, the later one first.
 func newestFirst(a, b string) int {
-	at, n, _ := parseID(a)
-	bt, m, _ := parseID(b)
+	at, n, _ := ParseID(a)
+	bt, m, _ := ParseID(b)
 	return cmp.Or(bt.Compare(at), cmp.Compare(m, n), strings.Compare(a, b))
 }
 
@@ -53,7 +53,7 @@ func (s *Store) List(ctx context.Context) (all []Session, skipped []Skipped, err
 			return nil, nil, err
 		}
 		name := info.Name()
-		_, _, isID := parseID(name)
+		_, _, isID := ParseID(name)
 		switch {
 		case strings.HasPrefix(name, "."):
 		case info.Mode()&fs.ModeSymlink != 0:

@@ -101,7 +101,7 @@ func (r *repairJob) report(mend Mend, file, format string, args ...any) {
 
 // replaceMetadata keeps a damaged metadata.json aside and starts with an empty session.
 func (r *repairJob) replaceMetadata(id string, damaged *Damaged) error {
-	at, _, _ := parseID(id)
+	at, _, _ := ParseID(id)
 	*r.Session = Session{}
 	r.Defaults()
 	r.ID, r.State, r.CreatedAt = id, Collecting, at

@@ -149,7 +149,7 @@ func (s *Session) Began() time.Time {
 	if !s.CreatedAt.IsZero() {
 		return s.CreatedAt
 	}
-	at, _, _ := parseID(s.ID)
+	at, _, _ := ParseID(s.ID)
 	return at
 }
 
@@ -177,9 +177,9 @@ func (s *Session) hasStatus(status Status) bool {
 // stamp is the layout of an id without its number.
 const stamp = "2006-01-02_15-04-05"
 
-// parseID splits an id into its time and the number among the sessions of that second, from 1. Only this exact form is
+// ParseID splits an id into its time and the number among the sessions of that second, from 1. Only this exact form is
 // an id, so an id is never a path.
-func parseID(id string) (at time.Time, number int, ok bool) {
+func ParseID(id string) (at time.Time, number int, ok bool) {
 	second, rest := id[:min(len(id), len(stamp))], id[min(len(id), len(stamp)):]
 	if rest != "" {
 		digits, numbered := strings.CutPrefix(rest, "_")

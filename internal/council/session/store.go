@@ -141,7 +141,7 @@ func (s *Store) open(create bool) (*os.Root, error) {
 // rootWith gives the folder of all sessions, after checking that it contains this one. ErrNotFound if id is not a valid
 // id or not a folder; a symbolic link is not one.
 func (s *Store) rootWith(id string) (*os.Root, error) {
-	if _, _, ok := parseID(id); !ok {
+	if _, _, ok := ParseID(id); !ok {
 		return nil, errNoSession(id)
 	}
 	root, err := s.open(false)
