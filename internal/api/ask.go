@@ -33,7 +33,7 @@ func (s *Server) askRoutes() {
 
 // ask begins a run, and answers with what happens in it. The run continues when the client goes away: its events are at
 // the run's address.
-func (s *Server) ask(ctx context.Context, in *keyed[Ask]) (*huma.StreamResponse, error) {
+func (s *Server) ask(ctx context.Context, in *Keyed[Ask]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Key: in.Key}
 	said := assistant.GivenOptions{JSON: in.Body.Options}
 	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
@@ -142,7 +142,7 @@ func (s *Server) chatRoutes() {
 }
 
 // chat begins a run, and answers with its response. The run continues when the client goes away.
-func (s *Server) chat(ctx context.Context, in *keyed[Chat]) (*huma.StreamResponse, error) {
+func (s *Server) chat(ctx context.Context, in *Keyed[Chat]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Key: in.Key}
 	said := assistant.GivenOptions{Base: taskchat.Options{Model: in.Body.Model}}
 	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {

@@ -102,7 +102,6 @@ func (s *Server) councilRoutes() {
 		summary: "An oracle with its text"}, s.getCouncilOracle)
 	s.councilEntryRoutes(tag)
 	s.councilRunRoutes(tag)
-	s.sittingRoutes(tag)
 }
 
 // openCouncil opens a session of the requesting user. It first repairs what runs have left, if the user may change it.

@@ -48,9 +48,7 @@ type CouncilPrompts struct {
 // sessionRequest is a request that begins a run about a session of the Council.
 type sessionRequest[T any] struct {
 	SessionPath
-	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
-	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
-	Body T
+	Keyed[T]
 }
 
 func (s *Server) councilRunRoutes(tag string) {
@@ -65,6 +63,8 @@ func (s *Server) councilRunRoutes(tag string) {
 		summary: "Have the recordings of a session written down", status: http.StatusAccepted}, s.transcribeCouncil)
 	registerForm(s, route{id: "previewCouncil", at: "POST " + councilSessionPath + "/preview", tag: tag,
 		summary: "The very prompts of oracles; nobody is asked"}, s.previewCouncil)
+	registerForm(s, route{id: "listCouncilSittings", at: "GET " + councilSessionPath + "/sittings", tag: tag,
+		summary: "What oracles were asked in a session, and what came of it", whole: true}, s.listSittings)
 }
 
 // resolveOracles makes the options of a run from a question, with the ids of the oracles and the chair in place of
@@ -234,11 +234,6 @@ type CouncilSentence struct {
 	By       []council.Seat `json:"by" doc:"Whose answers hold the words that the chair quotes for it."`
 	Unproven []council.Seat `json:"unproven" doc:"Whom the chair names as well, though their answers do not hold what it quotes. Nobody here or in by: it is the chair's own."`
 	Minority bool           `json:"minority,omitempty"`
-}
-
-func (s *Server) sittingRoutes(tag string) {
-	registerForm(s, route{id: "listCouncilSittings", at: "GET " + councilSessionPath + "/sittings", tag: tag,
-		summary: "What oracles were asked in a session, and what came of it", whole: true}, s.listSittings)
 }
 
 func (s *Server) listSittings(ctx context.Context, in *struct {

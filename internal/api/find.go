@@ -6,11 +6,6 @@ import (
 	"sibyl/internal/service"
 )
 
-func (s *Server) findRoutes() {
-	registerForm(s, route{id: "find", at: "GET /api/find", tag: "sessions", whole: true,
-		summary: "Find words in titles, and in all that was asked, said and answered"}, s.find)
-}
-
 func (s *Server) find(ctx context.Context, in *struct {
 	Words     string `query:"q" required:"true" minLength:"1" maxLength:"1000" doc:"The words; all must be there, whatever their case and accents."`
 	Assistant string `query:"assistant" doc:"Only what is of this assistant."`

@@ -92,7 +92,7 @@ func (s *Server) listInquiries(ctx context.Context, in *Paging) (f Inquiries, er
 	return f, err
 }
 
-func (s *Server) beginInquiry(ctx context.Context, in *keyed[InquiryBegin]) (*withLocation[InquiryBegun], error) {
+func (s *Server) beginInquiry(ctx context.Context, in *Keyed[InquiryBegin]) (*withLocation[InquiryBegun], error) {
 	said := assistant.GivenOptions{Base: in.Body.Options}
 	r := service.Request{Assistant: inquiry.Name, Words: in.Body.Hypothesis, Key: in.Key}
 	begun, err := s.submitWords(ctx, r, said)

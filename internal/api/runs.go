@@ -21,8 +21,8 @@ type Begin struct {
 	Options json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
 }
 
-// keyed is a request that begins a run.
-type keyed[T any] struct {
+// Keyed is a request that begins a run. It has a capital letter as SessionPath has.
+type Keyed[T any] struct {
 	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
 	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
 	Body T
@@ -74,6 +74,10 @@ func (s *Server) runRoutes() {
 		summary: "Answer no to the calls that a run waits to be allowed"}, s.declineRun)
 	registerForm(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag,
 		summary: "Why a run did what it did", whole: true}, s.explainRun)
+	registerForm(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run",
+		whole: true}, s.treeOfRun)
+	registerForm(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag,
+		summary: "What an effect of a run sent, and what came back", whole: true}, s.getReceipt)
 }
 
 // withLocation is a body with the address of what was begun.
@@ -85,7 +89,7 @@ type withLocation[T any] struct {
 // runPath is the address of a run.
 func runPath(id string) string { return "/api/runs/" + id }
 
-func (s *Server) beginRun(ctx context.Context, in *keyed[Begin]) (*withLocation[Begun], error) {
+func (s *Server) beginRun(ctx context.Context, in *Keyed[Begin]) (*withLocation[Begun], error) {
 	r := in.Body.Request
 	r.Key = in.Key
 	begun, err := s.submitWords(ctx, r, assistant.GivenOptions{JSON: in.Body.Options})
@@ -285,14 +289,6 @@ type TreeNode struct {
 type RecordPath struct {
 	RunPath
 	Record int64 `path:"record" minimum:"0" doc:"The number of the record."`
-}
-
-func (s *Server) whyRoutes() {
-	const one, tag = "/api/runs/{run}", "runs"
-	registerForm(s, route{id: "treeOfRun", at: "GET " + one + "/tree", tag: tag, summary: "The tree that decides in a run",
-		whole: true}, s.treeOfRun)
-	registerForm(s, route{id: "getReceipt", at: "GET " + one + "/receipts/{record}", tag: tag,
-		summary: "What an effect of a run sent, and what came back", whole: true}, s.getReceipt)
 }
 
 func (s *Server) treeOfRun(ctx context.Context, in *RunPath) (Tree, error) {

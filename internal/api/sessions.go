@@ -92,6 +92,8 @@ func (s *Server) sessionRoutes() {
 		summary: "All that was decided and done in a session", whole: true}, s.auditSession)
 	registerForm(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag,
 		summary: "What the runs of a session cost, where models have prices", whole: true}, s.sessionCosts)
+	registerForm(s, route{id: "find", at: "GET /api/find", tag: tag, whole: true,
+		summary: "Find words in titles, and in all that was asked, said and answered"}, s.find)
 }
 
 func (s *Server) listSessions(ctx context.Context, in *sessionList) (f Sessions, err error) {

@@ -123,7 +123,7 @@ func byPerson(ctx context.Context, key string) task.By {
 	return task.By{Owner: string(ownerOf(ctx)), Actor: byHTTP, Key: key}
 }
 
-func (s *Server) addTask(ctx context.Context, in *keyed[NewTask]) (*withBody[task.Task], error) {
+func (s *Server) addTask(ctx context.Context, in *Keyed[NewTask]) (*withBody[task.Task], error) {
 	t, _, err := s.config.Tasks.Add(context.WithoutCancel(ctx), byPerson(ctx, in.Key), in.Body.Title,
 		in.Body.Description)
 	return &withBody[task.Task]{t}, err
@@ -159,7 +159,7 @@ func (s *Server) deleteTask(ctx context.Context, in *struct {
 	return was, err
 }
 
-func (s *Server) undoTask(ctx context.Context, in *keyed[TaskUndo]) (task.Change, error) {
+func (s *Server) undoTask(ctx context.Context, in *Keyed[TaskUndo]) (task.Change, error) {
 	by := byPerson(ctx, in.Key)
 	return s.config.Tasks.UndoChange(context.WithoutCancel(ctx), by, in.Body.Change)
 }
