@@ -20,10 +20,8 @@
 package api
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -213,15 +211,11 @@ func (s *Server) describe() error {
 	}
 	doc := s.api.OpenAPI()
 	tidyDescription(doc)
-	b := &bytes.Buffer{}
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(doc); err != nil {
+	text, err := encodeForFile(doc, true)
+	if err != nil {
 		return fmt.Errorf("OpenAPI description: %w", err)
 	}
-	var err error
-	s.description = b.Bytes()
+	s.description = []byte(text)
 	if s.descriptionYAML, err = doc.YAML(); err != nil {
 		return fmt.Errorf("OpenAPI description: %w", err)
 	}

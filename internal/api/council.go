@@ -129,8 +129,7 @@ func (s *Server) desk(ctx context.Context) (*council.Desk, error) {
 
 func (s *Server) listCouncilSessions(ctx context.Context, in *councilList) (f CouncilSessions, err error) {
 	if _, _, isID := session.ParseID(in.After); in.After != "" && !isID {
-		return f, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.",
-			"Take next of the part of the list before, as it is.")
+		return f, noPlace()
 	}
 	desk, err := s.desk(ctx)
 	if err != nil {

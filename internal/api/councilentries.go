@@ -178,8 +178,7 @@ func (s *Server) addWords(
 	}
 	var words CouncilWords
 	if err := decodeStrictly(raw, &words); err != nil {
-		return added, newProblem(http.StatusBadRequest, "invalid_request", "The body is wrong: "+err.Error()+".",
-			"It is an object with the property text.")
+		return added, badRequest("The body is wrong: "+err.Error()+".", "It is an object with the property text.")
 	}
 	added.Entry, err = desk.AddText(r.Context(), id, words.Text)
 	return added, err

@@ -214,7 +214,7 @@ func (s *Server) watchRun(ctx context.Context, in *RunResumption) (*huma.StreamR
 
 // unknownEventID is the problem of an event id that this stream never had.
 func unknownEventID() *Problem {
-	return newProblem(http.StatusBadRequest, "invalid_request", "The id of the last event is not one of this stream.",
+	return badRequest("The id of the last event is not one of this stream.",
 		"Send the id of an event as it came, or none.")
 }
 

@@ -207,6 +207,14 @@ func (s *Server) isForgeable(r *http.Request) bool {
 	return r.Header["Authorization"] == nil && s.isFromAnotherSite(r) // no browser adds this header by itself
 }
 
+func crossSite(hint string) *Problem {
+	return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.", hint)
+}
+
+func noToken() *Problem {
+	return unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
+}
+
 func unauthorized(challenge, kind, detail string) *Problem {
 	return newProblem(http.StatusUnauthorized, kind, detail,
 		"Send a token as ‘Authorization: Bearer TOKEN’, or sign in at /.").with("WWW-Authenticate", challenge)
@@ -218,12 +226,11 @@ func cookieName(x *requestInfo) string { return "sibyl_" + x.port() }
 // identify finds the user of a request by its token.
 func (s *Server) identify(x *requestInfo, r *http.Request) *Problem {
 	if s.isForgeable(r) {
-		return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
-			"Programs send a token in the header Authorization.")
+		return crossSite("Programs send a token in the header Authorization.")
 	}
 	secret, kind := secretOf(x, r)
 	if kind == "" {
-		return unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
+		return noToken()
 	}
 	t, err := s.config.Users.Check(r.Context(), secret)
 	switch {
@@ -264,8 +271,7 @@ func (s *Server) checkAccess(w http.ResponseWriter, r *http.Request, op *huma.Op
 	x := infoOf(r.Context())
 	if isOpen(op) {
 		if s.isForgeable(r) {
-			return newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
-				"Open the address that you were given in a browser, as it is.")
+			return crossSite("Open the address that you were given in a browser, as it is.")
 		}
 		return s.readBody(w, r, op)
 	}
@@ -319,14 +325,13 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, op *huma.Opera
 	var netErr net.Error
 	switch {
 	case errors.As(err, &netErr) && netErr.Timeout():
-		return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.",
-			fmt.Sprintf("Send it within %s.", within)).closing()
+		return slowBody(fmt.Sprintf("Send it within %s.", within))
 	case err != nil:
 		return brokenBody()
 	case int64(len(body)) > most:
 		return tooLarge(most)
 	case op.RequestBody == nil && len(body) > 0:
-		return newProblem(http.StatusBadRequest, "invalid_request", "This route takes no body.", "Send it without one.")
+		return badRequest("This route takes no body.", "Send it without one.")
 	}
 	if x.token.User != "" && r.ContentLength < 0 {
 		if p := s.spendBytes(x, len(body)); p != nil {
@@ -335,6 +340,10 @@ func (s *Server) readBody(w http.ResponseWriter, r *http.Request, op *huma.Opera
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return nil
+}
+
+func slowBody(hint string) *Problem {
+	return newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.", hint).closing()
 }
 
 func tooLarge(most int64) *Problem {

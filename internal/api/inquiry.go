@@ -247,7 +247,7 @@ func (s *Server) verifyInquiry(ctx context.Context, in *struct {
 	}
 	return s.answerUpload(ctx, func(w http.ResponseWriter, r *http.Request) {
 		var report record.Report
-		var err error = newProblem(http.StatusBadRequest, "invalid_request", "The name of the folder is empty.",
+		var err error = badRequest("The name of the folder is empty.",
 			"Name a folder of documents, or leave “documents” out.")
 		if folder != "" || !r.URL.Query().Has("documents") {
 			report, err = s.verifyBody(w, r, folder)
@@ -272,8 +272,7 @@ func (s *Server) verifyBody(w http.ResponseWriter, r *http.Request, folder strin
 		return f, err
 	}
 	if len(content) == 0 {
-		return f, newProblem(http.StatusBadRequest, "invalid_request", "The request has no body.",
-			"Send an evidence page, or a session.")
+		return f, badRequest("The request has no body.", "Send an evidence page, or a session.")
 	}
 	ctx := r.Context()
 	done, p := s.readWhole(ctx, infoOf(ctx))

@@ -130,8 +130,8 @@ func (in *intake) Read(p []byte) (int, error) {
 	case in.size > in.most:
 		in.problem = tooLarge(in.most)
 	case errors.As(err, &slow) && slow.Timeout():
-		in.problem = newProblem(http.StatusRequestTimeout, "slow_body", "The body took too long to arrive.",
-			fmt.Sprintf("Send at least %d KiB within %s.", intakePace>>10, in.s.config.Limits.Read)).closing()
+		in.problem = slowBody(fmt.Sprintf("Send at least %d KiB within %s.", intakePace>>10,
+			in.s.config.Limits.Read))
 	case err != nil && !errors.Is(err, io.EOF):
 		in.problem = brokenBody()
 	default:
@@ -171,21 +171,18 @@ func (in *intake) spend(n int) *Problem {
 // fileInForm finds the file in a form, and its name. It skips the fields before it.
 func fileInForm(from io.Reader, boundary string) (label string, file io.Reader, err error) {
 	if boundary == "" {
-		return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form has no boundary.",
-			"Its content type names one.")
+		return "", nil, badRequest("The form has no boundary.", "Its content type names one.")
 	}
 	form := multipart.NewReader(from, boundary)
 	for {
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF):
-			return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form has no file.",
-				"It is the field ‘file’.")
+			return "", nil, badRequest("The form has no file.", "It is the field ‘file’.")
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return "", nil, brokenBody()
 		case err != nil:
-			return "", nil, newProblem(http.StatusBadRequest, "invalid_request", "The form can't be read.",
-				"Send it as browsers do, or send the file as it is.")
+			return "", nil, badRequest("The form can't be read.", "Send it as browsers do, or send the file as it is.")
 		case part.FormName() == "file":
 			return part.FileName(), part, nil
 		}

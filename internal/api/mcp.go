@@ -49,11 +49,10 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 // programs.
 func (s *Server) admitMessage(w http.ResponseWriter, r *http.Request, x *requestInfo) (release func(), p *Problem) {
 	if s.isFromAnotherSite(r) {
-		return nil, newProblem(http.StatusForbidden, "cross_site", "A page of another site or port made this request.",
-			"Connect with a program, not from a page.")
+		return nil, crossSite("Connect with a program, not from a page.")
 	}
 	if r.Header["Authorization"] == nil {
-		return nil, unauthorized(`Bearer realm="sibyl"`, "no_token", "The request does not say who asks.")
+		return nil, noToken()
 	}
 	if p := s.identify(x, r); p != nil {
 		return nil, p

@@ -51,6 +51,11 @@ func newProblem(status int, kind, detail, hint string) *Problem {
 		Status: status, Kind: kind, Detail: detail, Hint: hint, header: http.Header{}}
 }
 
+// badRequest is the problem of a request that is not as its route takes it.
+func badRequest(detail, hint string) *Problem {
+	return newProblem(http.StatusBadRequest, "invalid_request", detail, hint)
+}
+
 // with sets a header of the answer.
 func (p *Problem) with(name, value string) *Problem {
 	p.header.Set(name, value)
@@ -124,8 +129,7 @@ func (s *Server) humaProblem(op *huma.Operation, m *huma.ErrorModel) *Problem {
 	if m.Status != http.StatusUnprocessableEntity && m.Status != http.StatusBadRequest { // nothing else is left to huma
 		return newProblem(m.Status, "internal", "Something went wrong in the server.", "")
 	}
-	p := newProblem(http.StatusBadRequest, "invalid_request", "The request has no body.",
-		"The description at /openapi.json says what belongs into a request.")
+	p := badRequest("The request has no body.", "The description at /openapi.json says what belongs into a request.")
 	if len(m.Errors) > 0 {
 		p.Detail = s.complaint(op, m.Errors[0])
 	}

@@ -112,8 +112,7 @@ func (s *Server) submitWords(
 	ctx context.Context, r service.Request, said assistant.GivenOptions,
 ) (begun service.Submitted, err error) {
 	if strings.TrimSpace(r.Words) == "" {
-		return begun, newProblem(http.StatusBadRequest, "invalid_request", "There are no words to answer.",
-			"Say what you ask, in words.")
+		return begun, badRequest("There are no words to answer.", "Say what you ask, in words.")
 	}
 	if r.Session != "" && !isID(r.Session) {
 		return begun, journal.ErrNotFound

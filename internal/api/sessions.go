@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
 	"time"
 
 	"sibyl/internal/journal"
@@ -21,10 +20,13 @@ type Paging struct {
 func (p Paging) cursor() (journal.Cursor, error) {
 	c, err := journal.ParseCursor(p.After)
 	if err != nil || !c.IsZero() && !isID(c.ID) {
-		return c, newProblem(http.StatusBadRequest, "invalid_request", "The parameter after is no place in a list.",
-			"Take next of the part of the list before, as it is.")
+		return c, noPlace()
 	}
 	return c, nil
+}
+
+func noPlace() *Problem {
+	return badRequest("The parameter after is no place in a list.", "Take next of the part of the list before, as it is.")
 }
 
 // nextCursor says where a list continues after its last entry; "" if there are fewer entries than were asked for.
@@ -49,8 +51,7 @@ func isID(text string) bool {
 func checkFilters(names ...string) error {
 	for _, name := range names {
 		if name != "" && !isID(name) {
-			return newProblem(http.StatusBadRequest, "invalid_request", "A list can't be filtered so.",
-				"Ids and names are of ASCII letters, digits, ‘-’, ‘_’ and ‘.’.")
+			return badRequest("A list can't be filtered so.", "Ids and names are of ASCII letters, digits, ‘-’, ‘_’ and ‘.’.")
 		}
 	}
 	return nil
