@@ -161,7 +161,7 @@ func (s *Server) listRuns(ctx context.Context, in *runList) (f Runs, err error) 
 		f.Next = nextCursor(in.Limit, f.Runs)
 	}
 	if err == nil && in.Used {
-		err = s.config.Service.AddUsage(ctx, f.Runs, costTime)
+		err = s.config.Service.AddUsage(ctx, f.Runs)
 	}
 	return f, err
 }

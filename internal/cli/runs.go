@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf16"
 
 	"github.com/spf13/cobra"
@@ -53,7 +52,7 @@ func (c *command) runList() *cobra.Command {
 			if !c.asJSON && f.Assistant == "" { // members are left out: their sitting is listed
 				rows = slices.DeleteFunc(rows, func(r service.Row) bool { return r.Assistant == council.MemberName })
 			}
-			return rows, a.Service.AddUsage(ctx, rows, countingTime)
+			return rows, a.Service.AddUsage(ctx, rows)
 		})
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
 	cmd.Flags().BoolVar(&waiting, "waiting", false,
@@ -63,9 +62,6 @@ func (c *command) runList() *cobra.Command {
 	cmd.MarkFlagsMutuallyExclusive("open", "waiting")
 	return cmd
 }
-
-// countingTime limits the counting of the tokens and costs of listed runs; those not reached have none.
-const countingTime = 5 * time.Second
 
 // runLine is a run in a list: state, title, assistant, duration, tokens and cost, and below why it was set aside.
 func runLine(r service.Row, currency string) string {

@@ -118,9 +118,12 @@ func (s *Service) Waiting(ctx context.Context, owner journal.Owner, f journal.Fi
 	return all[:min(len(all), limit)], nil
 }
 
-// AddUsage adds their usage to rows until within has passed. The remaining, removed or unreadable runs get none.
-func (s *Service) AddUsage(ctx context.Context, rows []Row, within time.Duration) error {
-	limited, cut := context.WithTimeout(ctx, within)
+// usageTime bounds AddUsage.
+const usageTime = 5 * time.Second
+
+// AddUsage adds their usage to rows until usageTime has passed. The remaining, removed or unreadable runs get none.
+func (s *Service) AddUsage(ctx context.Context, rows []Row) error {
+	limited, cut := context.WithTimeout(ctx, usageTime)
 	defer cut()
 	for i := range rows {
 		used, err := s.usageOfRun(limited, rows[i].Run)
