@@ -150,11 +150,7 @@ func (a *App) waitingRuns(ctx context.Context) (w telemetry.Waiting, err error) 
 // prices returns those of the settings, or the public ones.
 func (a *App) prices() *service.Prices {
 	set := a.Config.Prices.OrPublic()
-	return &service.Prices{Currency: set.Currency, Limit: set.Limit, Of: func(model string, input, cached,
-		output int) (float64, bool) {
-		p, known := set.Find(model)
-		return p.Of(input, cached, output), known
-	}}
+	return &service.Prices{Currency: set.Currency, Limit: set.Limit, Of: set.Cost}
 }
 
 // operation returns what operators of the server may see.

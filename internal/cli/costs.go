@@ -30,8 +30,8 @@ func spendingOf(prices config.Prices, used []assistant.Usage) spending {
 	total, priced := 0.0, true
 	for _, u := range used {
 		s.Input, s.Cached, s.Output = s.Input+u.Input, s.Cached+u.Cached, s.Output+u.Output
-		p, known := prices.Find(u.Model)
-		total, priced = total+p.Of(u.Input, u.Cached, u.Output), priced && known
+		cost, known := prices.Cost(u.Model, u.Input, u.Cached, u.Output)
+		total, priced = total+cost, priced && known
 	}
 	if priced {
 		s.Cost = &total
@@ -138,7 +138,7 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 	}
 	priced, unpriced := false, []string{}
 	for _, u := range whole.Used {
-		if _, known := c.prices.Find(u.Model); known {
+		if _, known := c.prices.Cost(u.Model, u.Input, u.Cached, u.Output); known {
 			priced = true
 		} else if !slices.Contains(unpriced, u.Model) {
 			unpriced = append(unpriced, u.Model)

@@ -18,12 +18,6 @@ type Price struct {
 	Output float64
 }
 
-// Of returns the cost of these tokens; cached ones are part of the input.
-func (p Price) Of(input, cached, output int) float64 {
-	cached = min(cached, input)
-	return (float64(input-cached)*p.Input + float64(cached)*p.Cached + float64(output)*p.Output) / 1e6
-}
-
 // Prices are the costs of models.
 type Prices struct {
 	// Models are by provider:model, in which * stands for anything.
@@ -34,13 +28,16 @@ type Prices struct {
 	Public string  // the date of the public prices that they are; "": the person has set them
 }
 
-// Find returns the price of a model: that of the longest matching name.
-func (p Prices) Find(model string) (Price, bool) {
+// Cost returns the cost of these tokens at the price of a model: that of the longest matching name. Cached tokens are
+// part of the input. Without a price it returns false.
+func (p Prices) Cost(model string, input, cached, output int) (float64, bool) {
 	names := slices.DeleteFunc(sortedNames(p.Models), func(name string) bool { return !matchesName(name, model) })
 	if len(names) == 0 {
-		return Price{}, false
+		return 0, false
 	}
-	return p.Models[slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) })], true
+	price := p.Models[slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(len(a), len(b)) })]
+	cached = min(cached, input)
+	return (float64(input-cached)*price.Input + float64(cached)*price.Cached + float64(output)*price.Output) / 1e6, true
 }
 
 // matchesName reports whether a name with stars matches a model.

@@ -16,12 +16,12 @@ models:
 `)
 	for model, want := range map[string]float64{"a:b-1": 1*2 + 1*0.5 + 8, "a:b-1-mini": 2*3 + 4, "x:b-1/c:d": 3,
 		"a:b": 3} {
-		p, known := cfg.Prices.Find(model)
-		if got := p.Of(2e6, 1e6, 1e6); !known || got != want {
+		if got, known := cfg.Prices.Cost(model, 2e6, 1e6, 1e6); !known || got != want {
 			t.Errorf("%s costs %v (known: %v), not %v", model, got, known, want)
 		}
 	}
-	if _, known := (Prices{Models: map[string]Price{"a:b": {}}}).Find("a:bc"); known || cfg.Prices.Currency != "EUR" {
+	if _, known := (Prices{Models: map[string]Price{"a:b": {}}}).Cost("a:bc", 1, 0, 1); known ||
+		cfg.Prices.Currency != "EUR" {
 		t.Errorf("a name without a star fits another model, or the currency is %q", cfg.Prices.Currency)
 	}
 }
@@ -38,7 +38,7 @@ func TestPublicPricesStandInWhereTheSettingsHaveNone(t *testing.T) {
 	}
 	for model, known := range map[string]bool{"openai:gpt-5-nano": true, "openai:gpt-5-nano-2025-08-07": true,
 		"openai:gpt-5-nano-audio": false, "ollama:gpt-5-nano": false} {
-		if _, found := public.Find(model); found != known {
+		if _, found := public.Cost(model, 1, 0, 1); found != known {
 			t.Errorf("%s has a price: %t", model, found)
 		}
 	}
