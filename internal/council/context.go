@@ -2,8 +2,6 @@ package council
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,13 +24,7 @@ import (
 // journalName gives the id of the journal's session for the runs of a Council session, after n earlier ones were
 // removed. It is computed, so that the folder need not store it.
 func journalName(owner journal.Owner, id string, n int) string {
-	return idOf("council", string(owner), id, strconv.Itoa(n))
-}
-
-// idOf computes an id from parts: the same parts give the same id.
-func idOf(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
+	return run.IDOf("council", string(owner), id, strconv.Itoa(n))
 }
 
 // JournalSession gives the id of the journal's session for the runs of a Council session. The journal may not have it

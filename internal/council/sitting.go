@@ -45,7 +45,7 @@ func callOracles() bt.Leaf {
 		func(i in, o *out) error {
 			o.Calls = nil
 			for _, seat := range i.Oracles {
-				call := MemberPayload{Oracle: seat, Run: idOf(i.Sitting, seat.ID)}
+				call := MemberPayload{Oracle: seat, Run: run.IDOf(i.Sitting, seat.ID)}
 				o.Calls = append(o.Calls, call)
 				o.Events = append(o.Events, OracleAsked{Oracle: seat.Name, ID: seat.ID, Run: call.Run})
 			}

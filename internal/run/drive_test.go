@@ -431,3 +431,10 @@ func TestIDsSortByTimeAndAreUnique(t *testing.T) {
 		seen[id] = true
 	}
 }
+
+// The journal has ids that earlier builds computed.
+func TestIDOfPartsIsAlwaysTheSame(t *testing.T) {
+	if id := run.IDOf("run", "ada", "k"); id != "1rtkftakbch4c27c" || id == run.IDOf("run", "adak") {
+		t.Errorf("it is %s", id)
+	}
+}

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/base32"
 	"encoding/binary"
 	"fmt"
 	"log/slog"
 	"maps"
+	"strings"
 	"sync"
 	"time"
 
@@ -195,15 +197,8 @@ func NewEngine(c Config) (*Engine, error) {
 	if c.Store == nil || c.Holder == "" {
 		return nil, fmt.Errorf("an engine wants a store and a holder")
 	}
-	if c.Lease == 0 {
-		c.Lease = 8 * time.Second
-	}
-	if c.Heartbeat == 0 {
-		c.Heartbeat = time.Second
-	}
-	if c.StopGrace == 0 {
-		c.StopGrace = 3 * time.Second
-	}
+	c.Lease, c.Heartbeat = cmp.Or(c.Lease, 8*time.Second), cmp.Or(c.Heartbeat, time.Second)
+	c.StopGrace = cmp.Or(c.StopGrace, 3*time.Second)
 	if c.Clock == nil {
 		c.Clock = realClock{}
 	}
@@ -234,12 +229,14 @@ func NewEngine(c Config) (*Engine, error) {
 func NewID(now time.Time) string {
 	var b [10]byte
 	binary.BigEndian.PutUint64(b[:8], uint64(now.UnixMicro())<<8)
-	if _, err := rand.Read(b[7:]); err != nil {
-		panic(err) // the kernel's source of randomness does not fail
-	}
-	var id [16]byte
-	idEncoding().Encode(id[:], b[:])
-	return string(id[:])
+	_, _ = rand.Read(b[7:]) // which never fails
+	return idEncoding().EncodeToString(b[:])
+}
+
+// IDOf computes an id from parts: the same parts always give the same one.
+func IDOf(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return idEncoding().EncodeToString(sum[:10])
 }
 
 // idEncoding encodes ids so that they sort like the bytes they encode.

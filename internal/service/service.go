@@ -9,8 +9,6 @@ package service
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"errors"
 	"fmt"
 	"reflect"
@@ -100,7 +98,7 @@ func (s *Service) assistantNamed(name string) (*assistant.Assistant, error) {
 // Assistants lists the assistants of this program.
 func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.config.Assistants) }
 
-// decodeOptions turns an assistant.Said into the options of its assistant, with the settings; others stay as they are.
+// decodeOptions turns an assistant.GivenOptions into the options of its assistant, with the settings; others stay as they are.
 func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) {
 	remote, ok := given.(assistant.GivenOptions)
 	switch {
@@ -229,17 +227,11 @@ func (s *Service) findSubmitted(ctx context.Context, owner journal.Owner, r Requ
 	if r.Key == "" {
 		return Submitted{}, journal.ErrNotFound
 	}
-	row, err := s.config.Store.Run(ctx, owner, idFromKey("run", owner, r.Key))
+	row, err := s.config.Store.Run(ctx, owner, run.IDOf("run", string(owner), r.Key))
 	if err == nil && row.Assistant != r.Assistant {
 		err = ErrKeyUsed
 	}
 	return Submitted{Run: row.ID, Session: row.Session}, err
-}
-
-// idFromKey derives the id of a run or session from an owner's key: always the same one.
-func idFromKey(what string, owner journal.Owner, key string) string {
-	sum := sha256.Sum256([]byte(what + "\x00" + string(owner) + "\x00" + key))
-	return strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(sum[:10]))
 }
 
 // makeSpec checks a request and makes the spec of its run, writing nothing. late: another run was waited for.
@@ -280,7 +272,7 @@ func (s *Service) makeSpec(
 	}
 	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree, spec.Replaces = owner, a.Name, file, text, r.Replaces
 	if r.Key != "" {
-		spec.ID = idFromKey("run", owner, r.Key)
+		spec.ID = run.IDOf("run", string(owner), r.Key)
 	}
 	sessionID := spec.Session
 	spec.Session = r.Session
@@ -301,7 +293,7 @@ func (s *Service) assignSession(ctx context.Context, spec *run.Spec, sessionID, 
 			return err
 		}
 	case key != "":
-		spec.Session = idFromKey("session", spec.Owner, key)
+		spec.Session = run.IDOf("session", string(spec.Owner), key)
 	default:
 		spec.Session = run.NewID(now)
 	}
