@@ -15,6 +15,7 @@ import (
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/council/session"
+	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
@@ -110,11 +111,8 @@ func (d Deps) specFrom(choose func(Options) specMaker) func(context.Context, ass
 }
 
 func runTitle(s session.Session, what string) string {
-	return text.Brief(what+": "+cmp.Or(s.Name, s.ID), mostTitle)
+	return text.Brief(what+": "+cmp.Or(s.Name, s.ID), journal.MostTitle)
 }
-
-// mostTitle is the maximum length of a run's title.
-const mostTitle = 72
 
 // gathered has everything from which a run of oracles is made.
 type gathered struct {

@@ -40,11 +40,8 @@ const usualLimit = 10
 // languages are the languages of the templates. A model asks in any language of a hypothesis.
 func languages() []string { return []string{"en", "de", "pt", "fr", "es"} }
 
-// mostHypothesis bounds a hypothesis, in characters, and mostTitle what lists show of it.
-const (
-	mostHypothesis = 4000
-	mostTitle      = 72
-)
+// mostHypothesis bounds a hypothesis, in characters.
+const mostHypothesis = 4000
 
 // claim is held by the running inquiry of an owner, so there is one at a time.
 const claim = "inquiry"
@@ -103,7 +100,7 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 		texts = append(texts, run.Text{Name: textHanded, Content: []byte(w.Handed)})
 	}
 	id := uuid.NewString()
-	return run.Spec{Session: id, Title: text.Brief(words, mostTitle), Texts: texts, Claims: []string{claim},
+	return run.Spec{Session: id, Title: text.Brief(words, journal.MostTitle), Texts: texts, Claims: []string{claim},
 		Given: Given{ID: id, Hypothesis: words, Language: code, Limit: cmp.Or(o.Limit, usualLimit),
 			Model: detective != model.OfflineRules, Detective: detective},
 		Env: Env{Detective: detective, Witness: w}}, nil

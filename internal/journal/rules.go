@@ -100,8 +100,7 @@ func newRun(r Run, recs []Record) (Run, error) {
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}
-	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary, r.Tries = Running, Millis(r.StartedAt), time.Time{},
-		"", nil, 0
+	r.Status, r.StartedAt, r.EndedAt, r.Reason, r.Summary, r.Tries = Running, Millis(r.StartedAt), time.Time{}, "", nil, 0
 	r.Records = int64(len(recs))
 	if r.LeaseHolder == "" {
 		r.LeaseUntil = time.Time{}
@@ -133,11 +132,9 @@ func (e End) check() error {
 	}
 	switch {
 	case len(e.Reason) > MaxReason:
-		return fmt.Errorf("the end's reason has %d bytes, at most %d are kept: %w",
-			len(e.Reason), MaxReason, ErrInvalid)
+		return fmt.Errorf("the end's reason has %d bytes, at most %d are kept: %w", len(e.Reason), MaxReason, ErrInvalid)
 	case len(e.Summary) > MaxSummary:
-		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w",
-			len(e.Summary), MaxSummary, ErrInvalid)
+		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w", len(e.Summary), MaxSummary, ErrInvalid)
 	}
 	for i, p := range e.Pending {
 		if p.ID == "" {
@@ -184,8 +181,7 @@ func checkBatch(recs []Record, next int64) error {
 	}
 	for i, rec := range recs {
 		if want := next + int64(i); rec.Seq != want {
-			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w",
-				i, rec.Seq, want, ErrInvalid)
+			return fmt.Errorf("record %d of the batch has the number %d, which should be %d: %w", i, rec.Seq, want, ErrInvalid)
 		}
 		if len(rec.Data) > MaxData {
 			return fmt.Errorf("record %d has %d bytes of data, at most %d are kept: %w",

@@ -18,6 +18,9 @@ func Clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }
 
+// MostTitle is how many characters a title should have at most.
+const MostTitle = 72
+
 // CheckTitle checks the title of a session.
 func CheckTitle(title string) error { return wantPlain("the title of a session", title) }
 
@@ -25,8 +28,7 @@ func CheckTitle(title string) error { return wantPlain("the title of a session",
 func wantPlain[T ~string](what string, texts ...T) error {
 	for _, text := range texts {
 		if !Plain(string(text)) {
-			return fmt.Errorf("%s is %q: text must be valid UTF-8 without the character NUL: %w",
-				what, text, ErrInvalid)
+			return fmt.Errorf("%s is %q: text must be valid UTF-8 without the character NUL: %w", what, text, ErrInvalid)
 		}
 	}
 	return nil

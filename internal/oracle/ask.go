@@ -295,4 +295,4 @@ func (a *Answer) approvalRows(env Env) []journal.Pending {
 }
 
 // Title is a question shortened to a line.
-func Title(question string) string { return text.Brief(question, 72) }
+func Title(question string) string { return text.Brief(question, journal.MostTitle) }

@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/text"
 )
 
 // longestList bounds the rows of one query: older runs and sessions are found only by their full ids.
@@ -320,14 +321,9 @@ func matchID[T any](what, name string, all []T, id func(T) string) (found T, err
 		strings.Join(ids[:min(mostMatches, len(ids))], ", "))
 }
 
-// Rename gives a session another title: redacted, in one line, at most 72 characters; an empty one is a UsageError.
+// Rename gives a session another title: redacted, in one line, cut at journal.MostTitle; an empty one is a UsageError.
 func (s *Service) Rename(ctx context.Context, owner journal.Owner, id, title string) error {
-	const most = 72
-	title = strings.Join(strings.Fields(journal.Clean(s.config.Redact(title))), " ")
-	if r := []rune(title); len(r) > most {
-		title = string(r[:most-1]) + "…"
-	}
-	if title == "" {
+	if title = text.Brief(journal.Clean(s.config.Redact(title)), journal.MostTitle); title == "" {
 		return asUsageError(&assistant.RequestError{Why: noTitle.With()})
 	}
 	return s.config.Store.RenameSession(ctx, owner, id, title)

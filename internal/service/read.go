@@ -85,7 +85,7 @@ func (c Conversation) Markdown() string {
 		fmt.Fprintf(b, "\nLeft out: %s, each replaced by a later one.\n", text.Count(c.Replaced, "earlier version"))
 	}
 	for _, x := range c.shown {
-		heading := text.Brief(x.Question, 72)
+		heading := text.Brief(x.Question, journal.MostTitle)
 		fmt.Fprintf(b, "\n## %s\n\n", heading)
 		if heading != x.Question { // it was shortened, or has several lines
 			fmt.Fprintf(b, "> %s\n\n", strings.ReplaceAll(x.Question, "\n", "\n> "))

@@ -25,9 +25,6 @@ import (
 // MaxMessage bounds a message, in characters.
 const MaxMessage = 4000
 
-// mostTitle bounds what lists show of a message.
-const mostTitle = 72
-
 // Retention is how long a conversation is kept that nobody uses (requirement 3, Conversation State).
 const Retention = 30 * 24 * time.Hour
 
@@ -117,7 +114,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if err != nil {
 		return run.Spec{}, fmt.Errorf("the prompt of the task assistant: %w", err)
 	}
-	spec := run.Spec{Title: text.Brief(words, mostTitle), Texts: []run.Text{{Name: promptText, Content: prompt}}}
+	spec := run.Spec{Title: text.Brief(words, journal.MostTitle), Texts: []run.Text{{Name: promptText, Content: prompt}}}
 	if b.Session != "" {
 		if env.Past, spec.Consume, err = d.readConversation(ctx, b, &given); err != nil {
 			return run.Spec{}, err

@@ -100,10 +100,8 @@ func (m *Mortal) Begin(ctx context.Context, b journal.Beginning) error {
 }
 
 // Append may be where it dies.
-func (m *Mortal) Append(
-	ctx context.Context, o journal.Owner, id string, recs []journal.Record, end *journal.End,
-) error {
-	return m.write(func() error { return m.Store.Append(ctx, o, id, recs, end) })
+func (m *Mortal) Append(ctx context.Context, o journal.Owner, id string, all []journal.Record, end *journal.End) error {
+	return m.write(func() error { return m.Store.Append(ctx, o, id, all, end) })
 }
 
 // Run is for the living.
