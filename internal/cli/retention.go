@@ -34,18 +34,13 @@ func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) e
 	for _, r := range removed {
 		fmt.Fprintln(c.Err, "· "+removedWords(r.Sessions, r.Unused))
 	}
-	if err != nil && ctx.Err() == nil && !retryable(err) {
+	if err != nil && ctx.Err() == nil && !journal.CannotWrite(err) {
 		return fmt.Errorf("removing old sessions: %w", err)
 	}
-	if err := a.ExpireWrites(ctx, at); err != nil && ctx.Err() == nil && !retryable(err) {
+	if err := a.ExpireWrites(ctx, at); err != nil && ctx.Err() == nil && !journal.CannotWrite(err) {
 		fmt.Fprintf(c.Err, "· what was kept of old writes could not be removed: %v\n", err)
 	}
 	return nil
-}
-
-// retryable says whether an error may be gone later: the journal is read-only, locked or full.
-func retryable(err error) bool {
-	return errors.Is(err, journal.ErrReadOnly) || errors.Is(err, journal.ErrLocked) || errors.Is(err, journal.ErrFull)
 }
 
 func removedWords(n int, age time.Duration) string {

@@ -52,8 +52,7 @@ func ParseCursor(text string) (Cursor, error) {
 	c := Cursor{At: time.UnixMilli(at).UTC(), ID: id}
 	if err != nil || numErr != nil || c.String() != text {
 		return Cursor{}, fmt.Errorf(
-			"a list cannot go on after %q, which is no cursor (take it from the list before, as it is): %w", text,
-			ErrInvalid)
+			"a list cannot go on after %q, which is no cursor (take it from the list before, as it is): %w", text, ErrInvalid)
 	}
 	return c, nil
 }

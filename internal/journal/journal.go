@@ -58,6 +58,11 @@ var (
 	ErrUnsure      = errors.New("it is not known whether this was written")
 )
 
+// CannotWrite says whether an error may be gone later: the journal can be read, but not be written to now.
+func CannotWrite(err error) bool {
+	return errors.Is(err, ErrReadOnly) || errors.Is(err, ErrLocked) || errors.Is(err, ErrFull)
+}
+
 // Owner is the person whose sessions and runs these are.
 type Owner string
 

@@ -223,10 +223,8 @@ func (s *Service) indexUnread(ctx context.Context, owner journal.Owner) (behind 
 			all = append(all, journal.Wording{Found: f, Words: search.Folded(words)})
 		}
 		err = s.config.Store.KeepWords(ctx, owner, all)
-		for _, cannot := range []error{journal.ErrReadOnly, journal.ErrLocked, journal.ErrFull} {
-			if errors.Is(err, cannot) {
-				return true, nil
-			}
+		if journal.CannotWrite(err) {
+			return true, nil
 		}
 		if err != nil || len(unread) < indexedAtOnce {
 			return false, err
