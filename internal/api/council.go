@@ -160,14 +160,8 @@ func (s *Server) listCouncilSessions(ctx context.Context, in *councilList) (f Co
 }
 
 func councilSummary(m session.Session) CouncilSummary {
-	f := CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt,
-		Said: len(m.Audio), Answered: len(m.Answers)}
-	for _, e := range m.Audio {
-		if e.Status != session.Success {
-			f.Waiting++
-		}
-	}
-	return f
+	return CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt,
+		Said: len(m.Audio), Answered: len(m.Answers), Waiting: m.Waiting()}
 }
 
 func (s *Server) beginCouncil(ctx context.Context, in *withBody[CouncilBegin]) (*withLocation[council.Opened], error) {

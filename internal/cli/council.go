@@ -101,14 +101,8 @@ func (c *command) councilNew() *cobra.Command {
 
 // sessionLine formats a session as a line of a list: id, state, counts and name.
 func sessionLine(s session.Session) string {
-	waiting := 0
-	for _, e := range s.Audio {
-		if e.Status != session.Success {
-			waiting++
-		}
-	}
 	what := fmt.Sprintf("%3d said, %3d answered", len(s.Audio), len(s.Answers))
-	if waiting > 0 {
+	if waiting := s.Waiting(); waiting > 0 {
 		what += fmt.Sprintf(", %d not transcribed", waiting)
 	}
 	return fmt.Sprintf("%s  %-12s  %s  %s", s.ID, s.State, what, printable(s.Name))

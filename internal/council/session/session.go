@@ -174,6 +174,16 @@ func (s *Session) hasStatus(status Status) bool {
 	return slices.ContainsFunc(s.Audio, func(e AudioEntry) bool { return e.Status == status })
 }
 
+// Waiting counts the entries without a transcript.
+func (s *Session) Waiting() (n int) {
+	for _, e := range s.Audio {
+		if e.Status != Success {
+			n++
+		}
+	}
+	return n
+}
+
 // stamp is the layout of an id without its number.
 const stamp = "2006-01-02_15-04-05"
 
