@@ -151,8 +151,10 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if err != nil {
 		return err
 	}
-	c.noteUnsearchedFolders(o.Code.Path)
 	if !c.quiet && !c.asJSON {
+		if o.Code.Path == "" {
+			c.note("this folder holds no project and is not searched; ‘--in .’ searches it")
+		}
 		if err := c.noteInterruptedRuns(ctx, a); err != nil {
 			return err
 		}
@@ -169,7 +171,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	if f.shadow {
 		c.shadow(ctx, a, r)
 	}
-	return c.retire(ctx, a, c.owner())
+	return c.retire(ctx, a)
 }
 
 // askSettings returns the settings and the Oracle's options. It sets c.notices: from --notices, which it checks by

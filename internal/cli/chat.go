@@ -62,7 +62,7 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []stri
 			err = c.say(ctx, a, &session, &o, words)
 		}
 	}
-	return errors.Join(err, c.retire(ctx, a, c.owner()))
+	return errors.Join(err, c.retire(ctx, a))
 }
 
 // conversationOf returns the id of the named session of Tasks, by default of the last one; "" begins a new one.

@@ -14,10 +14,7 @@ import (
 )
 
 // dialogue prints questions to stderr and reads the answers line by line.
-type dialogue struct {
-	c     *command
-	lines *bufio.Reader
-}
+type dialogue struct{ c *command }
 
 // newDialogue returns a dialogue over c.In. All dialogues of a command share one buffered reader, so that none takes
 // lines meant for another.
@@ -25,7 +22,7 @@ func (c *command) newDialogue() *dialogue {
 	if c.typed == nil {
 		c.typed = bufio.NewReader(c.In)
 	}
-	return &dialogue{c: c, lines: c.typed}
+	return &dialogue{c}
 }
 
 // errNoMore reports that the input ended before a question was answered.
@@ -35,7 +32,7 @@ var errNoMore = errors.New("the input ended")
 // input ends (errNoMore), the error has ExitStopped.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(d.c.Err, printable(question))
-	line, err := waitWithin(ctx, func() (string, error) { return d.lines.ReadString('\n') })
+	line, err := waitWithin(ctx, func() (string, error) { return d.c.typed.ReadString('\n') })
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(d.c.Err)

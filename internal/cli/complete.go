@@ -56,7 +56,6 @@ func completions() map[string]string {
 		"sources --run": "answer",
 		"--format":      "=md json", "session export --format": "=md json jsonl", "--status": "=pending completed",
 		"--scope": "=read write operate", "--language": "=en de pt",
-		"--in": "folder", "--vault": "folder", "--data": "folder", "--documents": "folder", "--prompts": "folder",
 	}
 }
 
@@ -79,11 +78,10 @@ func (c *command) setCompletions(cmd *cobra.Command, path string, kinds map[stri
 		if option, is := f.Value.(*optionFlag); is {
 			kind = option.kind()
 		}
-		switch kind {
-		case "":
-		case "folder":
+		switch {
+		case kind == "folder" || valueNames[f.Name] == "FOLDER":
 			_ = cmd.MarkFlagDirname(f.Name) // the flag exists
-		default:
+		case kind != "":
 			c.completeFlag(cmd, f.Name, kind)
 		}
 	})

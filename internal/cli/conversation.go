@@ -94,7 +94,7 @@ func (c *command) holdConversation(
 	case err != nil:
 		return session, err
 	}
-	return session, c.retire(ctx, a, c.owner())
+	return session, c.retire(ctx, a)
 }
 
 // historyFile returns the path of the file with what an owner typed in a folder.

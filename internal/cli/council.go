@@ -130,7 +130,8 @@ func (c *command) sessions(ctx context.Context, a *app.App) ([]session.Session, 
 		c.note("%s is left out: %s%s", one.ID, one.Reason, how)
 	}
 	if len(all)+len(skipped) == 0 {
-		c.note("there are no sessions yet; ‘sibyl council say \"…\"’ begins one")
+		_, begins := c.exitOf(council.ErrNone)
+		c.note("there are no sessions yet; %s", begins)
 	}
 	return all[:min(len(all), c.limit)], nil
 }

@@ -168,8 +168,8 @@ func works(says string) finding { return finding{OK: true, Says: says} }
 
 func fails(err error) finding { return finding{Says: err.Error()} }
 
-// absent is the spare finding for what is not set up; its fix says what it does and how to set it up.
-func absent(says, does, how string) finding { return finding{Says: says, Fix: does + how, spare: true} }
+// absent is the spare finding for what is not set up; fix says what it would do and how to set it up.
+func absent(says, fix string) finding { return finding{Says: says, Fix: fix, spare: true} }
 
 // checkModel names the model that answers, with its context window, and warns if it does not support tools.
 func checkModel(ctx context.Context, a *app.App) finding {
@@ -192,7 +192,7 @@ func checkModel(ctx context.Context, a *app.App) finding {
 func checkFallback(ctx context.Context, a *app.App) finding {
 	f := works(strings.Join(a.Config.Fallback.Models, ", then "))
 	if f.Says == "" {
-		return absent("not set up", "answers when a model fails: ", "list others in fallback.models, as provider:model")
+		return absent("not set up", "answers when a model fails: list others in fallback.models, as provider:model")
 	}
 	first, _ := a.Models.Choose(ctx, a.Config.Model) // if there is none, checkModel says so
 	var never []string
@@ -255,7 +255,7 @@ func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 
 func checkVault(ctx context.Context, a *app.App) finding {
 	if a.Config.Vault == "" {
-		return absent("not set up", "searches your notes and writes notes for you: ",
+		return absent("not set up", "searches your notes and writes notes for you: "+
 			"set vault, SIBYL_VAULT or --vault to a folder of Markdown files")
 	}
 	_, closeTools, err := a.Tools(ctx, oracle.Env{Vault: a.Config.Vault})
@@ -271,7 +271,7 @@ func checkClassifier(ctx context.Context, a *app.App) finding {
 	info, set, err := a.CheckClassifier(ctx)
 	switch {
 	case !set:
-		return absent("not set up; rules decide when a model does not report clearly", "decides with a BERT model: ",
+		return absent("not set up; rules decide when a model does not report clearly", "decides with a BERT model: "+
 			"set bert.model to a folder with an ONNX model for text or zero-shot classification")
 	case err != nil:
 		return finding{Says: strings.TrimPrefix(err.Error(), "classifier ")}
@@ -291,7 +291,7 @@ func checkTranscription(ctx context.Context, a *app.App) finding {
 	case err != nil:
 		return fails(err)
 	case missing != "":
-		return absent("not set up; recordings are kept until it is", "transcribes recordings: ", missing)
+		return absent("not set up; recordings are kept until it is", "transcribes recordings: "+missing)
 	}
 	return works(by)
 }

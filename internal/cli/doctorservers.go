@@ -109,7 +109,7 @@ func checkWitness(ctx context.Context, a *app.App) finding {
 	const choose = "‘sibyl config set inquiry.witness ollama:MODEL’"
 	id := a.Config.Inquiry.Witness
 	if id == "" {
-		return absent("not set up", "is questioned by ‘sibyl investigate’: ",
+		return absent("not set up", "is questioned by ‘sibyl investigate’: "+
 			"choose one with "+choose+", or with --witness")
 	}
 	provider, wanted := model.SplitID(id)
@@ -132,7 +132,7 @@ func checkWitness(ctx context.Context, a *app.App) finding {
 func checkEmbeddings(ctx context.Context, a *app.App) finding {
 	id := a.Config.Inquiry.Embeddings
 	if id == "" {
-		return absent("not set up; the witness searches documents by words", "finds passages by meaning: ",
+		return absent("not set up; the witness searches documents by words", "finds passages by meaning: "+
 			"set inquiry.embeddings, for example to ollama:nomic-embed-text")
 	}
 	name, _ := model.SplitID(id)
@@ -164,7 +164,7 @@ func checkEngine(ctx context.Context, cfg config.Config, name string) finding {
 		cfg.Web.Engine = name
 	}
 	if missing := cfg.Web.Missing(); missing != "" {
-		f := absent("not set up", "searches the web: ", missing)
+		f := absent("not set up", "searches the web: "+missing)
 		f.spare = cfg.Web.Engine == ""
 		return f
 	}

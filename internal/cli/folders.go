@@ -15,10 +15,3 @@ func projectHere() string {
 	}
 	return here
 }
-
-// noteUnsearchedFolders prints, if there is no folder of code, that none is searched, and how to search this one.
-func (c *command) noteUnsearchedFolders(codeRoot string) {
-	if codeRoot == "" && !c.asJSON {
-		c.note("this folder holds no project and is not searched; ‘--in .’ searches it")
-	}
-}

@@ -170,8 +170,9 @@ func (c *command) inquiryCommand() *cobra.Command {
 }
 
 func (c *command) inquiryList() *cobra.Command {
+	_, begins := c.exitOf(inquiry.ErrNone)
 	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first"}, 20,
-		"there are no inquiries yet; "+beginOne, inquiryLine,
+		"there are no inquiries yet; "+begins, inquiryLine,
 		func(ctx context.Context, a *app.App) ([]inquiry.Item, error) {
 			return a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
 		})
@@ -193,9 +194,6 @@ func inquiryLine(i inquiry.Item) string {
 	}
 	return line
 }
-
-// beginOne says how to begin an inquiry; an empty list shows it.
-const beginOne = "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"
 
 // onInquiry runs a command on the inquiry that its first argument names, or the latest; it writes its file if missing.
 func (c *command) onInquiry(

@@ -22,7 +22,7 @@ const (
 
 // retire removes a few sessions and replaced notes that have outlived their retention, and prints how many sessions.
 // What it can't remove within sweepTime, or while the journal can't be written, it leaves to the next question.
-func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) error {
+func (c *command) retire(ctx context.Context, a *app.App) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
 	at, err := a.Settled()
@@ -30,7 +30,7 @@ func (c *command) retire(ctx context.Context, a *app.App, owner journal.Owner) e
 		fmt.Fprintf(c.Err, "· retention is paused: %v\n", err)
 		return nil
 	}
-	removed, err := a.Service.Retire(ctx, owner, at, sweepSessions)
+	removed, err := a.Service.Retire(ctx, c.owner(), at, sweepSessions)
 	for _, r := range removed {
 		fmt.Fprintln(c.Err, "· "+removedWords(r.Sessions, r.Unused))
 	}

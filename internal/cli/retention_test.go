@@ -49,7 +49,7 @@ func sweepNow(
 		store = broken(store)
 	}
 	var out strings.Builder
-	c := &command{Streams: Streams{Out: &out, Err: &out}}
+	c := &command{Streams: Streams{Out: &out, Err: &out}, user: string(app.Owner)}
 	some := &assistant.Assistant{Assistant: &run.Assistant{Name: "some"}, Retention: retention}
 	permanent := &assistant.Assistant{Assistant: &run.Assistant{Name: "another"}, Retention: time.Hour, Permanent: true}
 	uses, err := service.New(service.Config{Store: store, Assistants: []*assistant.Assistant{some, permanent}})
@@ -62,7 +62,7 @@ func sweepNow(
 	if err := os.WriteFile(app.MarksFile(a.Config.DataDir), marks, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err = c.retire(t.Context(), a, app.Owner)
+	err = c.retire(t.Context(), a)
 	all, listErr := whole.Sessions(t.Context(), app.Owner, journal.SessionFilter{Limit: 1000})
 	if listErr != nil {
 		t.Fatal(listErr)
