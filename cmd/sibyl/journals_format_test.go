@@ -104,6 +104,7 @@ func (f *form) of(t reflect.Type) string {
 	return t.Kind().String()
 }
 
+// fields describes those of a struct, and of what is embedded in it.
 func (f *form) fields(t reflect.Type) {
 	if f.told[t] {
 		return
@@ -112,7 +113,7 @@ func (f *form) fields(t reflect.Type) {
 	var lines []string
 	for _, field := range reflect.VisibleFields(t) {
 		tag := field.Tag.Get("json")
-		if field.IsExported() && !field.Anonymous && tag != "-" && len(field.Index) == 1 {
+		if field.IsExported() && !field.Anonymous && tag != "-" {
 			name, options, _ := strings.Cut(tag, ",")
 			if name == "" {
 				name = field.Name
@@ -251,12 +252,18 @@ func TestChangeOfAFormatIsNoticed(t *testing.T) {
 		B inner
 		C io.Reader
 	}
+	type Part struct{ D int }
+	type embedding struct {
+		A string `json:"a"`
+		B inner
+		Part
+	}
 	first := described(reflect.TypeFor[one]())
 	if first != described(reflect.TypeFor[one]()) || !strings.Contains(first, "A int") {
 		t.Errorf("it says %q", first)
 	}
 	for _, other := range []reflect.Type{reflect.TypeFor[renamed](), reflect.TypeFor[retyped](),
-		reflect.TypeFor[more]()} {
+		reflect.TypeFor[more](), reflect.TypeFor[embedding]()} {
 		if described(other) == first {
 			t.Errorf("%s is taken for the same", other)
 		}
