@@ -79,7 +79,7 @@ func asks(effects ...run.RequestedEffect) service.Update {
 // receipt is that of an effect.
 func receipt(t *testing.T, op uint64) service.Update {
 	t.Helper()
-	body, err := json.Marshal(run.CompletionRecord{Op: op, Kind: agent.EffectCall})
+	body, err := json.Marshal(run.CompletionRecord{RequestedEffect: run.RequestedEffect{Op: op, Kind: agent.EffectCall}})
 	if err != nil {
 		t.Fatal(err)
 	}

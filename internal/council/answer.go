@@ -196,5 +196,5 @@ func textAndModel(c *run.CompletionRecord) (text, by string, err error) {
 	case ChairReceipt:
 		return r.Text, r.Model, nil
 	}
-	return "", "", fmt.Errorf("%s is no answer", run.RequestedEffect{Kind: c.Kind, Label: c.Label}.Name())
+	return "", "", fmt.Errorf("%s is no answer", c.Name())
 }

@@ -33,6 +33,10 @@ type openEffect struct {
 	Digest string
 }
 
+func (e openEffect) requested() RequestedEffect {
+	return RequestedEffect{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: e.Digest}
+}
+
 // NewFold is the state of a run before its first record.
 func NewFold(a *Assistant, tree *bt.Tree) *Fold {
 	return &Fold{a: a, tree: tree, state: tree.NewState(), open: map[uint64]openEffect{}, marked: map[uint64]bool{}}
@@ -182,8 +186,7 @@ func (f *Fold) step(seq int64, in bt.Input) {
 		effect := openEffect{e, Digest(e)}
 		f.open[e.Op] = effect
 		f.order = append(f.order, e.Op)
-		traced.Start = append(traced.Start, RequestedEffect{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label,
-			Digest: effect.Digest})
+		traced.Start = append(traced.Start, effect.requested())
 	}
 	f.last = res
 	traced.Status, traced.Cancel, traced.Due = res.Status.String(), res.Cancel, res.Due

@@ -132,13 +132,12 @@ func (c *CompletionRecord) limitResult(room int) {
 		c.Err = &bt.Fault{Kind: c.Err.Kind, Node: c.Err.Node, Reason: c.Err.Reason + "; " + why}
 		return
 	}
-	c.Err = &bt.Fault{Kind: KindTooLarge, Reason: cmp.Or(c.Label, c.Kind) + " was performed, but " + why}
+	c.Err = &bt.Fault{Kind: KindTooLarge, Reason: c.Name() + " was performed, but " + why}
 }
 
 // newReceipt returns the receipt of an effect, without a result.
 func newReceipt(e openEffect) *CompletionRecord {
-	return &CompletionRecord{Op: e.Op, Leaf: e.Leaf, Kind: e.Kind, Label: e.Label, Digest: e.Digest, Payload: e.Payload,
-		Once: e.Once}
+	return &CompletionRecord{RequestedEffect: e.requested(), Payload: e.Payload, Once: e.Once}
 }
 
 func nameOf(e bt.Effect) string { return cmp.Or(e.Label, e.Kind) }

@@ -61,11 +61,7 @@ type MarkRecord struct {
 // CompletionRecord is the receipt of an effect: Result is set if it succeeded, Err if it failed; with Err, Result is
 // what had arrived.
 type CompletionRecord struct {
-	Op      uint64          `json:"op"`
-	Leaf    string          `json:"leaf"`
-	Kind    string          `json:"kind"`
-	Label   string          `json:"label,omitempty"`
-	Digest  string          `json:"digest"`
+	RequestedEffect
 	Payload json.RawMessage `json:"payload"`
 	Once    bool            `json:"once,omitempty"`
 	Found   bool            `json:"found,omitempty"` // performed before a crash, found afterwards

@@ -305,7 +305,7 @@ func describeRecord(recs []journal.Record, seq int64) (string, *Took, uint64) {
 		return "a timer", took, 0
 	case *run.CompletionRecord:
 		took.Effect, took.Label = c.Kind, c.Label
-		name := run.RequestedEffect{Kind: c.Kind, Label: c.Label}.Name()
+		name := c.Name()
 		if c.Err != nil {
 			took.Failure, took.Coded = c.Err.Reason, c.Err.Why().Coded
 			return name + ": failed: " + c.Err.Reason, took, c.Op

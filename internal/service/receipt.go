@@ -66,8 +66,7 @@ func (s *Service) Receipt(ctx context.Context, owner journal.Owner, id string, r
 	if err != nil {
 		return Receipt{}, err
 	}
-	requested := run.RequestedEffect{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}
-	r := Receipt{RequestedEffect: requested, Record: record, At: recs[record].At, TookMS: c.TookMS, Found: c.Found}
+	r := Receipt{RequestedEffect: c.RequestedEffect, Record: record, At: recs[record].At, TookMS: c.TookMS, Found: c.Found}
 	if c.Err != nil {
 		r.Failure, r.Coded = c.Err.Reason, c.Err.Why().Coded
 	}

@@ -85,7 +85,7 @@ func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	if got := w.Line(began, began.Add(61*time.Second), 80, ""); got != "1:01 min · writing and 1 more · 10 tokens" {
 		t.Error(got)
 	}
-	raw, err := json.Marshal(run.CompletionRecord{Op: 1})
+	raw, err := json.Marshal(run.CompletionRecord{RequestedEffect: run.RequestedEffect{Op: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func (a *reader) remarkMissing(rec journal.Record, named ...string) {
 // addReceipt enters a completion, from its own record or from a stopped record.
 func (a *reader) addReceipt(rec journal.Record, c *run.CompletionRecord) {
 	e := a.effectOf(c.Op)
-	e.RequestedEffect = run.RequestedEffect{Op: c.Op, Kind: c.Kind, Label: c.Label, Leaf: c.Leaf, Digest: c.Digest}
+	e.RequestedEffect = c.RequestedEffect
 	e.Once, e.Receipt, e.Stopped = c.Once || e.Mark != nil, &rec.Seq, rec.Kind == run.KindStopped
 	e.At, e.RunMS, e.TookMS = rec.At, c.Now, c.TookMS
 	if e.State = OK; c.Found {

@@ -93,24 +93,19 @@ func (r *recording) addRecord(seq int64, body any, decided run.TraceStep) {
 		add(&start, 0)
 	case *run.CompletionRecord:
 		add(b, b.Now)
-		r.asked[b.Op] = askedBy(b, seq)
+		r.asked[b.Op] = Asked{b.RequestedEffect, b.Payload, seq}
 	case *run.TimeRecord:
 		add(b, b.Now)
 	case *run.StoppedRecord:
 		r.stopped = b
-		for i := range b.Under {
-			r.asked[b.Under[i].Op] = askedBy(&b.Under[i], 0)
+		for _, c := range b.Under {
+			r.asked[c.Op] = Asked{RequestedEffect: c.RequestedEffect, Payload: c.Payload}
 		}
 	case *run.CancelRecord:
 		if r.cancel == nil {
 			r.cancel = b
 		}
 	}
-}
-
-func askedBy(c *run.CompletionRecord, seq int64) Asked {
-	effect := run.RequestedEffect{Op: c.Op, Leaf: c.Leaf, Kind: c.Kind, Label: c.Label, Digest: c.Digest}
-	return Asked{effect, c.Payload, seq}
 }
 
 func (r *recording) requestsOf(s *step) (all []Asked) {
