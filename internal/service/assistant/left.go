@@ -49,25 +49,38 @@ const (
 // Reasons lists the sentences that say why a model was sent something, and NoModel.
 func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback, NoModel} }
 
+// modelReceipt is what receipts of models have in common.
+type modelReceipt struct {
+	Model string `json:"model"`
+	By    string `json:"by"`
+	Sent  int    `json:"sent_bytes"`
+	Usage struct {
+		Input  int `json:"input_tokens"`
+		Cached int `json:"cached_tokens"`
+		Output int `json:"output_tokens"`
+	} `json:"usage"`
+	Tries []struct {
+		Model           string
+		Cooling, Unsent bool
+	} `json:"tries"`
+}
+
+// modelReceiptOf reads a receipt, with the model in Model; a zero one if it is of none.
+func modelReceiptOf(c *run.CompletionRecord) (r modelReceipt) {
+	if json.Unmarshal(c.Result, &r) != nil {
+		return modelReceipt{}
+	}
+	r.Model = cmp.Or(r.Model, r.By)
+	return r
+}
+
 // UsedBy reads from a receipt the usage of the model in “model” or “by”; false for rules, or without tokens.
 func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
-	var r struct {
-		Model string `json:"model"`
-		By    string `json:"by"`
-		Usage struct {
-			Input  int `json:"input_tokens"`
-			Cached int `json:"cached_tokens"`
-			Output int `json:"output_tokens"`
-		} `json:"usage"`
-	}
-	if json.Unmarshal(c.Result, &r) != nil {
+	r := modelReceiptOf(c)
+	if !isModel(r.Model) || r.Usage.Input+r.Usage.Output == 0 {
 		return u, false
 	}
-	id := cmp.Or(r.Model, r.By)
-	if !isModel(id) || r.Usage.Input+r.Usage.Output == 0 {
-		return u, false
-	}
-	return Usage{Model: id, Input: r.Usage.Input, Cached: r.Usage.Cached, Output: r.Usage.Output}, true
+	return Usage{Model: r.Model, Input: r.Usage.Input, Cached: r.Usage.Cached, Output: r.Usage.Output}, true
 }
 
 // isModel says whether an id names a model; rules (“offline:”) are none.
@@ -76,29 +89,15 @@ func isModel(id string) bool { return strings.Contains(id, ":") && !strings.HasP
 // SentToModels reads from a receipt which models were sent something: those in “tries”, then the one in “model”
 // or “by”, as provider:model. It leaves out rules, and models to which nothing was sent.
 func SentToModels(c *run.CompletionRecord) (all []Left) {
-	var r struct {
-		Model string `json:"model"`
-		By    string `json:"by"`
-		Sent  int    `json:"sent_bytes"`
-		Usage struct {
-			Input int `json:"input_tokens"`
-		} `json:"usage"`
-		Tries []struct {
-			Model           string
-			Cooling, Unsent bool
-		} `json:"tries"`
-	}
-	if json.Unmarshal(c.Result, &r) != nil {
-		return nil
-	}
+	r := modelReceiptOf(c)
 	for _, t := range r.Tries {
 		if isModel(t.Model) && !t.Cooling && !t.Unsent {
 			all = append(all, Left{Kind: "model", To: t.Model, Bytes: r.Sent, Rule: byFallback.With().Text,
 				Coded: byFallback.With().Coded})
 		}
 	}
-	if id := cmp.Or(r.Model, r.By); isModel(id) && (c.Err == nil || !c.Err.Unsent) {
-		all = append(all, Left{Kind: "model", To: id, Bytes: r.Sent, Tokens: r.Usage.Input,
+	if isModel(r.Model) && (c.Err == nil || !c.Err.Unsent) {
+		all = append(all, Left{Kind: "model", To: r.Model, Bytes: r.Sent, Tokens: r.Usage.Input,
 			Rule: byChoice.With().Text, Coded: byChoice.With().Coded})
 	}
 	return all
