@@ -59,26 +59,22 @@ func Hint() bt.Leaf {
 		Events     []bt.Typed `port:",events"`
 	}
 	return bt.Func("Hint", "Adds a message from the control layer to the last turn of the transcript.",
-		func(i in, o *out) error {
-			var err error
-			o.Transcript, err = AddHint(o.Transcript, i.Text)
-			o.Events = []bt.Typed{HintGiven(i)}
-			return err
-		})
+		func(i in, o *out) error { return AddHint(&o.Transcript, &o.Events, i.Text) })
 }
 
-// AddHint returns a copy of the transcript with a message from the control layer in its last turn.
-func AddHint(transcript []Entry, text string) ([]Entry, error) {
-	if len(transcript) == 0 {
-		return nil, fmt.Errorf("there is no turn yet to add a hint to")
+// AddHint replaces a transcript by one with a message from the control layer in its last turn, and tells of it.
+func AddHint(transcript *[]Entry, events *[]bt.Typed, text string) error {
+	*events = append(*events, HintGiven{Text: text})
+	if len(*transcript) == 0 {
+		return fmt.Errorf("there is no turn yet to add a hint to")
 	}
-	transcript = slices.Clone(transcript)
-	last := &transcript[len(transcript)-1]
+	*transcript = slices.Clone(*transcript)
+	last := &(*transcript)[len(*transcript)-1]
 	if last.Hint != "" {
 		last.Hint += " "
 	}
 	last.Hint += text
-	return transcript, nil
+	return nil
 }
 
 // keptTurns is how many turns at the end of a conversation stay as they are besides the notes.

@@ -256,12 +256,10 @@ func hintFor() bt.Leaf {
 		Events     []bt.Typed    `port:",events"`
 	}
 	return bt.Func("HintFor", "Tells the model what to do better, by the cause of the doubt.",
-		func(i in, o *out) (err error) {
+		func(i in, o *out) error {
 			text := cmp.Or(map[Cause]string{CauseSameReason: i.SameReason, CauseUnsure: i.Unsure,
 				CauseStuck: i.Stuck}[Cause(i.Cause)], i.Unsigned)
-			o.Events = []bt.Typed{agent.HintGiven{Text: text}}
-			o.Transcript, err = agent.AddHint(o.Transcript, text)
-			return err
+			return agent.AddHint(&o.Transcript, &o.Events, text)
 		})
 }
 

@@ -225,9 +225,7 @@ func offerNextSource() bt.Leaf {
 			}
 			o.Reports = o.Reports.clone()
 			o.Reports.PointedAt = append(o.Reports.PointedAt, uncalled...)
-			o.Events = append(o.Events, agent.HintGiven{Text: told})
-			o.Transcript, err = agent.AddHint(o.Transcript, told)
-			return err
+			return agent.AddHint(&o.Transcript, &o.Events, told)
 		})
 }
 
@@ -327,9 +325,7 @@ func offerCapability() bt.Leaf {
 				o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), noCapability.With(gap))
 				o.Events = []bt.Typed{CapabilityMissing{gap}}
 			}
-			o.Events = append(o.Events, agent.HintGiven{Text: told})
-			o.Transcript, err = agent.AddHint(o.Transcript, told)
-			return err
+			return agent.AddHint(&o.Transcript, &o.Events, told)
 		})
 }
 

@@ -143,7 +143,7 @@ func hintOnce() bt.Leaf {
 	}
 	return bt.Func("HintOnce",
 		"Tells the model what is missing. FAILURE after the first time in a run, whatever was missing then: what "+
-			"then comes stands as it is.", func(i in, o *out) (err error) {
+			"then comes stands as it is.", func(i in, o *out) error {
 			switch {
 			case i.Text == "":
 				return fmt.Errorf("nothing is missing that a tool could give")
@@ -152,9 +152,7 @@ func hintOnce() bt.Leaf {
 			}
 			o.Reports = o.Reports.clone()
 			o.Reports.AskedFor = true
-			o.Events = []bt.Typed{agent.HintGiven{Text: i.Text}}
-			o.Transcript, err = agent.AddHint(o.Transcript, i.Text)
-			return err
+			return agent.AddHint(&o.Transcript, &o.Events, i.Text)
 		})
 }
 
