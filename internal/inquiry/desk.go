@@ -42,16 +42,13 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) 
 	return items, err
 }
 
-// keptItem is the summary in the row of a run.
-type keptItem Item
-
 // listItem makes the item of an inquiry from its row or, while it is running, from its records.
 func (d *Desk) listItem(ctx context.Context, r journal.Run) Item {
-	var kept keptItem
+	var kept Item
 	i := Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
 	switch {
 	case len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil:
-		i = Item(kept)
+		i = kept
 	case r.Status == journal.Running:
 		i.Status = record.Running
 		if s, err := d.runningSession(ctx, r); err == nil {
@@ -155,17 +152,23 @@ func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (re
 	return o.Session, nil
 }
 
-// runningSession computes the session of a running inquiry by folding its run's records.
-func (d *Desk) runningSession(ctx context.Context, r journal.Run) (s record.Session, err error) {
+// recorded reads the records of a run.
+func (d *Desk) recorded(ctx context.Context, r journal.Run) (*run.Assistant, *run.View, error) {
 	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
 	if err != nil {
-		return s, err
+		return nil, nil, err
 	}
 	a, err := New(d.Deps)
 	if err != nil {
-		return s, err
+		return nil, nil, err
 	}
 	v, err := a.Recorded(d.Store, r, records)
+	return a, v, err
+}
+
+// runningSession computes the session of a running inquiry by folding its run's records.
+func (d *Desk) runningSession(ctx context.Context, r journal.Run) (s record.Session, err error) {
+	a, v, err := d.recorded(ctx, r)
 	if err != nil {
 		return s, err
 	}

@@ -35,15 +35,7 @@ func (d *Desk) Evidence(ctx context.Context, r journal.Run, s record.Session) ([
 // build can't read.
 func (d *Desk) citedPassages(ctx context.Context, r journal.Run) (map[string]string, error) {
 	texts := map[string]string{}
-	records, err := d.Store.Records(ctx, r.Owner, r.ID, 0)
-	if err != nil {
-		return nil, err
-	}
-	a, err := New(d.Deps)
-	if err != nil {
-		return nil, err
-	}
-	v, err := a.Recorded(d.Store, r, records)
+	_, v, err := d.recorded(ctx, r)
 	if errors.Is(err, journal.ErrCorrupt) {
 		return texts, nil
 	}
