@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/oracle/classify"
 	"sibyl/internal/text"
 )
 
@@ -25,7 +26,7 @@ const (
 
 const separator = "\n\n---\n\n"
 
-// The conditions of segments. The condition of a query type is queryTypeIs followed by one of queryTypes.
+// The conditions of segments. The condition of a query type is queryTypeIs followed by a classify.Type.
 const (
 	always       = "always"
 	queryTypeIs  = "query_type="
@@ -46,13 +47,9 @@ func signalForms() []string { return []string{SignalsFull, SignalsShort, Signals
 // AllTypes is the query type of a prompt for every question: it includes the segments of all types.
 const AllTypes = "all"
 
-func queryTypes() []string {
-	return []string{"code", "documentation", "research", "conversational", "action"}
-}
-
 // Situation is everything that a prompt depends on.
 type Situation struct {
-	QueryType     string     // code, documentation, research, conversational, action, or AllTypes
+	QueryType     string     // a classify.Type, or AllTypes
 	Tools         []ToolLine // the tools offered, the likeliest first; none when they are withdrawn
 	Sources       []string   // what is connected, the likeliest first, as the prompt shall say it: "code", "web"
 	Missing       []string   // what is not connected, likewise
@@ -184,7 +181,8 @@ func (s Situation) Large() bool {
 
 func (s Situation) conditions() []string {
 	holding := []string{always, signalsAre + cmp.Or(s.Signals, SignalsFull)}
-	for _, queryType := range queryTypes() {
+	for _, t := range classify.Types() {
+		queryType := string(t)
 		if s.QueryType == queryType || s.QueryType == AllTypes {
 			holding = append(holding, queryTypeIs+queryType)
 		}
