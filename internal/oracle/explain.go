@@ -45,15 +45,8 @@ func (a *Answer) workSummary() string {
 	}
 	var did []string
 	for _, t := range a.Tried {
-		where, what := string(t.Source), "place"
-		switch t.Source {
-		case tool.Code:
-			where = "the code"
-		case tool.Vault:
-			where, what = "the notes", "note"
-		case tool.Web:
-			where, what = "the web", "page"
-		}
+		where := cmp.Or(sourcePhrase([]tool.Source{t.Source}), string(t.Source))
+		what := cmp.Or(map[tool.Source]string{tool.Vault: "note", tool.Web: "page"}[t.Source], "place")
 		if t.Hits+t.Empty > 0 {
 			did = append(did, "searched "+where)
 		}
