@@ -45,27 +45,23 @@ func NewPerformer[P any](
 
 // Turns performs turns of the model. It emits the text as it arrives, as far as the listener shows it.
 func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R]) run.Performer {
-	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
-		return performTurn(ctx, b, m, listen, job.Emit, b.Purpose, job)
-	}}
+	return run.Performer{Do: NewPerformer(func(ctx context.Context, job run.Job, p TurnPayload) (any, error) {
+		return performTurn(ctx, b, m, listen, job.Emit, b.Purpose, job.Effect.Kind, p)
+	})}
 }
 
 // Notes performs notes of the conversation, with a purpose of their own for the offline model. They are not shown as
 // they arrive.
 func Notes[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R], purpose string) run.Performer {
-	return run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
-		return performTurn(ctx, b, m, listen, func(run.Piece) {}, purpose, job)
-	}}
+	return run.Performer{Do: NewPerformer(func(ctx context.Context, job run.Job, p TurnPayload) (any, error) {
+		return performTurn(ctx, b, m, listen, func(run.Piece) {}, purpose, job.Effect.Kind, p)
+	})}
 }
 
 func performTurn[R Report](
 	ctx context.Context, b *Builder[R], m model.Model, listen func(Request) Listener[R], emit func(run.Piece),
-	purpose string, job run.Job,
+	purpose, kind string, p TurnPayload,
 ) (any, error) {
-	p, err := run.PayloadOf[TurnPayload](job)
-	if err != nil {
-		return nil, err
-	}
 	asked, err := b.Build(ctx, p)
 	var known *bt.Fault
 	switch {
@@ -90,7 +86,7 @@ func performTurn[R Report](
 	if r.Attempts == 1 { // recorded only if there was more than one
 		r.Attempts = 0
 	}
-	if job.Effect.Kind == EffectNotes {
+	if kind == EffectNotes {
 		r.Text = strings.TrimSpace(r.Text)
 	}
 	if r.Finish == model.FinishFilter && err == nil {
@@ -100,7 +96,7 @@ func performTurn[R Report](
 		return r, nil
 	}
 	fault := ModelFault(err)
-	if job.Effect.Kind == EffectTurn && isPassing(err) {
+	if kind == EffectTurn && isPassing(err) {
 		return r, &run.Suspended{Fault: fault}
 	}
 	return r, fault

@@ -137,27 +137,19 @@ func openPerformers(ctx context.Context, deps Deps, v *run.View) (map[string]run
 		agent.EffectTurn:  agent.Turns(b, m, newListener),
 		agent.EffectNotes: agent.Notes(b, m, newListener, PurposeNotes),
 		agent.EffectCall:  caller.Performer(),
-		EffectClassify: {Do: func(ctx context.Context, job run.Job) (any, error) {
-			return scoreReply(ctx, deps.Classifier, job)
-		}},
+		EffectClassify:    {Do: agent.NewPerformer(deps.scoreReply)},
 	}, closeTools, nil
 }
 
-func scoreReply(
-	ctx context.Context, classifier func(context.Context, string) ([]Score, error), job run.Job,
-) (any, error) {
-	p, err := run.PayloadOf[ClassifyPayload](job)
-	if err != nil {
-		return nil, err
-	}
-	if classifier == nil {
+func (d Deps) scoreReply(ctx context.Context, job run.Job, p ClassifyPayload) (any, error) {
+	if d.Classifier == nil {
 		return nil, &bt.Fault{Kind: "classifier", Reason: "no classifier is configured in this process"}
 	}
 	t, err := run.ResultAt[agent.TurnReceipt[Heard]](job.View, p.Turn)
 	if err != nil {
 		return nil, err
 	}
-	scores, err := classifier(ctx, classifierText(p.Cause, t))
+	scores, err := d.Classifier(ctx, classifierText(p.Cause, t))
 	if err != nil {
 		return nil, &bt.Fault{Kind: "classifier", Reason: err.Error()}
 	}

@@ -84,7 +84,7 @@ func New(d Deps) (*run.Assistant, error) {
 			}}
 			call := &agent.Caller{View: v, Connect: c.tools, Of: decodeCall, Timeout: callTimeout}
 			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.readIntents},
-				EffectWords: {Do: d.translate}}, c.close, nil
+				EffectWords: {Do: agent.NewPerformer(d.translate)}}, c.close, nil
 		}}, nil
 }
 
