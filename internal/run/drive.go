@@ -304,7 +304,7 @@ func (d *driver) commit(life context.Context, recs []journal.Record) error {
 // each to performers and watchers before the tree decides on it, and cancels what the tree withdraws.
 func (d *driver) foldAndShow(recs []journal.Record) error {
 	for _, rec := range recs {
-		body, err := d.f.read(rec)
+		body, err := d.f.a.read(rec)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func NewFold(a *Assistant, tree *bt.Tree) *Fold {
 
 // foldRecord folds one record for a reader who is not its driver; step says whether the tree decided on it.
 func (f *Fold) foldRecord(r journal.Record) (step bool, err error) {
-	body, err := f.read(r)
+	body, err := f.a.read(r)
 	if err != nil {
 		return false, err
 	}
@@ -52,10 +52,10 @@ func (f *Fold) foldRecord(r journal.Record) (step bool, err error) {
 }
 
 // read decodes a record, and the payloads and results of its receipts.
-func (f *Fold) read(r journal.Record) (any, error) {
+func (a *Assistant) read(r journal.Record) (any, error) {
 	body, err := Read(r)
 	if err == nil {
-		f.a.decode(body)
+		a.decode(body)
 	}
 	return body, err
 }

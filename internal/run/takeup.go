@@ -215,12 +215,12 @@ func (d *driver) suspendedRest() time.Duration {
 // the run without folding its records if this build can't fold them, or if the last process that tried may have died of
 // them; the fault says so.
 func (e *Engine) Cancel(ctx context.Context, owner journal.Owner, id, reason string) error {
-	if live := e.Live(id); live != nil && live.owner == owner {
+	k := journal.Key{Owner: owner, Run: id}
+	live := e.liveRun(k)
+	if live != nil {
 		live.Cancel(reason)
 		return nil
 	}
-	k := journal.Key{Owner: owner, Run: id}
-	var live *Live
 	err := e.driveUnderLease(ctx, k, func() (_ time.Time, err error) {
 		if err := e.appendCancel(ctx, k, reason); err != nil {
 			return time.Time{}, err

@@ -176,9 +176,8 @@ func ReadEnd(ctx context.Context, store journal.Store, owner journal.Owner, id s
 // can't be read.
 func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.Record) (*View, error) {
 	v := &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: store}
-	f := &Fold{a: a}
 	for _, rec := range recs {
-		body, err := f.read(rec)
+		body, err := a.read(rec)
 		if err != nil {
 			return nil, err
 		}
