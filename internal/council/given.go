@@ -1,8 +1,6 @@
 package council
 
 import (
-	"encoding/json"
-	"errors"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
@@ -78,7 +76,7 @@ const (
 
 // readStart reads the run's Env and Given from its start record.
 func (p *performer) readStart() error {
-	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
+	return p.view.ReadStart(&p.env, &p.given)
 }
 
 // Leaves gives the Council's leaves, and the options for loading its trees.

@@ -1,8 +1,6 @@
 package inquiry
 
 import (
-	"encoding/json"
-	"errors"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
@@ -69,7 +67,7 @@ const (
 
 // readStart reads the run's start record: its inputs and Env.
 func (p *performer) readStart() error {
-	return errors.Join(json.Unmarshal(p.view.Start().Env, &p.env), p.view.Given(&p.given))
+	return p.view.ReadStart(&p.env, &p.given)
 }
 
 // Leaves are the Inquiry's leaves; Options declare the inputs and results of its trees.

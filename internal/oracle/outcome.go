@@ -78,10 +78,9 @@ func ReadAnswer(outcome json.RawMessage) (a Answer, err error) {
 func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	var w treeResult
 	e.Tree.Read(e.State, &w)
-	var given Given
-	_ = v.Given(&given) // it was given at the start, or there is nothing to show
 	var env Env
-	_ = json.Unmarshal(v.Start().Env, &env) // likewise
+	var given Given
+	_ = v.ReadStart(&env, &given) // it was given at the start, or there is nothing to show
 	a := Answer{Question: given.Question, Piped: given.Said.Piped, Relayed: given.Said.Relayed,
 		QueryType: string(w.Class.QueryType), Class: w.Class, TopicShift: w.TopicShift, SessionID: v.Session,
 		RunID:    v.ID,

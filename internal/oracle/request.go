@@ -47,10 +47,7 @@ type requestData struct {
 // newBuilder makes the builder of requests for a run with these tools.
 func newBuilder(ctx context.Context, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *requestData, error) {
 	a := &requestData{view: v, earlierMaterials: map[string]loadedMaterial{}}
-	if err := json.Unmarshal(v.Start().Env, &a.env); err != nil {
-		return nil, nil, fmt.Errorf("environment of the run: %w", err)
-	}
-	err := v.Given(&a.given)
+	err := v.ReadStart(&a.env, &a.given)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -93,6 +94,15 @@ func ResultAt[T any](v *View, seq int64) (result T, err error) {
 func PayloadOf[P any](j Job) (p P, err error) {
 	err = json.Unmarshal(j.Effect.Payload, &p)
 	return p, err
+}
+
+// ReadStart decodes what the run began with: its Env, and its inputs as Given does. An error of one leaves the other.
+func (v *View) ReadStart(env, given any) error {
+	err := json.Unmarshal(v.Start().Env, env)
+	if err != nil {
+		err = fmt.Errorf("environment of the run: %w", err)
+	}
+	return errors.Join(err, v.Given(given))
 }
 
 // Given decodes the run's inputs into the struct of its tree's inputs.

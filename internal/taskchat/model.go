@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -128,7 +127,7 @@ func (d Deps) readIntents(ctx context.Context, job run.Job) (any, error) {
 func intentPrompt(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 	var env Env
 	var given Given
-	if err := errors.Join(json.Unmarshal(v.Start().Env, &env), v.Given(&given)); err != nil {
+	if err := v.ReadStart(&env, &given); err != nil {
 		return nil, err
 	}
 	prompt, err := v.Text(ctx, promptText)
