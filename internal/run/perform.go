@@ -1,7 +1,6 @@
 package run
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -96,12 +95,12 @@ func (d *driver) performEffect(ctx context.Context, e openEffect, w performMode)
 		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
 	if w == underWay || w == lookedUp {
-		c.Result, c.Found, err = d.lookUpEffect(ctx, job)
+		c.Result, c.Found, err = d.lookUpEffect(ctx, job, c.Name())
 	}
 	switch {
 	case err != nil || c.Found:
 	case w == lookedUp:
-		err = &bt.Fault{Kind: KindCancelled, Reason: nameOf(e.Effect) + " was not performed before the run was stopped"}
+		err = &bt.Fault{Kind: KindCancelled, Reason: c.Name() + " was not performed before the run was stopped"}
 	case w == takenBack:
 		err = d.withdrawEffect(context.WithoutCancel(ctx), job)
 	default:
@@ -140,8 +139,6 @@ func newReceipt(e openEffect) *CompletionRecord {
 	return &CompletionRecord{RequestedEffect: e.requested(), Payload: e.Payload, Once: e.Once}
 }
 
-func nameOf(e bt.Effect) string { return cmp.Or(e.Label, e.Kind) }
-
 func (d *driver) callPerformer(ctx context.Context, job Job) (raw json.RawMessage, err error) {
 	kind := job.Effect.Kind
 	defer func() {
@@ -175,9 +172,9 @@ func wordless(r any) string {
 }
 
 // lookUpEffect looks up whether a Once effect was performed before a crash; KindUnknown if that can't be told.
-func (d *driver) lookUpEffect(ctx context.Context, job Job) (raw json.RawMessage, was bool, err error) {
+func (d *driver) lookUpEffect(ctx context.Context, job Job, name string) (raw json.RawMessage, was bool, err error) {
 	unknown := &bt.Fault{Kind: KindUnknown,
-		Reason: nameOf(job.Effect) + " had begun when the program stopped, and nobody can tell whether it took effect"}
+		Reason: name + " had begun when the program stopped, and nobody can tell whether it took effect"}
 	p := d.performer[job.Effect.Kind]
 	if p.Found == nil {
 		return nil, false, unknown

@@ -94,7 +94,7 @@ func (d *driver) stopAll() *StoppedRecord {
 		if e := d.f.open[op]; d.f.marked[op] {
 			c := newReceipt(e)
 			c.Now = d.now()
-			c.Err = &bt.Fault{Kind: KindUnknown, Reason: nameOf(e.Effect) +
+			c.Err = &bt.Fault{Kind: KindUnknown, Reason: c.Name() +
 				" was still under way when the run was stopped"}
 			stopped.Under = append(stopped.Under, *c)
 		}
