@@ -42,13 +42,16 @@ func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) 
 	return items, err
 }
 
+// keptItem is the summary in the row of a run.
+type keptItem Item
+
 // listItem makes the item of an inquiry from its row or, while it is running, from its records.
 func (d *Desk) listItem(ctx context.Context, r journal.Run) Item {
-	var kept Item
+	var kept keptItem
 	i := Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
 	switch {
 	case len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil:
-		i = kept
+		i = Item(kept)
 	case r.Status == journal.Running:
 		i.Status = record.Running
 		if s, err := d.runningSession(ctx, r); err == nil {
