@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -121,9 +120,6 @@ func (c *command) councilOracle() *cobra.Command {
 	var language string
 	make := &cobra.Command{Use: "new NAME...", Short: "Create the file of a new oracle", Args: cobra.MinimumNArgs(1),
 		RunE: c.onCouncil(func(ctx context.Context, s councilSession, args []string) error {
-			if !slices.Contains([]string{"en", "pt", "de"}, language) {
-				return withCode(ExitUsage, fmt.Errorf("--language is %q; use en, pt or de", language))
-			}
 			file, err := s.a.Council.Oracles.Create(ctx, strings.Join(args, " "), language)
 			if err != nil {
 				return withCode(ExitUsage, err)

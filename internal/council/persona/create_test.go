@@ -19,7 +19,7 @@ func create(s *Shelf, name, language string) (string, error) {
 func TestCreateMakesAFileThatIsAnOracleAtOnce(t *testing.T) {
 	for _, name := range []string{"Minha Tia", "Cético", "C# *guru* & <co> [x](y) `z` \\ #", "🔮", "#hash", "1. One",
 		"a&amp;b", "../../x", "<!-- x", "a <<HERE>> b", strings.Repeat("ã", maxName)} {
-		for _, language := range []string{"pt", "en", "de", ""} {
+		for _, language := range []string{"pt", "en", "de"} {
 			dir := filepath.Join(folder(t), "not", "there", "yet")
 			s := New(Config{Dir: dir, TTL: time.Hour, Placeholder: "<<HERE>>"})
 			file, err := create(s, name, language)
@@ -38,7 +38,7 @@ func TestCreateMakesAFileThatIsAnOracleAtOnce(t *testing.T) {
 			if p.Name != name || len(p.Warnings) != 0 || p.Mode != InPlace || strings.Contains(p.Content, "<!--") {
 				t.Errorf("%q is read as %q, %s, warnings %q:\n%s", name, p.Name, p.Mode, p.Warnings, p.Content)
 			}
-			if want := map[string]string{"": "pt"}[language] + language; p.Language != want {
+			if p.Language != language {
 				t.Errorf("%q in %q is in %q", name, language, p.Language)
 			}
 		}
@@ -116,6 +116,19 @@ func TestCreateWithoutAFolderNamesTheSetting(t *testing.T) {
 	if _, err := create(New(Config{}), "X", "pt"); err == nil ||
 		!strings.Contains(err.Error(), "set ORACLES_DIR to a folder of your own") {
 		t.Errorf("error = %v", err)
+	}
+}
+
+func TestCreateRefusesALanguageWithoutATemplate(t *testing.T) {
+	dir := filepath.Join(folder(t), "new")
+	for _, language := range []string{"", "fr", "../template/pt"} {
+		if _, err := create(New(Config{Dir: dir}), "X", language); err == nil ||
+			!strings.Contains(err.Error(), "use en, pt or de") {
+			t.Errorf("%q: error = %v", language, err)
+		}
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder was made: %v", err)
 	}
 }
 

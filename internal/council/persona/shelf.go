@@ -215,9 +215,8 @@ func sortAndWarn(l *Listing) {
 	}
 }
 
-// Create makes a file to start from in the folder, with comments that explain it, in a language of "pt", "en", "de";
-// any other is taken as "pt". The folder is made if it is missing. It never replaces a file. File is the path of the
-// new one.
+// Create makes a file to start from in the folder, with comments that explain it, in a language of "pt", "en", "de".
+// The folder is made if it is missing. It never replaces a file. File is the path of the new one.
 func (s *Shelf) Create(ctx context.Context, name, language string) (file string, err error) {
 	if s.config.Dir == "" {
 		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a " +
@@ -225,6 +224,10 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	}
 	if err := checkName(name); err != nil {
 		return "", err
+	}
+	template, err := templates.ReadFile("template/" + language + ".md")
+	if err != nil {
+		return "", fmt.Errorf("there is no template in the language %q; use en, pt or de", language)
 	}
 	dir, err := filepath.Abs(s.config.Dir)
 	if err == nil {
@@ -248,7 +251,7 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 			oneLine(name), base)
 	}
 	file = filepath.Join(dir, base)
-	if err := writeNew(file, s.draft(oneLine(name), language)); err != nil {
+	if err := writeNew(file, s.draft(string(template), oneLine(name))); err != nil {
 		return file, err
 	}
 	_, err = s.refresh(ctx) // the next one has it
@@ -269,13 +272,9 @@ func checkName(name string) error {
 }
 
 // draft is what a new file holds.
-func (s *Shelf) draft(name, language string) string {
-	text, err := templates.ReadFile("template/" + language + ".md")
-	if err != nil {
-		text, _ = templates.ReadFile("template/pt.md")
-	}
+func (s *Shelf) draft(template, name string) string {
 	return strings.NewReplacer("@NAME@", heading(name, s.config.Placeholder), "@PLACEHOLDER@", s.config.Placeholder).
-		Replace(string(text))
+		Replace(template)
 }
 
 // heading writes a name so that it is read back as it is, and is neither a comment nor the placeholder.
