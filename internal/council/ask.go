@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/schema"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/text/language"
 )
 
 // Composed is what a receipt keeps of a request that contains the context.
@@ -70,7 +71,8 @@ func (p *performer) requestFor(
 	}
 	q := &assistant.Prompt{Request: model.Request{Purpose: m.purpose}}
 	q.AddSegment(m.about, string(told))
-	q.AddSegment("language", "\n\nWrite in "+inEnglish(p.env.Language)+".")
+	q.AddSegment("language", "\n\nWrite in "+
+		cmp.Or(language.Name(p.env.Language), "the language of what the person said")+".")
 	q.BeginMessage(model.User)
 	q.AddPart(assistant.PartSegment, "context", fmt.Sprintf("What the person said:\n\n%s\n", plainHeadings(said.Text)))
 	for n, a := range m.answers {
@@ -78,11 +80,6 @@ func (p *performer) requestFor(
 	}
 	c.Sent = q.Request.Digest()
 	return q, c, nil
-}
-
-// inEnglish gives the English name of a language, or words for an unknown one.
-func inEnglish(language string) string {
-	return cmp.Or(allWords()[language].Name, "the language of what the person said")
 }
 
 // headings matches the beginnings of lines that look like the heading of an answer.

@@ -224,9 +224,9 @@ func plainLine(s string) string {
 //go:embed words.json
 var wordsFile []byte
 
-// words are the words shown in the session's language, and the English Name of that language.
+// words are the words shown in the session's language.
 type words struct {
-	Name, Chair, Own, Minority, Unused, Unproven, Agree, Differ, Overlooked string
+	Chair, Own, Minority, Unused, Unproven, Agree, Differ, Overlooked string
 }
 
 var allWords = sync.OnceValue(func() (all map[string]words) {

@@ -1,7 +1,6 @@
 package council
 
 import (
-
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 )

@@ -35,7 +35,12 @@ var samplesText string
 
 const languages = 5
 
-func codes() [languages]string { return [...]string{"pt", "en", "de", "fr", "es"} }
+func codes() []string { return []string{"pt", "en", "de", "fr", "es"} }
+
+// Name is the English name of a language; "" of one that this package does not know.
+func Name(code string) string {
+	return map[string]string{"pt": "Portuguese", "en": "English", "de": "German", "fr": "French", "es": "Spanish"}[code]
+}
 
 // scores has one score for each language, in the order of codes.
 type scores [languages]float64
@@ -52,10 +57,7 @@ var trained = sync.OnceValue(func() *model {
 	var total scores
 	for line := range strings.Lines(wordsText + samplesText) {
 		name, text, _ := strings.Cut(line, ": ")
-		for i, code := range codes() {
-			if name != code {
-				continue
-			}
+		if i := slices.Index(codes(), name); i >= 0 {
 			for _, w := range wordsOf(text, math.MaxInt) {
 				eachTrigram(w, func(t string) {
 					counts := m.spelling[t]
@@ -68,13 +70,11 @@ var trained = sync.OnceValue(func() *model {
 	}
 	for line := range strings.Lines(wordsText) {
 		name, text, _ := strings.Cut(line, ": ")
-		for i, code := range codes() {
-			if name == code {
-				for _, w := range wordsOf(text, math.MaxInt) {
-					in := m.function[w]
-					in[i] = 1
-					m.function[w] = in
-				}
+		if i := slices.Index(codes(), name); i >= 0 {
+			for _, w := range wordsOf(text, math.MaxInt) {
+				in := m.function[w]
+				in[i] = 1
+				m.function[w] = in
 			}
 		}
 	}
