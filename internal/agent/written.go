@@ -37,8 +37,8 @@ var openingFence = sync.OnceValue(func() *regexp.Regexp {
 
 // callMarks matches where a call may begin.
 var callMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<tool_call>|<function=|<\|python_tag\|>|\[TOOL_CALLS\]|` + fence +
-		`|\{\s*"(?:name|type)"`)
+	return regexp.MustCompile(hermes + "|" + function + "|" + regexp.QuoteMeta(pythonTag) + "|" +
+		regexp.QuoteMeta(mistral) + "|" + fence + `|\{\s*"(?:name|type)"`)
 })
 
 // WrittenCalls finds calls that a model wrote as text, because its server does not read its template, and returns the

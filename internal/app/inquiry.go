@@ -98,7 +98,7 @@ func (a *App) readDocuments(
 
 // openWitness opens a witness: it reads documents or opens a model.
 func (a *App) openWitness(ctx context.Context, w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
-	if w.Kind == "model" {
+	if w.Kind == record.WitnessModel {
 		m, err := a.model(ctx, oracle.Env{Model: w.Name})
 		if err != nil {
 			return nil, nil, err

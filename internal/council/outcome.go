@@ -112,7 +112,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	case e.Suspended:
 		r.Status, r.Reason = journal.Running, "suspended"
 	case e.Status != bt.Success:
-		f := cmp.Or(e.Fault, &bt.Fault{Kind: "tree", Reason: "the tree gave up"})
+		f := cmp.Or(e.Fault, &bt.Fault{Kind: run.KindTree, Reason: "the tree gave up"})
 		r.Status, r.Reason = journal.Failed, "failed"
 		o.Failure = &Failure{f.Kind, f.Reason}
 	}

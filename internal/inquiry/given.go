@@ -1,7 +1,6 @@
 package inquiry
 
 import (
-
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 )
@@ -25,7 +24,7 @@ type Env struct {
 // Models implements assistant.UsesModels.
 func (e Env) Models() []string {
 	all := []string{e.Detective, e.Witness.Model}
-	if e.Witness.Kind == "model" {
+	if e.Witness.Kind == record.WitnessModel {
 		all = append(all, e.Witness.Name)
 	}
 	return all

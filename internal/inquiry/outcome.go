@@ -3,6 +3,7 @@ package inquiry
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
@@ -33,7 +34,7 @@ func (i Item) Cursor() journal.Cursor { return i.cursor }
 
 // ItemOf makes the list item of a session.
 func ItemOf(s record.Session) Item {
-	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format("2006-01-02T15:04:05Z07:00"),
+	i := Item{ID: s.ID, Hypothesis: s.Hypothesis.Text, StartTime: s.StartTime.UTC().Format(time.RFC3339),
 		Status: s.Status, EndReason: string(s.EndReason), Pairs: len(s.Pairs), Limit: s.IterationLimit, Run: s.Run,
 		Verdict: record.Verdict(&s)}
 	if audit := s.Audit(); audit != nil && audit.ConsistencyScore != nil {

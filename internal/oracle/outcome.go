@@ -303,7 +303,7 @@ func (a *Answer) setEnding(v *run.View, e run.Ending, w treeResult) journal.Stat
 	}
 	a.StopReason, a.Error = StopError, e.Fault
 	if e.Fault == nil {
-		a.Error = &bt.Fault{Kind: "tree", Reason: "the tree ended without an answer"}
+		a.Error = &bt.Fault{Kind: run.KindTree, Reason: "the tree ended without an answer"}
 	}
 	if a.Error.Kind == string(model.Refused) {
 		a.StopReason = StopRefused

@@ -115,8 +115,7 @@ func (h *lockedSession) addText(text, original string) (AudioEntry, error) {
 		return strings.HasPrefix(rest, "audio.") && h.Entry(sequence) == nil && !slices.ContainsFunc(recordings, isOf)
 	})
 	if err == nil && e.Transcript == "" {
-		e.Transcript = fmt.Sprintf("%03d_audio.txt", e.Sequence)
-		err = h.writeText(transcriptFolder, e.Transcript, text)
+		err = h.writeTranscript(&e, text)
 	}
 	if err != nil {
 		return e, err
