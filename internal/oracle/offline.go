@@ -58,7 +58,7 @@ func OfflineNotes(_ context.Context, req model.Request) (model.Response, error) 
 func offlineSituation(req model.Request) (Situation, error) {
 	sit, ok := req.Facts.(Situation)
 	if !ok {
-		return sit, &model.Error{Kind: model.Invalid, Model: "offline",
+		return sit, &model.Error{Kind: model.Invalid,
 			Message: fmt.Sprintf("the Oracle's rule got facts of type %T", req.Facts)}
 	}
 	return sit, nil
