@@ -180,7 +180,7 @@ func TestFilesForOperatorsHoldSettingsThatAreTaken(t *testing.T) {
 
 func TestServerGuideHasATableOfAllSettingsForServers(t *testing.T) {
 	text := forOperators(t)["docs/server.md"]
-	_, lines, err := config.Explain(config.Options{Home: t.TempDir(), Environ: []string{}})
+	lines, err := config.Explain(config.Options{Home: t.TempDir(), Environ: []string{}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func (c *command) configShow() *cobra.Command {
 			if _, err := c.settings(); err != nil { // also warns about unusable stored keys
 				return err
 			}
-			_, lines, err := config.Explain(c.options())
+			lines, err := config.Explain(c.options())
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}

@@ -23,10 +23,10 @@ type Line struct {
 type Lines []Line
 
 // Explain loads the settings like Load, and returns each one's value and origin.
-func Explain(opts Options) (Config, Lines, error) {
+func Explain(opts Options) (Lines, error) {
 	cfg, src, err := load(opts)
 	if err != nil {
-		return Config{}, nil, err
+		return nil, err
 	}
 	redactor := cfg.Redactor()
 	whole := reflect.ValueOf(cfg)
@@ -53,7 +53,7 @@ func Explain(opts Options) (Config, Lines, error) {
 			add(all.MapIndex(name), section.prefix+name.String()+".", section.settings)
 		}
 	}
-	return cfg, lines, nil
+	return lines, nil
 }
 
 // fileValue returns a setting's value in the file's form; nil if it is unset.

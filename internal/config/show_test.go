@@ -12,7 +12,12 @@ import (
 func explain(t *testing.T, file string, environ ...string) (Config, Lines, setup) {
 	t.Helper()
 	s := newSetup(t, file, environ...)
-	cfg, lines, err := Explain(Options{Environ: s.environ, Home: s.home})
+	opts := Options{Environ: s.environ, Home: s.home}
+	lines, err := Explain(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := Load(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
