@@ -28,11 +28,9 @@ type Situation struct {
 	Unsure   bool        // of the class
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
-	Steps    []Step
+	Steps    []agent.Step
 	Material []document.Part // that was handed over
 }
-
-type Step = agent.Step
 
 // requestData is what the requests of a run are built from, besides its records.
 type requestData struct {

@@ -27,10 +27,10 @@ type CallPayload struct {
 	Digest  string          `json:"digest,omitempty"`
 }
 
-// readingCall requests a call of a tool that changes nothing.
-func readingCall(name string, args any) bt.Request {
+// requestList requests the tasks that match.
+func requestList(args listArgs) bt.Request {
 	raw, _ := json.Marshal(args) // texts and numbers
-	return bt.Request{Kind: EffectCall, Label: name, Payload: CallPayload{Tool: name, Args: raw}}
+	return bt.Request{Kind: EffectCall, Label: "list_tasks", Payload: CallPayload{Tool: "list_tasks", Args: raw}}
 }
 
 // changeArgs are the arguments of the tools that write.
@@ -250,7 +250,7 @@ func (a *Act) listCalls(ids []int64) []bt.Request {
 	if r := a.Entities.Reference; r != nil && ids == nil {
 		args.Query = r.Title
 	}
-	return []bt.Request{readingCall("list_tasks", args)}
+	return []bt.Request{requestList(args)}
 }
 
 // tasksByPlace gives the tasks to list, where the act names them by position or as “it”. at are their positions in the

@@ -41,9 +41,9 @@ func lookUp() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		sought := i.Act.searchArgs(&i.Metadata)
-		all := []bt.Request{readingCall("list_tasks", sought)}
+		all := []bt.Request{requestList(sought)}
 		if sought.Query != "" {
-			all = append(all, readingCall("list_tasks", listArgs{Status: i.Act.statusOfTargets(), Limit: mostOptions}))
+			all = append(all, requestList(listArgs{Status: i.Act.statusOfTargets(), Limit: mostOptions}))
 		}
 		return all, nil
 	}
