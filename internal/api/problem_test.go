@@ -74,7 +74,7 @@ func TestWhatIsWrongWithARequestComesAsACodeWithItsValues(t *testing.T) {
 	h.open()
 	for code, err := range map[string]error{
 		"request.task":  &task.Invalid{Field: "title", Problem: "has 300 characters; 255 at most"},
-		"request.model": &assistant.RequestError{Why: assistant.NoModel.With(), Hint: "name another"},
+		"request.model": assistant.ModelError(nil),
 		"request.empty": &session.Invalid{Kind: session.Empty, What: "the name", Problem: "is empty"},
 		"":              &task.Invalid{Field: "limit", Problem: "must be 1 or more"},
 	} {

@@ -284,7 +284,7 @@ func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 func (d Deps) chooseModel(ctx context.Context, o Options) (id string, err error) {
 	id, err = d.Choose(ctx, o.Model)
 	if err != nil {
-		return "", refuse(assistant.NoModel.With(), "leave it out to use the configured one", err)
+		return "", assistant.ModelError(err)
 	}
 	if id == model.OfflineRules {
 		return "", nil

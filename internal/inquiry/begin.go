@@ -62,7 +62,7 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 	if b.Session != "" {
 		return run.Spec{}, &assistant.RequestError{Why: bt.Because("an inquiry needs its own session"), Hint: "name none"}
 	}
-	words := withoutWish(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD")))
+	words := withoutWish(strings.TrimSpace(journal.Clean(b.Words)))
 	if n := utf8.RuneCountInString(words); n == 0 || n > mostHypothesis {
 		return run.Spec{}, &assistant.RequestError{Why: wrongHypothesis.With(mostHypothesis)}
 	}
@@ -115,7 +115,7 @@ func witnessSpec(o Options) (w WitnessSpec, err error) {
 			Hint: "give fewer, or a folder that the server may read"}
 	case strings.TrimSpace(o.Documents) != "":
 		w.Name, w.Title = "", "documents"
-		w.Handed = strings.ReplaceAll(strings.ToValidUTF8(o.Documents, "\uFFFD"), "\x00", "\uFFFD")
+		w.Handed = journal.Clean(o.Documents)
 	case w.Name == "":
 		err = &assistant.RequestError{Why: noWitness.With(),
 			Hint: "give documents or a model; the setting inquiry.witness sets a default"}

@@ -32,8 +32,8 @@ const defaultTurns = 30
 
 // Begin makes the run's spec for a question. The last runs of its session that gave an answer become its past.
 func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options) (spec run.Spec, err error) {
-	r.Words = strings.TrimSpace(strings.ToValidUTF8(r.Words, "\uFFFD"))
-	o.Material = strings.ToValidUTF8(o.Material, "\uFFFD")
+	r.Words = strings.TrimSpace(journal.Clean(r.Words))
+	o.Material = journal.Clean(o.Material)
 	var pictures []run.Text
 	if o.Material, pictures, err = readMaterial(ctx, s.Store, r, o); err != nil {
 		return spec, err
@@ -114,8 +114,7 @@ func (s Surroundings) chooseModelAndTools(
 	ctx context.Context, r assistant.Request, o Options, env *Env,
 ) (specs []tool.Spec, info model.Info, err error) {
 	if env.Model, err = s.Choose(ctx, o.Model); err != nil {
-		return nil, info, &assistant.RequestError{Why: assistant.NoModel.With(),
-			Hint: "leave it out to use the server's setting", Err: err}
+		return nil, info, assistant.ModelError(err)
 	}
 	env.ReportTool = s.ReportTool(env.Model)
 	s.LearnKeys(ctx, *env)

@@ -98,14 +98,13 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 }
 
 func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
-	words := strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(b.Words, "\uFFFD"), "\x00", "\uFFFD"))
+	words := strings.TrimSpace(journal.Clean(b.Words))
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
 	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
-		return run.Spec{}, &assistant.RequestError{Why: assistant.NoModel.With(),
-			Hint: "leave it out to use the configured one", Err: err}
+		return run.Spec{}, assistant.ModelError(err)
 	}
 	env := Env{Model: id}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}

@@ -343,8 +343,12 @@ type RequestError struct {
 	Err  error  // the error in full; nil: Why and Hint are all
 }
 
-// NoModel is the reason of a RequestError about a model that can't be used.
-const NoModel bt.Reason = "request.model: the model can't be used here"
+const noModel bt.Reason = "request.model: the model can't be used here"
+
+// ModelError is the error of a request whose model can't be used.
+func ModelError(err error) error {
+	return &RequestError{Why: noModel.With(), Hint: "leave it out to use the configured one", Err: err}
+}
 
 func (e *RequestError) Error() string {
 	switch {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
 
@@ -46,23 +47,16 @@ const (
 	byFallback bt.Reason = "left.by_fallback: it was asked before another one and did not answer"
 )
 
-// Reasons lists the sentences that say why a model was sent something, and NoModel.
-func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback, NoModel} }
+// Reasons lists the sentences that say why a model was sent something, and that of ModelError.
+func Reasons() []bt.Reason { return []bt.Reason{byChoice, byFallback, noModel} }
 
 // modelReceipt is what receipts of models have in common.
 type modelReceipt struct {
-	Model string `json:"model"`
-	By    string `json:"by"`
-	Sent  int    `json:"sent_bytes"`
-	Usage struct {
-		Input  int `json:"input_tokens"`
-		Cached int `json:"cached_tokens"`
-		Output int `json:"output_tokens"`
-	} `json:"usage"`
-	Tries []struct {
-		Model           string
-		Cooling, Unsent bool
-	} `json:"tries"`
+	Model string      `json:"model"`
+	By    string      `json:"by"`
+	Sent  int         `json:"sent_bytes"`
+	Usage model.Usage `json:"usage"`
+	Tries []model.Try `json:"tries"`
 }
 
 // modelReceiptOf reads a receipt, with the model in Model; a zero one if it is of none.
@@ -77,10 +71,11 @@ func modelReceiptOf(c *run.CompletionRecord) (r modelReceipt) {
 // UsedBy reads from a receipt the usage of the model in “model” or “by”; false for rules, or without tokens.
 func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
 	r := modelReceiptOf(c)
-	if !isModel(r.Model) || r.Usage.Input+r.Usage.Output == 0 {
+	if !isModel(r.Model) || r.Usage.InputTokens+r.Usage.OutputTokens == 0 {
 		return u, false
 	}
-	return Usage{Model: r.Model, Input: r.Usage.Input, Cached: r.Usage.Cached, Output: r.Usage.Output}, true
+	return Usage{Model: r.Model, Input: r.Usage.InputTokens, Cached: r.Usage.CachedTokens,
+		Output: r.Usage.OutputTokens}, true
 }
 
 // isModel says whether an id names a model; rules (“offline:”) are none.
@@ -97,7 +92,7 @@ func SentToModels(c *run.CompletionRecord) (all []Left) {
 		}
 	}
 	if isModel(r.Model) && (c.Err == nil || !c.Err.Unsent) {
-		all = append(all, Left{Kind: "model", To: r.Model, Bytes: r.Sent, Tokens: r.Usage.Input,
+		all = append(all, Left{Kind: "model", To: r.Model, Bytes: r.Sent, Tokens: r.Usage.InputTokens,
 			Rule: byChoice.With().Text, Coded: byChoice.With().Coded})
 	}
 	return all
