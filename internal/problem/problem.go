@@ -281,7 +281,7 @@ func table() []meaning {
 			Here: "‘sibyl investigate \"…\" --witness DOCUMENTS’ begins one"}},
 
 		{user.ErrExists, Type{Kind: invalid, Status: http.StatusBadRequest, Detail: "There is such a user already.",
-			Here: "‘sibyl user rotate NAME’ replaces the user's tokens by a new one"}},
+			Here: "‘sibyl user rotate NAME’ replaces the tokens of a user by a new one"}},
 		{user.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "There is no such user.",
 			Here: "‘sibyl user list’ lists the users"}},
 		{user.ErrInvalid, Type{Kind: invalid, Status: http.StatusBadRequest, Detail: "The user's name or scope is wrong."}},
