@@ -98,8 +98,8 @@ func (s *Service) assistantNamed(name string) (*assistant.Assistant, error) {
 // Assistants lists the assistants of this program.
 func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.config.Assistants) }
 
-// decodeOptions turns an assistant.GivenOptions into the options of its assistant, with the settings; others stay as they
-// are.
+// decodeOptions turns an assistant.GivenOptions into the options of its assistant, with the settings; others stay as
+// they are.
 func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) {
 	remote, ok := given.(assistant.GivenOptions)
 	switch {
