@@ -350,7 +350,7 @@ func WithdrawTool() bt.Leaf {
 		func(_ none, o *out) error {
 			name := o.Ledger.toolInVain(o.Offered)
 			if name == "" {
-				return fmt.Errorf("every offered tool brought something new")
+				return fmt.Errorf("no tool that is offered brought nothing new")
 			}
 			o.Offered = slices.DeleteFunc(slices.Clone(o.Offered), func(n string) bool { return n == name })
 			o.Ledger = o.Ledger.Clone()

@@ -206,9 +206,23 @@ func TestDeclineLeavesAConversationThatWaitsForNoYes(t *testing.T) {
 	var waiting api.Runs
 	h.get(question{path: "/api/runs?waiting=true"}, &waiting)
 	same(t, "runs that wait", len(waiting.Runs), 0)
-	if r := chat("show my tasks", first.ConversationID); !strings.Contains(r.Response, "Apples") {
-		t.Errorf("the next message is answered with %+v", r)
+	second := chat("show my tasks", first.ConversationID)
+	if !strings.Contains(second.Response, "Apples") {
+		t.Errorf("the next message is answered with %+v", second)
 	}
+	if err := h.store.Void(t.Context(), "ada", second.RunID); err != nil {
+		t.Fatal(err)
+	}
+	h.refused("a message whose conversation is gone", question{method: http.MethodPost, path: "/api/chat",
+		body: map[string]any{"message": "show my tasks", "conversation_id": first.ConversationID}}, 409, "consumed")
+}
+
+func TestDeclineOfARunThatGoesOnChangesNothing(t *testing.T) {
+	h := withTasks(t).open()
+	release := h.holds("bob")
+	defer release()
+	begun := h.begin(adasToken, "Tea?")
+	h.get(question{method: http.MethodPost, path: "/api/runs/" + begun.Run + "/decline"}, nil)
 }
 
 func TestKeyOfAnotherAssistantIsRefused(t *testing.T) {

@@ -114,9 +114,8 @@ type RemovedError struct{ Tombstone }
 
 func (e *RemovedError) Error() string {
 	return fmt.Sprintf("session %q: %v: it was removed at %s (%s); made at %s, last used at %s, runs: %d",
-		e.ID, ErrNotFound,
-		e.DeletedAt.Format(time.RFC3339), e.Reason, e.CreatedAt.Format(time.RFC3339), e.UpdatedAt.Format(time.RFC3339),
-		e.Runs)
+		e.ID, ErrNotFound, e.DeletedAt.Format(time.RFC3339), e.Reason, e.CreatedAt.Format(time.RFC3339),
+		e.UpdatedAt.Format(time.RFC3339), e.Runs)
 }
 
 // Unwrap makes it match ErrNotFound.
@@ -187,8 +186,10 @@ type End struct {
 	Pending []Pending       // questions it leaves to the person, each with an ID of its own in the session
 }
 
+const NoQuestion = "turn" // the kind of a Pending that asks nothing
+
 // Pending is a question that a run left to its person: a confirmation, a choice. It is left by the end of a run and
-// used up by the beginning of another, once.
+// used up by the beginning of another, once. NoQuestion only ties the next run to the last one.
 type Pending struct {
 	ID    string `json:"id"`
 	Owner Owner  `json:"-"`

@@ -18,8 +18,7 @@ func Clean(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
 }
 
-// MostTitle is how many characters a title should have at most.
-const MostTitle = 72
+const MostTitle = 72 // characters that a title should have at most
 
 // CheckTitle checks the title of a session.
 func CheckTitle(title string) error { return wantPlain("the title of a session", title) }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"sibyl/internal/journal"
@@ -18,9 +19,6 @@ const (
 	claimRecheck  = 3 * time.Second
 )
 
-// mostOvertaken is how often a start tries again since another one was first.
-const mostOvertaken = 10
-
 // startRetrying makes the spec of a run, checks the limit of costs, stops the run to replace, and calls start. It tries
 // again if another start was first to consume or create something. Unless a is Exclusive, it waits for a run that holds
 // its claim, and resumes one that nobody drives.
@@ -29,7 +27,8 @@ func (s *Service) startRetrying(
 ) (*assistant.Assistant, run.Spec, error) {
 	patience, stop := context.WithTimeout(ctx, cmp.Or(r.Patience, claimPatience))
 	defer stop()
-	for overtaken, late := 0, false; ; late = true {
+	var before []string // what the start before was to consume: if it still is, it is gone, and no other was first
+	for late := false; ; late = true {
 		a, spec, err := s.makeSpec(ctx, owner, r, late)
 		if err == nil {
 			err = s.checkLimit(ctx, owner, r, spec)
@@ -48,9 +47,9 @@ func (s *Service) startRetrying(
 			if s.waitForRun(patience, journal.Key{Owner: owner, Run: held.Run}) != nil {
 				return nil, run.Spec{}, err
 			}
-		case patience.Err() == nil && overtaken < mostOvertaken && (errors.Is(err, journal.ErrConsumed) ||
+		case patience.Err() == nil && (errors.Is(err, journal.ErrConsumed) && !slices.Equal(spec.Consume, before) ||
 			errors.Is(err, journal.ErrExists) && s.sessionBegunMeanwhile(ctx, spec)):
-			overtaken++
+			before = spec.Consume
 		default:
 			return a, spec, err
 		}

@@ -99,13 +99,11 @@ func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filte
 // and those with an open question, whatever status the filter has. It leaves out companions.
 func (s *Service) Waiting(ctx context.Context, owner journal.Owner, f journal.Filter) ([]Row, error) {
 	var all []Row
-	limit := f.Limit
-	f.Limit = longestList
-	for _, f.Status = range []journal.Status{journal.Running, journal.NeedsUser} {
-		if f.Status == journal.NeedsUser {
-			f.Asking = s.config.Now()
-		}
-		rows, err := s.Runs(ctx, owner, f)
+	asking, limit := f, f.Limit
+	f.Status, asking.Status, asking.Asking = journal.Running, "", s.config.Now()
+	for _, one := range []journal.Filter{f, asking} {
+		one.Limit = longestList
+		rows, err := s.Runs(ctx, owner, one)
 		if err != nil {
 			return nil, err
 		}

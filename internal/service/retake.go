@@ -44,8 +44,11 @@ func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown)
 // Decline answers no to the calls of a run that wait for a yes: it removes the pending rows, so that no later message
 // can allow them. Without such calls it changes nothing.
 func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) error {
-	res, err := s.Result(ctx, owner, id)
-	if err != nil || len(res.Waiting) == 0 {
+	r, err := s.config.Store.Run(ctx, owner, id)
+	if err != nil || r.Status == journal.Running {
+		return err
+	}
+	if res, err := s.Result(ctx, owner, id); err != nil || len(res.Waiting) == 0 {
 		return err
 	}
 	return s.config.Store.Void(ctx, owner, id)

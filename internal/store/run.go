@@ -46,8 +46,8 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 	}
 	q.whereBetween("started_at", f.From, f.To)
 	if !f.Asking.IsZero() {
-		q.conditions += ` AND id IN (SELECT run FROM pending WHERE owner = $1 AND (expires_at IS NULL OR expires_at > ` +
-			q.arg(f.Asking.UnixMilli()) + `))`
+		q.conditions += ` AND id IN (SELECT run FROM pending WHERE owner = $1 AND kind <> ` + q.arg(journal.NoQuestion) +
+			` AND (expires_at IS NULL OR expires_at > ` + q.arg(f.Asking.UnixMilli()) + `))`
 	}
 	return listRows(ctx, db, scanRun, from, q)
 }

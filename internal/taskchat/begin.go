@@ -180,7 +180,7 @@ func (d Deps) openQuestion(ctx context.Context, b assistant.Request, id string) 
 		return o, err
 	}
 	for _, row := range rows {
-		if row.ID != id || row.Kind == kindTurn {
+		if row.ID != id || row.Kind == journal.NoQuestion {
 			continue
 		}
 		var l pendingData

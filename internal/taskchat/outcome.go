@@ -100,11 +100,8 @@ type pendingData struct {
 	Until    time.Time `json:"until,omitzero"`     // the question is open
 }
 
-// kindTurn is the kind of a row without a question.
-const kindTurn = "turn"
-
 func (l pendingData) row(id string) journal.Pending {
-	p := journal.Pending{ID: id, Kind: kindTurn}
+	p := journal.Pending{ID: id, Kind: journal.NoQuestion}
 	if l.Question != nil {
 		p.Kind = l.Question.Kind
 	}
