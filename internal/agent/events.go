@@ -3,10 +3,11 @@ package agent
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
+	"sync"
 
 	"sibyl/internal/bt"
-	"sibyl/internal/text"
 )
 
 // Whys are sentences that records keep.
@@ -24,12 +25,32 @@ func (w *Whys) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// The events of leaves: their fields are for programs, String is for people.
+// The events of leaves: their fields are for programs, the sentences of Story for people.
+
+// Events are all events of this package, for decoding.
+func Events() []bt.Typed {
+	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{},
+		NotesTaken{}}
+}
+
+func stories() []bt.Reason {
+	return []bt.Reason{hintGiven, searchedCode, searchedNotes, searchedThreads, searchedWeb, lookedUp, sawHistory,
+		sawMap, readFile, openedPage, wroteNote, usedTool, callFailed, callHeld, callRefused, lastTurn, loopFound,
+		toolTakenAway, notesTaken}
+}
 
 // HintGiven says which hint the model gets before its next turn.
 type HintGiven struct {
 	Text string `json:"text"`
 }
+
+const hintGiven bt.Reason = "control.checked.hint: Sent the model back with a hint"
+
+// EventType implements bt.Typed.
+func (HintGiven) EventType() string { return "hint.given" }
+
+// Story implements bt.Narrated.
+func (HintGiven) Story() bt.Why { return hintGiven.With() }
 
 // CallDone is a call that was performed. Error is why it failed; Items and Bytes are what it gave.
 type CallDone struct {
@@ -44,71 +65,53 @@ type CallDone struct {
 	Labels    Labels `json:"labels,omitempty"` // of what the model had seen, where a rule is named
 }
 
-// CallHeld is a call that waits for the person's yes.
-type CallHeld struct {
-	Tool      string `json:"tool"`
-	Arguments string `json:"arguments"` // shortened
-	bt.Why
-	Labels Labels `json:"labels,omitempty"` // of what the model had seen
-}
+const (
+	searchedCode    bt.Reason = "story.searched.code: Searched the code for “{what}”: {n} found"
+	searchedNotes   bt.Reason = "story.searched.notes: Searched the notes for “{what}”: {n} found"
+	searchedThreads bt.Reason = "story.searched.threads: Searched the threads for “{what}”: {n} found"
+	searchedWeb     bt.Reason = "story.searched.web: Searched the web for “{what}”: {n} found"
+	lookedUp        bt.Reason = "story.searched.symbol: Looked “{what}” up in the code: {n} found"
+	sawHistory      bt.Reason = "story.searched.history: Looked at the history of the code: {n} found"
+	sawMap          bt.Reason = "story.searched.map: Looked at how the code is laid out"
+	readFile        bt.Reason = "story.read.file: Read {what}"
+	openedPage      bt.Reason = "story.read.page: Opened {what}"
+	wroteNote       bt.Reason = "story.wrote: Wrote {what}"
+	usedTool        bt.Reason = "story.called: Used {call}"
+	callFailed      bt.Reason = "story.failed.call: {call} failed: {why}"
+)
 
-// CallRefused is a call that was not performed.
-type CallRefused struct {
-	Tool      string `json:"tool"`
-	Arguments string `json:"arguments"` // shortened
-	bt.Why
-}
+// EventType implements bt.Typed.
+func (CallDone) EventType() string { return "call.done" }
 
-// BudgetSeen is what was used of the budgets before a turn.
-type BudgetSeen struct {
-	Used []Spent `json:"used"`
-	Last bool    `json:"last,omitempty"` // the turn is the last one
-}
-
-// LoopFound says that the model repeats itself, for the Strikes-th time.
-type LoopFound struct {
-	Pattern string `json:"pattern"`
-	bt.Coded
-	Strikes int `json:"strikes"`
-}
-
-// ToolTakenAway says which tool is not offered any more.
-type ToolTakenAway struct {
-	Tool string `json:"tool"`
-}
-
-// NotesTaken says that notes replaced so many turns.
-type NotesTaken struct {
-	Turns  int `json:"turns"`
-	Tokens int `json:"tokens"` // of the notes
-}
-
-// Events are all events of this package, for decoding.
-func Events() []bt.Typed {
-	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{},
-		NotesTaken{}}
-}
-
-func (HintGiven) EventType() string     { return "hint.given" }
-func (CallDone) EventType() string      { return "call.done" }
-func (CallRefused) EventType() string   { return "call.refused" }
-func (CallHeld) EventType() string      { return "call.held" }
-func (BudgetSeen) EventType() string    { return "budget.seen" }
-func (LoopFound) EventType() string     { return "loop.found" }
-func (ToolTakenAway) EventType() string { return "tool.taken_away" }
-func (NotesTaken) EventType() string    { return "notes.taken" }
-
-func (e HintGiven) String() string { return "told the model: " + e.Text }
-
-func (e CallDone) String() string {
-	text := fmt.Sprintf("%s %s: %s", e.Tool, e.Arguments, e.Error)
-	if e.Error == "" {
-		text = fmt.Sprintf("%s %s: %d found, %s, %s", e.Tool, e.Arguments, e.Items, Size(e.Bytes), Seconds(e.TookMS))
+// Story implements bt.Narrated.
+func (e CallDone) Story() bt.Why {
+	what := subjectOf(e.Arguments)
+	if e.Error != "" {
+		return callFailed.With(describeCall(e.Tool, e.Arguments), e.Error)
 	}
-	if e.Rule != "" {
-		text += fmt.Sprintf("; let through: %s (labels: %s)", e.Rule.Why().Text, e.Labels)
+	switch e.Tool {
+	case "code_search":
+		return searchedCode.With(what, e.Items)
+	case "vault_search":
+		return searchedNotes.With(what, e.Items)
+	case "thread_seek":
+		return searchedThreads.With(what, e.Items)
+	case "web_search":
+		return searchedWeb.With(what, e.Items)
+	case "code_symbol":
+		return lookedUp.With(what, e.Items)
+	case "code_history":
+		return sawHistory.With(e.Items)
+	case "repo_map":
+		return sawMap.With()
+	case "code_read", "vault_read":
+		return readFile.With(what)
+	case "web_fetch":
+		return openedPage.With(what)
+	case "vault_write":
+		return wroteNote.With(what)
 	}
-	return text
+	return usedTool.With(describeCall(e.Tool, e.Arguments))
 }
 
 // setRule sets the rule that admitted the call.
@@ -118,32 +121,124 @@ func (e *CallDone) setRule(v Verdict) {
 	}
 }
 
-func (e CallRefused) String() string { return fmt.Sprintf("refused: %s: %s", e.Tool, e.Text) }
-
-func (e CallHeld) String() string {
-	return fmt.Sprintf("asks you first: %s %s: %s (labels: %s)", e.Tool, e.Arguments, e.Text, e.Labels)
+// CallHeld is a call that waits for the person's yes.
+type CallHeld struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"` // shortened
+	bt.Why
+	Labels Labels `json:"labels,omitempty"` // of what the model had seen
 }
 
-func (e BudgetSeen) String() string {
-	var used []string
-	for _, s := range e.Used {
-		used = append(used, s.String())
+const callHeld bt.Reason = "control.held: Did not do this without you: {call}, because {why}"
+
+// EventType implements bt.Typed.
+func (CallHeld) EventType() string { return "call.held" }
+
+// Story implements bt.Narrated.
+func (e CallHeld) Story() bt.Why { return callHeld.With(describeCall(e.Tool, e.Arguments), e.Why) }
+
+// CallRefused is a call that was not performed.
+type CallRefused struct {
+	Tool      string `json:"tool"`
+	Arguments string `json:"arguments"` // shortened
+	bt.Why
+}
+
+const callRefused bt.Reason = "story.refused: Was not allowed to use {tool}, because {why}"
+
+// EventType implements bt.Typed.
+func (CallRefused) EventType() string { return "call.refused" }
+
+// Story implements bt.Narrated.
+func (e CallRefused) Story() bt.Why { return callRefused.With(plainName(e.Tool), e.Why) }
+
+// BudgetSeen is what was used of the budgets before a turn.
+type BudgetSeen struct {
+	Used []Spent `json:"used"`
+	Last bool    `json:"last,omitempty"` // the turn is the last one
+}
+
+const lastTurn bt.Reason = "control.limit.last: Nearly at a limit, so the next turn had to be the last"
+
+// EventType implements bt.Typed.
+func (BudgetSeen) EventType() string { return "budget.seen" }
+
+// Story implements bt.Narrated.
+func (e BudgetSeen) Story() bt.Why {
+	if !e.Last {
+		return bt.Why{}
 	}
-	text := strings.Join(used, ", ")
-	if e.Last {
-		text += "; the last turn"
+	return lastTurn.With()
+}
+
+// LoopFound says that the model repeats itself, for the Strikes-th time.
+type LoopFound struct {
+	Pattern string `json:"pattern"`
+	bt.Coded
+	Strikes int `json:"strikes"`
+}
+
+const loopFound bt.Reason = "control.checked.loop: Noticed that the model repeats itself"
+
+// EventType implements bt.Typed.
+func (LoopFound) EventType() string { return "loop.found" }
+
+// Story implements bt.Narrated.
+func (e LoopFound) Story() bt.Why { return loopFound.With() }
+
+// ToolTakenAway says which tool is not offered any more.
+type ToolTakenAway struct {
+	Tool string `json:"tool"`
+}
+
+const toolTakenAway bt.Reason = "control.checked.away: Took {tool} away from the model"
+
+// EventType implements bt.Typed.
+func (ToolTakenAway) EventType() string { return "tool.taken_away" }
+
+// Story implements bt.Narrated.
+func (e ToolTakenAway) Story() bt.Why { return toolTakenAway.With(plainName(e.Tool)) }
+
+// NotesTaken says that notes replaced so many turns.
+type NotesTaken struct {
+	Turns  int `json:"turns"`
+	Tokens int `json:"tokens"` // of the notes
+}
+
+const notesTaken bt.Reason = "control.noted: Took notes on what had been read, to make room for more"
+
+// EventType implements bt.Typed.
+func (NotesTaken) EventType() string { return "notes.taken" }
+
+// Story implements bt.Narrated.
+func (e NotesTaken) Story() bt.Why { return notesTaken.With() }
+
+func describeCall(tool, arguments string) string {
+	return strings.TrimSpace(plainName(tool) + " " + subjectOf(arguments))
+}
+
+// plainName is the name of a tool for people.
+func plainName(tool string) string { return strings.ReplaceAll(tool, "_", " ") }
+
+// subjectArgument finds the argument that says what a call is about, in arguments that may be cut short.
+var subjectArgument = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`"(?:query|path|note|url|address|symbol|title|name)"\s*:\s*"((?:[^"\\]|\\.)*)("?)`)
+})
+
+// subjectOf is what a call is about: the words of a search, a path or an address; "" if none is recognised.
+func subjectOf(arguments string) string {
+	found := subjectArgument().FindStringSubmatch(arguments)
+	if found == nil {
+		return ""
 	}
-	return text
-}
-
-func (e LoopFound) String() string {
-	return fmt.Sprintf("the model repeats itself (%s), step %d", e.Pattern, e.Strikes)
-}
-
-func (e ToolTakenAway) String() string { return e.Tool + " is not offered any more" }
-
-func (e NotesTaken) String() string {
-	return fmt.Sprintf("notes of %d tokens stand for %s", e.Tokens, text.Count(e.Turns, "turn"))
+	var what string
+	if json.Unmarshal([]byte(`"`+found[1]+`"`), &what) != nil {
+		what = found[1]
+	}
+	if found[2] == "" && !strings.HasSuffix(what, "…") {
+		what += "…"
+	}
+	return what
 }
 
 // Size is a number of bytes for people.

@@ -21,7 +21,7 @@ func TestStoryOfACallNamesWhatItWasAbout(t *testing.T) {
 		t.Errorf("a search is told as %q (%s)", told.Text, told.Code)
 	}
 	if told := (CallDone{Tool: "thread_seek", Arguments: `{}`, Error: "gone"}).
-		Story(); told.Text != "thread_seek failed: gone" {
+		Story(); told.Text != "thread seek failed: gone" {
 		t.Errorf("a failure is told as %q", told.Text)
 	}
 }

@@ -294,7 +294,7 @@ func (f *CouncilSitting) addOutcome(sat council.SittingResult) {
 			Overlooked: f.sentenceForms(m.Overlooked)}
 	}
 	for _, one := range sat.Skipped {
-		f.Skipped = append(f.Skipped, one.String())
+		f.Skipped = append(f.Skipped, one.Story().Text)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -43,11 +44,11 @@ type RunBegun struct {
 // RecordAdded is the data of the event record.
 type RecordAdded struct {
 	About
-	Seq   int64           `json:"seq" doc:"Its number, from 0."`
-	At    time.Time       `json:"at"`
-	Kind  string          `json:"kind"`
-	Data  json.RawMessage `json:"data,omitempty" doc:"What the record holds, in the form of its kind. Left out of the first, which has the paths of the server's folders, and of one that is damaged."`
-	Lines []string        `json:"lines" doc:"The same for somebody who waits, where it is worth a line."`
+	Seq  int64           `json:"seq" doc:"Its number, from 0."`
+	At   time.Time       `json:"at"`
+	Kind string          `json:"kind"`
+	Data json.RawMessage `json:"data,omitempty" doc:"What the record holds, in the form of its kind. Left out of the first, which has the paths of the server's folders, and of one that is damaged."`
+	bt.Why
 }
 
 // StepMade is the data of the event step: what the tree did with a record.
@@ -63,12 +64,11 @@ type StepMade struct {
 // Decided is the data of the event event: a typed event that a leaf reported in the step before.
 type Decided struct {
 	About
-	Seq   int64           `json:"seq" doc:"The number of the record that the step took in."`
-	Type  string          `json:"type"`
-	Data  json.RawMessage `json:"data" doc:"Its fields."`
-	Rule  string          `json:"rule" doc:"Where in the tree."`
-	Words string          `json:"words" doc:"What happened, for people."`
-	Lines []string        `json:"lines" doc:"The same for somebody who waits."`
+	Seq  int64           `json:"seq" doc:"The number of the record that the step took in."`
+	Type string          `json:"type"`
+	Data json.RawMessage `json:"data" doc:"Its fields."`
+	Rule string          `json:"rule" doc:"Where in the tree."`
+	bt.Why
 }
 
 // Draft is the data of the event text: the whole text of an operation so far. It replaces the draft before, and is
@@ -123,11 +123,11 @@ func eventOf(who About, u service.Update) (name string, data any) {
 	case u.Step != nil:
 		return "step", StepMade{who, u.Seq, u.Step.Status, u.Step.Events, u.Step.Started, u.Step.Withdrawn}
 	}
-	return "event", Decided{who, u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Event.Words, u.Lines}
+	return "event", Decided{who, u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Told}
 }
 
 func recordForm(who About, u service.Update) RecordAdded {
-	f := RecordAdded{About: who, Seq: u.Seq, At: u.Record.At, Kind: u.Record.Kind, Lines: u.Lines}
+	f := RecordAdded{About: who, Seq: u.Seq, At: u.Record.At, Kind: u.Record.Kind, Why: u.Told}
 	if f.Kind != run.KindStart && json.Valid(u.Record.Data) && bytes.HasPrefix(bytes.TrimSpace(u.Record.Data),
 		[]byte("{")) {
 		f.Data = u.Record.Data

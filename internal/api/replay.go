@@ -156,7 +156,7 @@ func differenceForm(d replay.Difference, words run.Vocabulary) ReplayDifference 
 func requestNames(asked []replay.Asked) []string { return toForms(asked, replay.Asked.Name) }
 
 func eventsInWords(events []run.TraceEvent, words run.Vocabulary) []service.Event {
-	return service.EventsInWords(events[:min(len(events), mostShown)], words)
+	return service.TellEvents(events[:min(len(events), mostShown)], words)
 }
 
 func (s *Server) replayRuns(ctx context.Context, in *struct{ Body ReplayingAll }) (f ReplayHistory, err error) {

@@ -41,7 +41,7 @@ func (e sent) line(t testing.TB) string {
 		return fmt.Sprintf("step %d %s", s.Seq, s.Status)
 	case "event":
 		d := as[api.Decided](t, e)
-		return fmt.Sprintf("event %d %s %.20s", d.Seq, d.Type, d.Words)
+		return fmt.Sprintf("event %d %s %.20s", d.Seq, d.Type, d.Text)
 	case "text":
 		return fmt.Sprintf("text %.20s", as[api.Draft](t, e).Text)
 	case "begin":

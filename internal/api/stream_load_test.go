@@ -204,7 +204,7 @@ func TestEventsAreAsTheDescriptionSays(t *testing.T) {
 
 func TestAssistantThatPanicsEndsTheStreamAndNotTheServer(t *testing.T) {
 	h := newHouse(t).open()
-	h.panel.Lines = func(*run.StartRecord, bt.Typed) []string { panic("burst, with words of hers") }
+	h.panel.Begun = func(*run.StartRecord) bt.Why { panic("burst, with words of hers") }
 	begun := h.begin("", "Tea?")
 	for _, path := range []string{"/api/runs/" + begun.Run + "/events", "/api/events"} {
 		release := h.holds("ada")

@@ -25,6 +25,10 @@ type Coded struct {
 	Values map[string]Why `json:"why_values,omitempty" doc:"What stands in the sentence, by name. A value may be such a sentence."`
 }
 
+// OfControl says whether the sentence is about how a run is controlled. Explanations tell it; whoever waits for the run
+// is spared it.
+func (c Coded) OfControl() bool { return strings.HasPrefix(c.Code, "control.") }
+
 // Narrated is a Typed that is also a line in the story of its run, for people who do not know the tree.
 type Narrated interface {
 	Typed

@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
 	"sibyl/internal/service"
 	"sibyl/internal/text"
@@ -85,7 +86,7 @@ func writeAudit(w io.Writer, a service.RunAudit) {
 		if i == 0 || a.Decisions[i-1].Record != d.Record {
 			fmt.Fprintf(w, "    on record %d\n", d.Record)
 		}
-		fmt.Fprint(w, decisionText(d, a.Words[i]))
+		fmt.Fprint(w, decisionText(d))
 	}
 	if len(a.Inputs) > 0 {
 		section(w, "from outside", len(a.Inputs))
@@ -150,11 +151,12 @@ func effectFacts(e audit.Effect) []string {
 	return facts
 }
 
-func decisionText(d audit.Decision, words string) string {
+func decisionText(d audit.Decision) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "      %s %s", eventMark(d.Status), oneLine(d.Rule))
-	if words != "" {
-		fmt.Fprintf(b, ": %s", oneLine(words))
+	event := run.TraceEvent{Type: d.Type, Data: d.Data, Reason: d.Reason}
+	if told := event.String(); told != "" {
+		fmt.Fprintf(b, ": %s", oneLine(told))
 	}
 	for _, w := range d.Wrote {
 		fmt.Fprintf(b, "  {%s = %s}", oneLine(w.Key), oneLine(w.Value))

@@ -171,15 +171,15 @@ func stepText(s service.Step) string {
 	for i, e := range s.Events {
 		if e.Status == "" {
 			if e.Key != "" {
-				wrote = append(wrote, e.Words)
+				wrote = append(wrote, e.String())
 			} else {
-				said = append(said, e.Words)
+				said = append(said, e.String())
 			}
 			if i+1 < len(s.Events) && s.Events[i+1].Rule == e.Rule {
 				continue // its status comes with that
 			}
-		} else if said == nil && e.Words != "" {
-			said = []string{e.Words}
+		} else if said == nil && e.Reason != "" {
+			said = []string{e.Reason}
 		}
 		trees := strings.Split(printable(e.Rule), "/")
 		node := len(trees) - 1

@@ -29,7 +29,7 @@ func hostilePage(t *testing.T, text, code string) string {
 		Run: service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
 		Steps: []service.Step{
 			{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS",
-				Reason: text}, Words: text}}, TookIn: text, At: time.Unix(0, 0)}},
+				Reason: text}, Why: bt.Because(text)}}, TookIn: text, At: time.Unix(0, 0)}},
 		Story:   []service.Told{{Step: 1, Why: bt.Because(text)}},
 		Sent:    []service.Sent{{Kind: "model", To: text}},
 		Ending:  []string{text},

@@ -54,9 +54,9 @@ func (p *progress) update(u service.Update) {
 		p.screen.retract() // the text was not the answer
 	}
 	p.trackWork(u)
-	lines := u.Lines
-	if !p.verbose && !p.trace {
-		lines = conversation.Progress(u)
+	var lines []string
+	if line := conversation.Progress(u, p.verbose || p.trace); line != "" {
+		lines = append(lines, line)
 	}
 	if u.Early != nil {
 		if !p.asJSON {

@@ -72,7 +72,7 @@ func (c *command) replay(ctx context.Context, a *app.App, f replayFlags, r journ
 		c.code = ExitDiffers
 	}
 	told := replayed{Result: *found, Same: len(found.Differences) == 0}
-	return c.printResult(told, told.text(r, f, a.Service.Words(r.Assistant)))
+	return c.printResult(told, told.text(r, f))
 }
 
 // options reads the tree and the folder of prompts that replace the run's own.
@@ -111,13 +111,13 @@ type replayed struct {
 }
 
 // text describes a replay for people.
-func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) string {
+func (t replayed) text(r journal.Run, f replayFlags) string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "run %s: %s\n", r.ID, oneLine(r.Title))
 	if t.Same {
 		fmt.Fprintf(b, "%s, all as recorded: %s\n", text.Count(t.Effects, "effect"), t.verdict(f))
 		if o := t.OtherTrace; o != nil {
-			fmt.Fprintf(b, "It gets there differently from %s on:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
+			fmt.Fprintf(b, "It gets there differently from %s on:\n%s", stepWords(o.Moment), traceText(o.Trace))
 		}
 	}
 	for i, d := range t.Differences {
@@ -129,9 +129,9 @@ func (t replayed) text(r journal.Run, f replayFlags, words run.Vocabulary) strin
 		if d.Kind == replay.OtherOutcome {
 			where = "in the outcome"
 		}
-		fmt.Fprintf(b, "\n%s difference, %s:\n%s", which, where, differenceText(d, words))
+		fmt.Fprintf(b, "\n%s difference, %s:\n%s", which, where, differenceText(d))
 		if o := t.OtherTrace; i == 0 && o != nil && o.Record < d.Record {
-			fmt.Fprintf(b, "The traces differ before that, in %s:\n%s", stepWords(o.Moment), traceText(o.Trace, words))
+			fmt.Fprintf(b, "The traces differ before that, in %s:\n%s", stepWords(o.Moment), traceText(o.Trace))
 		}
 	}
 	switch {
@@ -173,7 +173,7 @@ var differences = map[replay.DifferenceKind]string{replay.OtherDecision: "other 
 	replay.OtherOutcome: "same decisions, different outcome"}
 
 // differenceText describes one difference, with the traces of both steps.
-func differenceText(d replay.Difference, words run.Vocabulary) string {
+func differenceText(d replay.Difference) string {
 	b := &strings.Builder{}
 	b.WriteString(differences[d.Kind] + "\n")
 	for _, c := range d.Requests {
@@ -199,7 +199,7 @@ func differenceText(d replay.Difference, words run.Vocabulary) string {
 	}
 	b.WriteString(changesText(d.Outcome))
 	if d.Trace != nil && d.Kind != replay.OtherSending {
-		b.WriteString(traceText(*d.Trace, words))
+		b.WriteString(traceText(*d.Trace))
 	}
 	return b.String()
 }
@@ -293,8 +293,8 @@ func tokenWords(n int) string {
 }
 
 // traceText is the diff of the traces of two steps, without their equal events and cut after 16 lines.
-func traceText(t replay.TraceDiff, words run.Vocabulary) string {
-	was, would := eventTexts(t.Was[t.Same:], words), eventTexts(t.Would[t.Same:], words)
+func traceText(t replay.TraceDiff) string {
+	was, would := eventTexts(t.Was[t.Same:]), eventTexts(t.Would[t.Same:])
 	diff, err := udiff.ToUnified("", "", was, udiff.Lines(was, would), 0)
 	if err != nil || diff == "" {
 		return "  their traces are the same\n"
@@ -310,17 +310,17 @@ func traceText(t replay.TraceDiff, words run.Vocabulary) string {
 }
 
 // eventTexts gives events as text, a line each.
-func eventTexts(all []run.TraceEvent, words run.Vocabulary) string {
+func eventTexts(all []run.TraceEvent) string {
 	var b strings.Builder
 	for _, e := range all {
-		b.WriteString(eventText(e, words) + "\n")
+		b.WriteString(eventText(e) + "\n")
 	}
 	return b.String()
 }
 
-func eventText(e run.TraceEvent, words run.Vocabulary) string {
+func eventText(e run.TraceEvent) string {
 	s := eventMark(e.Status) + " " + oneLine(e.Rule)
-	if text := words.Words(e); text != "" {
+	if text := e.String(); text != "" {
 		s += ": " + oneLine(text)
 	}
 	return s

@@ -94,7 +94,7 @@ func happened(t *testing.T, e bt.Typed) service.Update {
 		t.Fatal(err)
 	}
 	return service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: e.EventType(), Data: data}},
-		Lines: []string{"not for people"}}
+		Told: e.(bt.Narrated).Story()}
 }
 
 var (

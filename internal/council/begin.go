@@ -48,7 +48,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, StoresSessions: true,
 		Options: schema.Of[Options](),
-		Events:  Events(), Reasons: whys(), Show: shownOutcome, Lines: eventLines, Early: earlyAnswer, ShowEffect: showEffect,
+		Events:  Events(), Reasons: whys(), Show: shownOutcome, Early: earlyAnswer, ShowEffect: showEffect,
 		Offers: wishes().Offers,
 		Begin: d.specFrom(func(o Options) specMaker {
 			if o.Name {
@@ -436,13 +436,3 @@ func (d Deps) namingSpec(ctx context.Context, folder *session.Store, o Options, 
 
 // namingTokens is the maximum size of the context from which a model names a session.
 const namingTokens = 4000
-
-func eventLines(_ *run.StartRecord, event bt.Typed) []string {
-	if heard, ok := event.(OracleHeard); ok && heard.Failed == "" {
-		return nil // the answer itself has a line
-	}
-	if e, ok := event.(interface{ String() string }); ok {
-		return []string{e.String()}
-	}
-	return nil
-}

@@ -1,7 +1,6 @@
 package council
 
 import (
-	"fmt"
 	"strings"
 
 	"sibyl/internal/bt"
@@ -13,6 +12,11 @@ func Events() []bt.Typed {
 		Named{}, Transcribed{}, NotTranscribed{}}
 }
 
+func eventReasons() []bt.Reason {
+	return []bt.Reason{oracleAsked, oracleHeard, oracleSilent, answerKept, answerUnsaved, merging, chaired, skipped,
+		named, transcribed, doubted, notTranscribed}
+}
+
 // OracleAsked says that an oracle of a sitting is asked, in a run of its own that is about to begin.
 type OracleAsked struct {
 	Oracle string `json:"oracle"`
@@ -20,10 +24,15 @@ type OracleAsked struct {
 	Run    string `json:"run"`
 }
 
+const oracleAsked bt.Reason = "story.thought.oracle: Asked {oracle}"
+
 // EventType implements bt.Typed.
 func (OracleAsked) EventType() string { return "oracle.asked" }
 
-func (e OracleAsked) String() string { return e.Oracle + " is answering" }
+// Story implements bt.Narrated.
+func (e OracleAsked) Story() bt.Why { return oracleAsked.With(e.Oracle) }
+
+func (e OracleAsked) InRun() string { return e.Run }
 
 // OracleHeard says that an oracle of a sitting has answered, or why it has not.
 type OracleHeard struct {
@@ -33,25 +42,36 @@ type OracleHeard struct {
 	bt.Coded
 }
 
+const (
+	oracleHeard  bt.Reason = "control.heard: {oracle} answered"
+	oracleSilent bt.Reason = "story.failed.oracle: {oracle} gave no answer: {why}"
+)
+
 // EventType implements bt.Typed.
 func (OracleHeard) EventType() string { return "oracle.heard" }
 
-func (e OracleHeard) String() string {
+// Story implements bt.Narrated.
+func (e OracleHeard) Story() bt.Why {
 	if e.Failed != "" {
-		return e.Oracle + " gave no answer: " + e.Failed
+		return oracleSilent.With(e.Oracle, bt.Why{Text: e.Failed, Coded: e.Coded})
 	}
-	return e.Oracle + " has answered"
+	return oracleHeard.With(e.Oracle)
 }
+
+func (e OracleHeard) InRun() string { return e.Run }
 
 // AnswerKept says that an answer is in the session's folder.
 type AnswerKept struct {
 	File string `json:"file"`
 }
 
+const answerKept bt.Reason = "story.wrote.answer: Kept the answer in the session, as {file}"
+
 // EventType implements bt.Typed.
 func (AnswerKept) EventType() string { return "answer.kept" }
 
-func (e AnswerKept) String() string { return "kept as " + e.File }
+// Story implements bt.Narrated.
+func (e AnswerKept) Story() bt.Why { return answerKept.With(e.File) }
 
 // AnswerUnsaved says that an answer could not be written.
 type AnswerUnsaved struct {
@@ -59,11 +79,15 @@ type AnswerUnsaved struct {
 	bt.Coded
 }
 
+const answerUnsaved bt.Reason = "story.failed.unsaved: Could not write the answer to the session’s folder, so it stays " +
+	"in the journal: {why}"
+
 // EventType implements bt.Typed.
 func (AnswerUnsaved) EventType() string { return "answer.unsaved" }
 
-func (e AnswerUnsaved) String() string {
-	return "the answer could not be written to the session's folder and stays in the journal: " + e.Reason
+// Story implements bt.Narrated.
+func (e AnswerUnsaved) Story() bt.Why {
+	return answerUnsaved.With(bt.Why{Text: e.Reason, Coded: e.Coded})
 }
 
 // Merging says that the chair is about to merge the answers.
@@ -71,10 +95,13 @@ type Merging struct {
 	Oracle string `json:"oracle"`
 }
 
+const merging bt.Reason = "story.thought.chair: Had {oracle} compare the answers"
+
 // EventType implements bt.Typed.
 func (Merging) EventType() string { return "answers.merging" }
 
-func (e Merging) String() string { return e.Oracle + ", the chair, merges the answers" }
+// Story implements bt.Narrated.
+func (e Merging) Story() bt.Why { return merging.With(e.Oracle) }
 
 // Chaired says that a chair has merged the answers, and how many points it made.
 type Chaired struct {
@@ -84,13 +111,14 @@ type Chaired struct {
 	Overlooked int    `json:"overlooked"`
 }
 
+const chaired bt.Reason = "story.checked.chair: {oracle} compared the answers: agreed {agree}, differing {differ}, " +
+	"overlooked {overlooked}"
+
 // EventType implements bt.Typed.
 func (Chaired) EventType() string { return "answers.chaired" }
 
-func (e Chaired) String() string {
-	return fmt.Sprintf("%s has merged the answers: %d agreed, %d differing, %d overlooked",
-		e.Oracle, e.Agree, e.Differ, e.Overlooked)
-}
+// Story implements bt.Narrated.
+func (e Chaired) Story() bt.Why { return chaired.With(e.Oracle, e.Agree, e.Differ, e.Overlooked) }
 
 // Skipped says that a part of a sitting was left out.
 type Skipped struct {
@@ -98,20 +126,26 @@ type Skipped struct {
 	bt.Why
 }
 
+const skipped bt.Reason = "story.part.skipped: Did not compare the answers: {why}"
+
 // EventType implements bt.Typed.
 func (Skipped) EventType() string { return "part.skipped" }
 
-func (e Skipped) String() string { return e.What + ": left out, " + e.Text }
+// Story implements bt.Narrated.
+func (e Skipped) Story() bt.Why { return skipped.With(e.Why) }
 
 // Named says what a session is called after a model was to name it.
 type Named struct {
 	Name string `json:"name"`
 }
 
+const named bt.Reason = "story.wrote.name: Called the session “{name}”"
+
 // EventType implements bt.Typed.
 func (Named) EventType() string { return "session.named" }
 
-func (e Named) String() string { return "the session is called “" + e.Name + "”" }
+// Story implements bt.Narrated.
+func (e Named) Story() bt.Why { return named.With(e.Name) }
 
 // Transcribed says that a recording was transcribed.
 type Transcribed struct {
@@ -121,18 +155,21 @@ type Transcribed struct {
 	Flags    []string `json:"flags,omitempty"`
 }
 
+const (
+	transcribed bt.Reason = "story.read.recording: Wrote down recording {n}: {words} words"
+	doubted     bt.Reason = "recording.doubted: Parts of it may not have been said: {flags}"
+)
+
 // EventType implements bt.Typed.
 func (Transcribed) EventType() string { return "recording.transcribed" }
 
-func (e Transcribed) String() string {
-	s := fmt.Sprintf("recording %d: %d words", e.Sequence, e.Words)
-	if e.By != "" {
-		s += ", by " + e.By
-	}
+// Story implements bt.Narrated.
+func (e Transcribed) Story() bt.Why {
+	told := transcribed.With(e.Sequence, e.Words)
 	if len(e.Flags) > 0 {
-		s += "; unreliable: " + strings.Join(e.Flags, ", ")
+		told = bt.Both(told, doubted.With(strings.Join(e.Flags, ", ")))
 	}
-	return s
+	return told
 }
 
 // NotTranscribed says that a recording could not be transcribed. The recording is kept.
@@ -142,9 +179,12 @@ type NotTranscribed struct {
 	bt.Coded
 }
 
+const notTranscribed bt.Reason = "story.failed.recording: Could not write down recording {n}, which is kept: {why}"
+
 // EventType implements bt.Typed.
 func (NotTranscribed) EventType() string { return "recording.failed" }
 
-func (e NotTranscribed) String() string {
-	return fmt.Sprintf("recording %d could not be transcribed but is kept: %s", e.Sequence, e.Reason)
+// Story implements bt.Narrated.
+func (e NotTranscribed) Story() bt.Why {
+	return notTranscribed.With(e.Sequence, bt.Why{Text: e.Reason, Coded: e.Coded})
 }

@@ -44,7 +44,7 @@ func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T)
 		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not in the session's folder",
 			"‘sibyl council show "+h.id+"’ saves it")
 		same(h, "times that it is told", strings.Count(h.told(p, r.ID),
-			"could not be written to the session's folder and stays in the journal"), 1)
+			"Could not write the answer to the session’s folder, so it stays in the journal"), 1)
 		same(h, "metadata.json", h.metadata(), before)
 		mended := p.open()
 		same(h, "lines", len(mended), 1)

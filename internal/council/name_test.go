@@ -24,9 +24,9 @@ func TestModelNamesTheSessionByWhatWasSaid(t *testing.T) {
 	r := p.begin(council.Name, h.naming())
 	res, _ := p.wait(r)
 	same(t, "how it ended", []any{res.Status, res.Reason, res.Answer},
-		[]any{journal.Done, "named", "the session is called “The new office”"})
+		[]any{journal.Done, "named", "Called the session “The new office”"})
 	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"The new office", acting})
-	contains(t, h.told(p, r.ID), "the session is called “The new office”\n")
+	contains(t, h.told(p, r.ID), "Called the session “The new office”\n")
 	asked := h.requests(council.EffectName)
 	same(t, "requests", len(asked), 1)
 	contains(t, asked[0].Messages[0].Text, "We might move the office in spring.")

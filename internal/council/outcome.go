@@ -178,14 +178,13 @@ func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 		s.Beside = append(s.Beside, a.usage())
 	}
 	for _, one := range o.Silent {
-		s.Warnings = append(s.Warnings, one.Oracle.Name+" gave no answer: "+one.Reason)
+		s.Warn(oracleSilent.With(one.Oracle.Name, bt.Why{Text: one.Reason, Coded: one.Coded}))
 	}
 	for _, f := range o.Failed {
-		s.Warnings = append(s.Warnings, fmt.Sprintf("recording %d could not be transcribed but is kept: %s",
-			f.Sequence, f.Failed))
+		s.Warn(notTranscribed.With(f.Sequence, f.Failed))
 	}
 	for _, one := range o.Skipped {
-		s.Warnings = append(s.Warnings, one.String())
+		s.Warn(one.Story())
 	}
 	s.Partial = o.isPartial()
 	if len(o.Silent) > 0 && o.Failure == nil {

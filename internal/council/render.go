@@ -31,7 +31,7 @@ func (o *Outcome) Markdown() string {
 	case o.Kind == KindTranscription && len(o.Recordings)+len(o.Failed) == 0:
 		b.WriteString(o.whyNothingTranscribed())
 	case o.Kind == KindNaming:
-		b.WriteString(Named{o.Name}.String() + "\n")
+		b.WriteString(named.With(o.Name).Text + "\n")
 	}
 	return b.String()
 }

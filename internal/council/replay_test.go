@@ -84,13 +84,13 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	r := p.begin(council.Name, o)
 	_, out := p.wait(r)
 	told := h.told(p, r.ID)
-	for _, line := range []string{"Ada is answering", "Bob has answered", "Cleo, the chair, merges the answers",
-		"Cleo has merged the answers: 0 agreed, 0 differing, 0 overlooked", "kept as " + out.Chair.File} {
+	for _, line := range []string{"Asked Ada", "Bob answered", "Had Cleo compare the answers",
+		"Cleo compared the answers: agreed 0, differing 0, overlooked 0", "Kept the answer in the session, as " + out.Chair.File} {
 		contains(t, told, line+"\n")
 	}
 	same(t, "how it ended", must(p.service.Explain(t.Context(), ada, r.ID))(t).Ending[0][:len("ended done")],
 		"ended done")
-	contains(t, h.told(p, out.Answers[0].Run), "kept as "+out.Answers[0].File)
+	contains(t, h.told(p, out.Answers[0].Run), "Kept the answer in the session, as "+out.Answers[0].File)
 	audit := must(p.service.Audit(t.Context(), ada, r.Session))(t)
 	same(t, "runs in the audit", len(audit.Runs), 3)
 }

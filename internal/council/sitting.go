@@ -59,7 +59,7 @@ const (
 	tooFew    bt.Reason = "sitting.too_few: fewer than two oracles have answered"
 )
 
-func whys() []bt.Reason { return append(stories(), tooFew) }
+func whys() []bt.Reason { return append(allReasons(), tooFew) }
 
 func hearOracles() bt.Leaf {
 	type in struct {

@@ -70,7 +70,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	same(t, "recordings", h.statuses(), []session.Status{session.Success, session.Failure, session.Success})
 	same(t, "state", h.session().State, session.Failed)
 	same(t, "failed", []any{len(o.Failed), o.Failed[0].Sequence}, []any{1, 2})
-	contains(t, strings.Join(res.Warnings, "\n"), "recording 2 could not be transcribed but is kept",
+	contains(t, strings.Join(res.Warnings, "\n"), "Could not write down recording 2, which is kept",
 		"it can't be decoded")
 	contains(t, h.session().Audio[1].Error, "it can't be decoded")
 	same(t, "code", h.session().Audio[1].Code, "fail.invalid")
@@ -115,7 +115,7 @@ func TestDoubtsAboutATranscriptAreToldAndKept(t *testing.T) {
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
 	p.wait(r)
 	same(t, "flags", len(h.session().Audio[0].Flags), 2)
-	contains(t, h.told(p, r.ID), "recording 1: 3 words, by test:ear; unreliable: ghost\n")
+	contains(t, h.told(p, r.ID), "Wrote down recording 1: 3 words. Parts of it may not have been said: ghost\n")
 	h.says("A thought.")
 	_, o := p.run(h.ask("Ada"))
 	same(t, "doubted", o.Doubted, []string{"transcript 1 may contain words nobody said (ghost)"})
@@ -135,14 +135,14 @@ func TestRecordingInWhichNobodySpeaksIsInNoContext(t *testing.T) {
 	same(t, "entries of the context", o.Answer.Snapshot.Entries, []string{"t2"})
 }
 
-// told is what the steps of a run have decided, in words, a line each.
+// told is what people are told of the steps of a run, a line each.
 func (h *house) told(p *process, id string) string {
 	h.Helper()
 	b := &strings.Builder{}
 	for _, step := range must(p.service.Explain(h.Context(), ada, id))(h).Steps {
 		for _, e := range step.Events {
-			if e.Words != "" {
-				b.WriteString(e.Words + "\n")
+			if e.Text != "" {
+				b.WriteString(e.Text + "\n")
 			}
 		}
 	}

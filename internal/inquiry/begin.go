@@ -53,7 +53,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 		Permanent: true, Exclusive: true,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.runSpec), Offers: wishes().Offers, Events: Events(),
 		Reasons: reasons(),
-		Show:    showOutcome, Words: outcomeText, Lines: eventLines, ShowEffect: exchangedEffect,
+		Show:    showOutcome, Words: outcomeText, ShowEffect: exchangedEffect,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }
@@ -172,20 +172,4 @@ func (d Deps) readPrompts(kind string) (texts []run.Text, witness string, err er
 		err = fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
 	return texts, string(content), err
-}
-
-func eventLines(_ *run.StartRecord, event bt.Typed) []string {
-	switch e := event.(type) {
-	case WitnessOpened:
-		return e.eventLines()
-	case QuestionPut:
-		return []string{e.String()}
-	case AnswerHeard:
-		return []string{"  " + e.String()}
-	case LedgerKept:
-		return []string{"  " + e.String()}
-	case interface{ String() string }:
-		return []string{e.String()}
-	}
-	return nil
 }

@@ -24,16 +24,16 @@ func TestWhatLeavesTheMachineIsSaidBeforeTheFirstQuestion(t *testing.T) {
 		opened inquiry.WitnessOpened
 		want   string
 	}{
-		{inquiry.WitnessOpened{Name: "papers"}, "the witness is papers"},
+		{inquiry.WitnessOpened{Name: "papers"}, "The witness is papers"},
 		{inquiry.WitnessOpened{Name: "papers", Embeddings: "ollama:nomic"},
-			"the witness is papers; its passages are also searched by meaning, with ollama:nomic"},
+			"The witness is papers. The passages are also searched by meaning, with ollama:nomic"},
 		{inquiry.WitnessOpened{Name: "papers", Embeddings: "openai:small", Away: true},
-			"the witness is papers; all its passages and the questions are sent to openai:small, which is not on " +
+			"The witness is papers. All passages and the questions are sent to openai:small, which is not on " +
 				"your machines, to search by meaning"},
 		{inquiry.WitnessOpened{Name: "papers", Model: "openai:det"},
-			"the witness is papers; openai:det is given the passages that are found for " +
+			"The witness is papers. openai:det is given the passages that are found for " +
 				"each question, and chooses the quotations"},
 	} {
-		same(t, "line", c.opened.String(), c.want)
+		same(t, "line", c.opened.Story().Text, c.want)
 	}
 }

@@ -1,12 +1,11 @@
 package inquiry
 
 import (
-	"cmp"
-	"fmt"
 	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/inquiry/record"
 	"sibyl/internal/text"
 )
 
@@ -14,6 +13,12 @@ import (
 func Events() []bt.Typed {
 	return []bt.Typed{WitnessOpened{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{},
 		LedgerKept{}, Ended{}}
+}
+
+func eventReasons() []bt.Reason {
+	return []bt.Reason{witnessIs, documentsRead, documentsUnread, severalDocuments, quotationsBy, searchedByMeaning,
+		sentForMeaning, questionPut, answerHeard, nothingHeard, analysisFailed, detectiveSwitched, judged, collectedSoFar,
+		askedEnough, askedAll, gotNoFurther, collected, toldToStop, brokeOff, ranOutOfTime}
 }
 
 // WitnessOpened says who the witness is.
@@ -30,30 +35,43 @@ type WitnessOpened struct {
 	Model string `json:"model,omitempty"`
 }
 
+const (
+	witnessIs        bt.Reason = "story.read.witness: The witness is {name}"
+	documentsRead    bt.Reason = "story.read.documents: Read the documents of {name}: {n}"
+	documentsUnread  bt.Reason = "story.read.unread: Read the documents of {name}: {n}; could not read {which}"
+	severalDocuments bt.Reason = "witness.several: {name} and {n} more documents"
+	quotationsBy     bt.Reason = "witness.quotes: {model} is given the passages that are found for each question, " +
+		"and chooses the quotations"
+	searchedByMeaning bt.Reason = "witness.meaning: The passages are also searched by meaning, with {model}"
+	sentForMeaning    bt.Reason = "witness.away: All passages and the questions are sent to {model}, which is not on " +
+		"your machines, to search by meaning"
+)
+
 // EventType implements bt.Typed.
 func (WitnessOpened) EventType() string { return "witness.opened" }
 
-func (e WitnessOpened) String() string { return strings.Join(e.eventLines(), "; ") }
-
-func (e WitnessOpened) eventLines() []string {
-	s := []string{"the witness is " + e.Name}
-	if e.Documents > 0 {
-		s[0] += fmt.Sprintf(": %s, %s", text.Count(e.Documents, "document"), text.Count(e.Chunks, "passage"))
-	}
-	for _, u := range e.Unread {
-		s = append(s, "not read: "+u)
+// Story implements bt.Narrated. It says which models are given passages.
+func (e WitnessOpened) Story() bt.Why {
+	name := bt.Why{Text: e.Name, Coded: e.Coded}
+	var told bt.Why
+	switch {
+	case e.Documents == 0:
+		told = witnessIs.With(name)
+	case len(e.Unread) > 0:
+		told = documentsUnread.With(name, e.Documents, strings.Join(e.Unread, ", "))
+	default:
+		told = documentsRead.With(name, e.Documents)
 	}
 	if e.Model != "" {
-		s = append(s, e.Model+" is given the passages that are found for each question, and chooses the quotations")
+		told = bt.Both(told, quotationsBy.With(e.Model))
 	}
 	switch {
 	case e.Away:
-		s = append(s, "all its passages and the questions are sent to "+e.Embeddings+
-			", which is not on your machines, to search by meaning")
+		told = bt.Both(told, sentForMeaning.With(e.Embeddings))
 	case e.Embeddings != "":
-		s = append(s, "its passages are also searched by meaning, with "+e.Embeddings)
+		told = bt.Both(told, searchedByMeaning.With(e.Embeddings))
 	}
-	return s
+	return told
 }
 
 // QuestionPut is a question of the detective.
@@ -64,10 +82,18 @@ type QuestionPut struct {
 	By       string `json:"by"`
 }
 
+const questionPut bt.Reason = "story.thought.question: Asked question {n}: “{words}”"
+
+// mostQuoted bounds the characters of a question or an answer in a story.
+const mostQuoted = 400
+
 // EventType implements bt.Typed.
 func (QuestionPut) EventType() string { return "question.put" }
 
-func (e QuestionPut) String() string { return fmt.Sprintf("%d. %s", e.Number, e.Text) }
+// Story implements bt.Narrated.
+func (e QuestionPut) Story() bt.Why {
+	return questionPut.With(e.Number, text.Brief(e.Text, mostQuoted))
+}
 
 // AnswerHeard is an answer of the witness.
 type AnswerHeard struct {
@@ -79,15 +105,24 @@ type AnswerHeard struct {
 	Notes agent.Whys `json:"notes,omitempty"` // what went wrong beside the answer
 }
 
+const (
+	answerHeard  bt.Reason = "story.heard.answer: The answer: “{words}”"
+	nothingHeard bt.Reason = "story.heard.nothing: No passage answers question {n}"
+)
+
 // EventType implements bt.Typed.
 func (AnswerHeard) EventType() string { return "answer.heard" }
 
-func (e AnswerHeard) String() string {
-	s := text.OneLine(e.Text)
-	for _, note := range e.Notes {
-		s += " (" + note.Text + ")"
+// Story implements bt.Narrated. What went wrong beside the answer follows it.
+func (e AnswerHeard) Story() bt.Why {
+	told := answerHeard.With(text.Brief(e.Text, mostQuoted))
+	if e.NotFound {
+		told = nothingHeard.With(e.Number)
 	}
-	return s
+	for _, note := range e.Notes {
+		told = bt.Both(told, note)
+	}
+	return told
 }
 
 // AnalysisFailed says that the answer of a pair could not be analysed. The inquiry continues.
@@ -97,11 +132,14 @@ type AnalysisFailed struct {
 	bt.Coded
 }
 
+const analysisFailed bt.Reason = "story.failed.analysis: Answer {n} could not be judged, and the inquiry goes on: {why}"
+
 // EventType implements bt.Typed.
 func (AnalysisFailed) EventType() string { return "analysis.failed" }
 
-func (e AnalysisFailed) String() string {
-	return fmt.Sprintf("answer %d is not analysed, and the inquiry goes on: %s", e.Number, e.Reason)
+// Story implements bt.Narrated.
+func (e AnalysisFailed) Story() bt.Why {
+	return analysisFailed.With(e.Number, bt.Why{Text: e.Reason, Coded: e.Coded})
 }
 
 // DetectiveSwitched says that a model failed, and which one is asked instead.
@@ -112,10 +150,15 @@ type DetectiveSwitched struct {
 	bt.Coded
 }
 
+const detectiveSwitched bt.Reason = "story.failed.detective: {from} could not go on, so {to} was asked: {why}"
+
 // EventType implements bt.Typed.
 func (DetectiveSwitched) EventType() string { return "detective.switched" }
 
-func (e DetectiveSwitched) String() string { return e.Reason + "; asking " + e.To }
+// Story implements bt.Narrated.
+func (e DetectiveSwitched) Story() bt.Why {
+	return detectiveSwitched.With(e.From, e.To, bt.Why{Text: e.Reason, Coded: e.Coded})
+}
 
 // LedgerKept counts what is open after a pair.
 type LedgerKept struct {
@@ -131,44 +174,23 @@ type LedgerKept struct {
 	By             string `json:"by"`
 }
 
+const (
+	judged bt.Reason = "story.checked.judged: Judged the answers after question {n} of {limit}: {complete} % complete, " +
+		"open points {open}, contradictions {clashes}"
+	collectedSoFar bt.Reason = "story.checked.collected: After question {n} of {limit}: {open} without a passage or a " +
+		"figure"
+)
+
 // EventType implements bt.Typed.
 func (LedgerKept) EventType() string { return "ledger.kept" }
 
-func (e LedgerKept) String() string {
+// Story implements bt.Narrated. Without a model there is no score.
+func (e LedgerKept) Story() bt.Why {
+	open := e.High + e.Medium + e.Low
 	if e.Completeness == nil {
-		return fmt.Sprintf("left without a passage or a figure so far: %d of %s", e.High+e.Medium+e.Low,
-			text.Count(e.Number, "question"))
+		return collectedSoFar.With(e.Number, e.Limit, open)
 	}
-	s := fmt.Sprintf("question %d of %d %s %d %% complete; open gaps: %s", e.Number, e.Limit, bar(*e.Completeness),
-		*e.Completeness, e.gapCounts())
-	if e.Contradictions > 0 {
-		s += fmt.Sprintf("; contradictions: %d", e.Contradictions)
-	}
-	if e.Waiting > 0 {
-		s += fmt.Sprintf("; to be asked about: %d", e.Waiting)
-	}
-	if e.Unverified > 0 {
-		s += fmt.Sprintf("; not verifiable: %d", e.Unverified)
-	}
-	return s
-}
-
-// gapCounts counts the open gaps by severity.
-func (e LedgerKept) gapCounts() string {
-	var all []string
-	for i, n := range []int{e.High, e.Medium, e.Low} {
-		if n > 0 {
-			all = append(all, fmt.Sprintf("%d %s", n, []string{"high", "medium", "low"}[i]))
-		}
-	}
-	return cmp.Or(strings.Join(all, ", "), "none")
-}
-
-// bar draws a percentage as a bar.
-func bar(percent int) string {
-	const cells = 10
-	full := min(max(percent, 0), 100) * cells / 100
-	return "[" + strings.Repeat("█", full) + strings.Repeat("·", cells-full) + "]"
+	return judged.With(e.Number, e.Limit, *e.Completeness, open, e.Contradictions)
 }
 
 // Ended says why the asking ended.
@@ -176,7 +198,24 @@ type Ended struct {
 	Reason string `json:"reason"`
 }
 
+const (
+	askedEnough  bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
+	askedAll     bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
+	gotNoFurther bt.Reason = "story.part.stale: Stopped asking: nothing new came"
+	collected    bt.Reason = "story.answered.collected: Collected what the documents say; no language model judged it"
+	toldToStop   bt.Reason = "story.part.stopped: Stopped asking, because you said so"
+	brokeOff     bt.Reason = "story.failed.broken: Stopped asking: an error"
+	ranOutOfTime bt.Reason = "story.part.time: Stopped asking: no time was left"
+)
+
 // EventType implements bt.Typed.
 func (Ended) EventType() string { return "inquiry.ended" }
 
-func (e Ended) String() string { return cmp.Or(e.Story().Text, "Stopped asking: "+e.Reason) }
+// Story implements bt.Narrated.
+func (e Ended) Story() bt.Why {
+	told := map[record.EndReason]bt.Reason{
+		record.Satisfied: askedEnough, record.Limit: askedAll, record.NoProgress: gotNoFurther,
+		record.Collected: collected, record.Stopped: toldToStop, record.Broken: brokeOff, record.TimedOut: ranOutOfTime,
+	}[record.EndReason(e.Reason)]
+	return told.With()
+}

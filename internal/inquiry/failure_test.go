@@ -20,7 +20,7 @@ func (p *process) lines(id string) string {
 		if err != nil {
 			p.Fatal(err)
 		}
-		told = append(told, u.Lines...)
+		told = append(told, u.Told.Text)
 	}
 	return strings.Join(told, "\n")
 }
@@ -45,7 +45,7 @@ func TestDetectiveThatFailsIsToldWithTheOneThatIsAskedAndStandsInTheTrailOnce(t 
 	same(t, "trail", trail(s), []string{"provider_switch openai:det two:det2"})
 	same(t, "reason", s.AuditTrail[0].Reason, "openai:det: 401 - the key is refused")
 	told := p.lines(r.ID)
-	same(t, "times that it is told", strings.Count(told, "openai:det: 401 - the key is refused; asking two:det2"), 1)
+	same(t, "times that it is told", strings.Count(told, "so two:det2 was asked: openai:det: 401 - the key is refused"), 1)
 }
 
 func TestDetectiveThatNobodyReplacesFailsTheInquiryWhichGoesOnOnceTheKeyIsRight(t *testing.T) {
@@ -132,7 +132,7 @@ func TestAnalysisThatFailsOnceIsMarkedAtItsPairAndToldAndTheInquiryGoesOn(t *tes
 			}
 			contains(t, g.Unjudged, one.words)
 			same(t, "trail", trail(s), []string{one.event})
-			contains(t, p.lines(r.ID), "answer 2 is not analysed, and the inquiry goes on: "+g.Unjudged)
+			contains(t, p.lines(r.ID), "Answer 2 could not be judged, and the inquiry goes on: "+g.Unjudged)
 		})
 	}
 }

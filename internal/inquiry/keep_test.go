@@ -224,8 +224,9 @@ func TestDocumentThatCanNotBeReadHarmsNoOtherAndStandsInTheSession(t *testing.T)
 	same(t, "documents", s.Witness.Documents, documents)
 	same(t, "citations", s.Pairs[0].Citations, []record.Citation{cited.Citation})
 	same(t, "no passage found", s.Pairs[1].NotInDocuments, true)
-	contains(t, p.lines(r.ID), "not read: scan.pdf: it holds no text", "1. "+questions[0], "Fact 1 holds.",
-		"question 1 of 10 [█·········] 11 % complete; open gaps: 1 high")
+	contains(t, p.lines(r.ID), "could not read scan.pdf: it holds no text",
+		"Asked question 1: “"+questions[0], "Fact 1 holds.",
+		"Judged the answers after question 1 of 10: 11 % complete, open points 1, contradictions 0")
 }
 
 func TestDocumentThatChangesMeanwhileEndsTheInquiryAndIsNamed(t *testing.T) {

@@ -212,8 +212,8 @@ func (w *runWait) waitForEnd(ctx context.Context) error {
 			w.sendProgress(ctx, "it goes on") // so that no proxy takes silence for the end
 			return
 		}
-		for _, line := range u.Lines {
-			w.sendProgress(ctx, strings.TrimSpace(line))
+		if !u.Told.OfControl() {
+			w.sendProgress(ctx, u.Told.Text)
 		}
 	})
 	if ctx.Err() != nil {

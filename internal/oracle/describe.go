@@ -47,7 +47,7 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(s.Begin),
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},
-		Events: Events(), Reasons: allReasons(), Show: showAnswer, Lines: eventLines, Places: shownPlaces,
+		Events: Events(), Reasons: allReasons(), Show: showAnswer, Begun: begunStory, Places: shownPlaces,
 		Passages: shownPassages, Effect: effectDetail, Left: sentOut,
 		Audit: signalFindings, ShowEffect: showEffect,
 		Texts: func(folder string) func(ctx context.Context, v *run.View) ([]run.Text, error) {
@@ -194,26 +194,6 @@ func (a *Answer) footer() string {
 		}
 	}
 	return b.String()
-}
-
-func eventLines(start *run.StartRecord, event bt.Typed) []string {
-	switch e := event.(type) {
-	case ClassChosen:
-		var env Env
-		_ = json.Unmarshal(start.Env, &env) // shown only
-		return []string{e.String(), "asking " + env.Model}
-	case TurnTaken:
-		return []string{e.String()}
-	case agent.CallDone:
-		return []string{"  " + e.String()}
-	case agent.CallRefused:
-		return []string{"  " + e.String()}
-	case SignalHeard:
-		if e.Malformed != "" {
-			return []string{"  " + e.String()}
-		}
-	}
-	return nil
 }
 
 // auditDetail is what an audit shows of an effect besides its receipt.

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"fmt"
 	"strings"
 
 	"sibyl/internal/agent"
@@ -9,10 +8,22 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
-	"sibyl/internal/text"
 )
 
-// The typed events of the Oracle's leaves, besides those of package agent.
+// The typed events of the Oracle's leaves, besides those of package agent, each with its sentences.
+
+// Events lists all events that a run of the Oracle may emit.
+func Events() []bt.Typed {
+	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{},
+		ReplyWeighed{}, ReplyDoubted{}, ClassifierAsked{},
+		FallbackDecided{}, ToolsAdded{}, CapabilityMissing{}, AnswerAccepted{})
+}
+
+func eventReasons() []bt.Reason {
+	return []bt.Reason{classCode, classNotes, classResearch, classTalk, classAction, modelReplied, modelLooks,
+		replyDoubted, decidedGoOn, decidedRetry, decidedOther, decidedForce, decidedAsk, toolsAdded,
+		capabilityMissing, answerAccepted, earlierTaken}
+}
 
 // ClassChosen is the class of the question.
 type ClassChosen struct {
@@ -22,11 +33,42 @@ type ClassChosen struct {
 	TopicShift bool          `json:"topic_shift,omitempty"`
 }
 
+const (
+	classCode     bt.Reason = "control.understood.code: Took it for a question about the code"
+	classNotes    bt.Reason = "control.understood.documentation: Took it for a question about notes or documents"
+	classResearch bt.Reason = "control.understood.research: Took it for a question to look up on the web"
+	classTalk     bt.Reason = "control.understood.talk: Took it for talk that needs nothing looked up"
+	classAction   bt.Reason = "control.understood.action: Took it for something to do"
+)
+
+// EventType implements bt.Typed.
+func (ClassChosen) EventType() string { return "class.chosen" }
+
+// Story implements bt.Narrated.
+func (e ClassChosen) Story() bt.Why {
+	switch e.Type {
+	case classify.Code:
+		return classCode.With()
+	case classify.Documentation:
+		return classNotes.With()
+	case classify.Research:
+		return classResearch.With()
+	case classify.Conversational:
+		return classTalk.With()
+	case classify.Action:
+		return classAction.With()
+	}
+	return bt.Why{}
+}
+
 // ToolsOffered says which tools the model may call, and which not.
 type ToolsOffered struct {
 	Offered  []string `json:"offered"`
 	Withheld []string `json:"withheld"`
 }
+
+// EventType implements bt.Typed.
+func (ToolsOffered) EventType() string { return "tools.offered" }
 
 // TurnTaken is a completed turn of the model.
 type TurnTaken struct {
@@ -44,6 +86,25 @@ type TurnTaken struct {
 	Counted  model.Usage `json:"counted_usage,omitzero"`
 }
 
+const (
+	modelReplied bt.Reason = "control.thought.replied: Asked {model}, which replied"
+	modelLooks   bt.Reason = "control.thought.looks: Asked {model}, which wanted to look something up"
+)
+
+// EventType implements bt.Typed.
+func (TurnTaken) EventType() string { return "turn.taken" }
+
+// Story implements bt.Narrated. It is empty for the offline rules: their calls tell enough.
+func (e TurnTaken) Story() bt.Why {
+	switch {
+	case e.Model == model.OfflineRules:
+		return bt.Why{}
+	case e.Calls > 0:
+		return modelLooks.With(e.Model)
+	}
+	return modelReplied.With(e.Model)
+}
+
 // SignalHeard is the signal of a reply. All empty: it had no signal.
 type SignalHeard struct {
 	Type       signal.Type `json:"type,omitempty"`
@@ -54,10 +115,16 @@ type SignalHeard struct {
 	Mentioned  int         `json:"mentioned,omitempty"` // signals that it quotes
 }
 
+// EventType implements bt.Typed.
+func (SignalHeard) EventType() string { return "signal.heard" }
+
 // SignalTaken says that a rule of the tree acted on the reply's signal.
 type SignalTaken struct {
 	Type signal.Type `json:"type"`
 }
+
+// EventType implements bt.Typed.
+func (SignalTaken) EventType() string { return "signal.taken" }
 
 // ReplyWeighed says whether an answer has enough to stand on.
 type ReplyWeighed struct {
@@ -65,11 +132,22 @@ type ReplyWeighed struct {
 	bt.Why
 }
 
+// EventType implements bt.Typed.
+func (ReplyWeighed) EventType() string { return "reply.weighed" }
+
 // ReplyDoubted says why a reply can't be accepted as it is.
 type ReplyDoubted struct {
 	Cause Cause `json:"cause"`
 	bt.Why
 }
+
+const replyDoubted bt.Reason = "control.checked.doubt: Doubted the reply: {why}"
+
+// EventType implements bt.Typed.
+func (ReplyDoubted) EventType() string { return "reply.doubted" }
+
+// Story implements bt.Narrated.
+func (e ReplyDoubted) Story() bt.Why { return replyDoubted.With(e.Why) }
 
 // ClassifierAsked is what the classifier thinks of a reply that is in doubt.
 type ClassifierAsked struct {
@@ -77,9 +155,41 @@ type ClassifierAsked struct {
 	Score float64 `json:"score"`
 }
 
+// EventType implements bt.Typed.
+func (ClassifierAsked) EventType() string { return "classifier.asked" }
+
 // FallbackDecided is what is done with a reply that is in doubt.
 type FallbackDecided struct {
 	Consult
+}
+
+const (
+	decidedGoOn  bt.Reason = "control.checked.go_on: Took the reply as it was: {why}"
+	decidedRetry bt.Reason = "control.checked.retry: Had the model try again: {why}"
+	decidedOther bt.Reason = "control.checked.other: Had the model try another way: {why}"
+	decidedForce bt.Reason = "control.checked.force: Had the model answer with what it had: {why}"
+	decidedAsk   bt.Reason = "control.checked.ask: Decided to ask you: {why}"
+)
+
+// EventType implements bt.Typed.
+func (FallbackDecided) EventType() string { return "fallback.decided" }
+
+// Story implements bt.Narrated.
+func (e FallbackDecided) Story() bt.Why {
+	why := bt.Why{Text: e.Because, Coded: e.Coded}
+	switch e.Verdict {
+	case GoOn:
+		return decidedGoOn.With(why)
+	case Retry:
+		return decidedRetry.With(why)
+	case OtherStrategy:
+		return decidedOther.With(why)
+	case ForceAnswer:
+		return decidedForce.With(why)
+	case AskUser:
+		return decidedAsk.With(why)
+	}
+	return bt.Why{}
 }
 
 // ToolsAdded says which more tools are offered from now on. None: those requested are offered already.
@@ -87,10 +197,31 @@ type ToolsAdded struct {
 	Added []string `json:"added"`
 }
 
+const toolsAdded bt.Reason = "control.widened: Let the model use more: {tools}"
+
+// EventType implements bt.Typed.
+func (ToolsAdded) EventType() string { return "tools.added" }
+
+// Story implements bt.Narrated.
+func (e ToolsAdded) Story() bt.Why {
+	if len(e.Added) == 0 {
+		return bt.Why{}
+	}
+	return toolsAdded.With(strings.Join(e.Added, ", "))
+}
+
 // CapabilityMissing is a capability that was requested and does not exist.
 type CapabilityMissing struct {
 	Capability string `json:"capability"`
 }
+
+const capabilityMissing bt.Reason = "control.lacked: Lacked something that is not there: {what}"
+
+// EventType implements bt.Typed.
+func (CapabilityMissing) EventType() string { return "capability.missing" }
+
+// Story implements bt.Narrated.
+func (e CapabilityMissing) Story() bt.Why { return capabilityMissing.With(e.Capability) }
 
 // AnswerAccepted says which reply is the answer, and why the run stops with it.
 type AnswerAccepted struct {
@@ -99,116 +230,18 @@ type AnswerAccepted struct {
 	Earlier    bool   `json:"earlier,omitempty"` // the answer is the text of an earlier reply
 }
 
-// Events lists all events that a run of the Oracle may emit.
-func Events() []bt.Typed {
-	return append(agent.Events(), ClassChosen{}, ToolsOffered{}, TurnTaken{}, SignalHeard{}, SignalTaken{},
-		ReplyWeighed{}, ReplyDoubted{}, ClassifierAsked{},
-		FallbackDecided{}, ToolsAdded{}, CapabilityMissing{}, AnswerAccepted{})
-}
+const (
+	answerAccepted bt.Reason = "control.checked.accepted: Checked the reply, and took it as the answer"
+	earlierTaken   bt.Reason = "control.checked.earlier: Checked the reply, and took an earlier one as the answer"
+)
 
-func (ClassChosen) EventType() string       { return "class.chosen" }
-func (ToolsOffered) EventType() string      { return "tools.offered" }
-func (TurnTaken) EventType() string         { return "turn.taken" }
-func (SignalHeard) EventType() string       { return "signal.heard" }
-func (SignalTaken) EventType() string       { return "signal.taken" }
-func (ReplyDoubted) EventType() string      { return "reply.doubted" }
-func (ReplyWeighed) EventType() string      { return "reply.weighed" }
-func (ClassifierAsked) EventType() string   { return "classifier.asked" }
-func (FallbackDecided) EventType() string   { return "fallback.decided" }
-func (ToolsAdded) EventType() string        { return "tools.added" }
-func (CapabilityMissing) EventType() string { return "capability.missing" }
-func (AnswerAccepted) EventType() string    { return "answer.accepted" }
+// EventType implements bt.Typed.
+func (AnswerAccepted) EventType() string { return "answer.accepted" }
 
-func (e ClassChosen) String() string {
-	text := fmt.Sprintf("%s (%.2f)", e.Type, e.Confidence)
-	if len(e.Keywords) > 0 {
-		text += ": " + strings.Join(e.Keywords, ", ")
-	}
-	if e.TopicShift {
-		text += "; a topic shift"
-	}
-	return text
-}
-
-func (e ToolsOffered) String() string {
-	return "offered " + joinNames(e.Offered) + "; withheld " + joinNames(e.Withheld)
-}
-
-func usageText(u model.Usage) string {
-	return fmt.Sprintf("%d tokens in and %d out", u.InputTokens, u.OutputTokens)
-}
-
-func (e TurnTaken) String() string {
-	said := string(e.Signal)
-	switch {
-	case said != "":
-	case e.Calls > 0:
-		said = text.Count(e.Calls, "call") + " without a signal"
-	default:
-		said = "no signal"
-	}
-	if e.Attempts > 1 {
-		said += fmt.Sprintf(", %d attempts", e.Attempts)
-	}
-	if e.Reported != (model.Usage{}) {
-		said += fmt.Sprintf("; it reports an impossible %s: %s were counted", usageText(e.Reported),
-			usageText(e.Counted))
-	}
-	return fmt.Sprintf("turn %d of %d: %s (%s, %s)", e.Turn, e.MaxTurns, said, e.Model, agent.Seconds(e.TookMS))
-}
-
-func (e SignalHeard) String() string {
-	text := "no signal"
-	switch {
-	case e.Malformed != "":
-		text = "a malformed signal, ignored: " + e.Malformed
-	case e.Inferred:
-		text += fmt.Sprintf(": %s, since it calls tools", e.Type)
-	case e.Type != "":
-		text = fmt.Sprintf("signal %s (%.2f)", e.Type, e.Confidence)
-	}
-	if e.Ignored > 0 {
-		text += fmt.Sprintf("; %d more ignored", e.Ignored)
-	}
-	if e.Mentioned > 0 {
-		text += fmt.Sprintf("; %d only quoted", e.Mentioned)
-	}
-	return text
-}
-
-func (e SignalTaken) String() string { return string(e.Type) }
-
-func (e ReplyWeighed) String() string {
-	if e.Enough {
-		return "enough for an answer: " + e.Text
-	}
-	return "not enough for an answer: " + e.Text
-}
-
-func (e ReplyDoubted) String() string { return string(e.Cause) + ": " + e.Text }
-
-func (e ClassifierAsked) String() string { return fmt.Sprintf("%s (%.2f)", e.Label, e.Score) }
-
-func (e FallbackDecided) String() string {
-	return fmt.Sprintf("%s by %s: %s", e.Verdict, e.By, e.Because)
-}
-
-func (e ToolsAdded) String() string {
-	if len(e.Added) == 0 {
-		return "offered already"
-	}
-	return "also offered: " + strings.Join(e.Added, ", ")
-}
-
-func (e CapabilityMissing) String() string { return "capability gap: " + e.Capability }
-
-func (e AnswerAccepted) String() string {
-	text := "stop: " + e.StopReason
+// Story implements bt.Narrated.
+func (e AnswerAccepted) Story() bt.Why {
 	if e.Earlier {
-		text += " with the text of an earlier reply"
+		return earlierTaken.With()
 	}
-	if e.NoSignal {
-		text += " (signal missing)"
-	}
-	return text
+	return answerAccepted.With()
 }

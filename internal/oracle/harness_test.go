@@ -346,14 +346,13 @@ func (h *harness) steps() []run.TraceStep {
 	return steps
 }
 
-// trace is what the steps of the last run decided, one event a line: rule, status or type, words.
+// trace is what the steps of the last run decided, one event a line: rule, status or type, and the event.
 func (h *harness) trace() string {
 	h.t.Helper()
-	words := run.NewVocabulary(oracle.Events()...)
 	b := &strings.Builder{}
 	for _, s := range h.steps() {
 		for _, e := range s.Events {
-			b.WriteString(strings.Join([]string{e.Rule, e.Status + e.Type, words.Words(e)}, "\t") + "\n")
+			b.WriteString(strings.Join([]string{e.Rule, e.Status + e.Type, e.String()}, "\t") + "\n")
 		}
 		for _, asked := range s.Start {
 			b.WriteString("asks for " + asked.Name() + "\n")

@@ -39,8 +39,7 @@ const (
 // AuditSignals lists every signal in the records of a run, as run.Read returns them, and what became of it according to
 // the steps. It only reports.
 func AuditSignals(bodies []any, steps []run.TraceStep) []AuditedSignal {
-	a := &signalAudit{words: run.NewVocabulary(Events()...), steps: steps, turnOfRecord: map[int64]int{},
-		found: []AuditedSignal{}}
+	a := &signalAudit{steps: steps, turnOfRecord: map[int64]int{}, found: []AuditedSignal{}}
 	for seq, body := range bodies {
 		switch r := body.(type) {
 		case *run.CompletionRecord:
@@ -60,7 +59,6 @@ func AuditSignals(bodies []any, steps []run.TraceStep) []AuditedSignal {
 }
 
 type signalAudit struct {
-	words        run.Vocabulary
 	steps        []run.TraceStep
 	turns        int           // replies so far
 	turnOfRecord map[int64]int // by the record that holds the reply
@@ -125,8 +123,8 @@ func (a *signalAudit) findFate(s *AuditedSignal) {
 			switch {
 			case e.Type == SignalTaken{}.EventType(), e.Type == ReplyDoubted{}.EventType():
 				s.Fate, s.Why, s.Rule = Steered, "a rule acted on it", e.Rule
-				if words := a.words.Words(e); words != string(s.Signal.Type) {
-					s.Why += ": " + words
+				if e.Type == (ReplyDoubted{}).EventType() {
+					s.Why += ": " + e.String()
 				}
 				return
 			case first && (e.Status == "SUCCESS" || e.Status == "RUNNING"):
@@ -136,7 +134,7 @@ func (a *signalAudit) findFate(s *AuditedSignal) {
 				}
 			}
 			if because = ""; e.Type != "" {
-				because = a.words.Words(e)
+				because = e.String()
 			}
 		}
 		first = false

@@ -1,35 +1,16 @@
 package oracle
 
 import (
-	"strings"
+	"encoding/json"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
-	"sibyl/internal/oracle/classify"
+	"sibyl/internal/run"
 )
 
-// What the story of a run says: how the question was understood, what the model was asked, how replies were judged.
+// How the story of a run begins and ends; its events tell what lies between.
 const (
-	storyIsCode     bt.Reason = "story.understood.code: Took it for a question about the code"
-	storyIsNotes    bt.Reason = "story.understood.documentation: Took it for a question about notes or documents"
-	storyIsResearch bt.Reason = "story.understood.research: Took it for a question to look up on the web"
-	storyIsTalk     bt.Reason = "story.understood.talk: Took it for talk that needs nothing looked up"
-	storyIsAction   bt.Reason = "story.understood.action: Took it for something to do"
-
-	storyReplied bt.Reason = "story.thought.replied: Asked {model}, which replied"
-	storyLooks   bt.Reason = "story.thought.looks: Asked {model}, which wanted to look something up"
-
-	storyAccepted   bt.Reason = "story.checked.accepted: Checked the reply, and took it as the answer"
-	storyEarlier    bt.Reason = "story.checked.earlier: Checked the reply, and took an earlier one as the answer"
-	storyDoubt      bt.Reason = "story.checked.doubt: Doubted the reply: {why}"
-	storyGoOn       bt.Reason = "story.checked.go_on: Took the reply as it was: {why}"
-	storyRetry      bt.Reason = "story.checked.retry: Had the model try again: {why}"
-	storyOther      bt.Reason = "story.checked.other: Had the model try another way: {why}"
-	storyForce      bt.Reason = "story.checked.force: Had the model answer with what it had: {why}"
-	storyAskUser    bt.Reason = "story.checked.ask: Decided to ask you: {why}"
-	storyWidened    bt.Reason = "story.widened: Let the model use more: {tools}"
-	storyCapability bt.Reason = "story.lacked: Lacked something that is not there: {what}"
-
+	storyAsking   bt.Reason = "story.asking: Asking {model}"
 	storyAnswered bt.Reason = "story.answered: Answered"
 	storyFound    bt.Reason = "story.answered.found: Showed what was found; no " +
 		"language model is in use, so nothing was judged"
@@ -45,79 +26,17 @@ const (
 )
 
 func storyReasons() []bt.Reason {
-	return []bt.Reason{storyIsCode, storyIsNotes, storyIsResearch, storyIsTalk, storyIsAction, storyReplied, storyLooks,
-		storyAccepted, storyEarlier, storyDoubt, storyGoOn,
-		storyRetry, storyOther, storyForce, storyAskUser, storyWidened, storyCapability, storyAnswered, storyFound,
-		storyNothing, storyPartial, storyBudget,
-		storyTurns, storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
+	return []bt.Reason{storyAsking, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget, storyTurns,
+		storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
 }
 
-// Story implements bt.Narrated.
-func (e ClassChosen) Story() bt.Why {
-	switch e.Type {
-	case classify.Code:
-		return storyIsCode.With()
-	case classify.Documentation:
-		return storyIsNotes.With()
-	case classify.Research:
-		return storyIsResearch.With()
-	case classify.Conversational:
-		return storyIsTalk.With()
-	case classify.Action:
-		return storyIsAction.With()
-	}
-	return bt.Why{}
-}
-
-// Story implements bt.Narrated. It is empty for the offline rules: their calls tell enough.
-func (e TurnTaken) Story() bt.Why {
-	switch {
-	case e.Model == model.OfflineRules:
-		return bt.Why{}
-	case e.Calls > 0:
-		return storyLooks.With(e.Model)
-	}
-	return storyReplied.With(e.Model)
-}
-
-// Story implements bt.Narrated.
-func (e ReplyDoubted) Story() bt.Why { return storyDoubt.With(e.Why) }
-
-// Story implements bt.Narrated.
-func (e FallbackDecided) Story() bt.Why {
-	why := bt.Why{Text: e.Because, Coded: e.Coded}
-	switch e.Verdict {
-	case GoOn:
-		return storyGoOn.With(why)
-	case Retry:
-		return storyRetry.With(why)
-	case OtherStrategy:
-		return storyOther.With(why)
-	case ForceAnswer:
-		return storyForce.With(why)
-	case AskUser:
-		return storyAskUser.With(why)
-	}
-	return bt.Why{}
-}
-
-// Story implements bt.Narrated.
-func (e ToolsAdded) Story() bt.Why {
-	if len(e.Added) == 0 {
+// begunStory says which model is asked.
+func begunStory(start *run.StartRecord) bt.Why {
+	var env Env
+	if json.Unmarshal(start.Env, &env) != nil || env.Model == "" {
 		return bt.Why{}
 	}
-	return storyWidened.With(strings.Join(e.Added, ", "))
-}
-
-// Story implements bt.Narrated.
-func (e CapabilityMissing) Story() bt.Why { return storyCapability.With(e.Capability) }
-
-// Story implements bt.Narrated.
-func (e AnswerAccepted) Story() bt.Why {
-	if e.Earlier {
-		return storyEarlier.With()
-	}
-	return storyAccepted.With()
+	return storyAsking.With(env.Model)
 }
 
 // endingStory says how the run ended, and why the answer is not complete.

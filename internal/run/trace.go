@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -55,6 +56,43 @@ type TraceEvent struct {
 	Data   json.RawMessage `json:"data,omitempty" doc:"The fields of what it told."`
 	Key    string          `json:"key,omitempty" doc:"That the node wrote."`
 	Value  string          `json:"value,omitempty" doc:"The beginning of what it wrote."`
+}
+
+// String is the event as it is kept: its type and fields, or a key with its value, or the reason of the node.
+func (e TraceEvent) String() string {
+	switch {
+	case e.Type != "":
+		return strings.TrimSpace(e.Type + " " + fieldsText(e.Data))
+	case e.Key != "":
+		return e.Key + " := " + e.Value
+	}
+	return e.Reason
+}
+
+// fieldsText lists the fields of a JSON object in their order, as name=value: a text of one word is bare, all else is
+// JSON. The values of a sentence (bt.Coded) are left out, since they stand in it.
+func fieldsText(object json.RawMessage) string {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil { // the brace
+		return string(object)
+	}
+	var all []string
+	for d.More() {
+		name, err := d.Token()
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil {
+			return string(object)
+		}
+		if name == "why_values" {
+			continue
+		}
+		text := string(value)
+		if bare := strings.Trim(text, `"`); len(bare) == len(text)-2 && !strings.ContainsAny(bare, " \\=") {
+			text = bare
+		}
+		all = append(all, fmt.Sprintf("%s=%s", name, text))
+	}
+	return strings.Join(all, " ")
 }
 
 // Node is the type of the node: the last part of its rule.

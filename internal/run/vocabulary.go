@@ -2,7 +2,6 @@ package run
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 
 	"sibyl/internal/bt"
@@ -36,19 +35,10 @@ func (v Vocabulary) Read(e TraceEvent) bt.Typed {
 	return event.Elem().Interface().(bt.Typed)
 }
 
-// Words describes an event in a line: by the typed event's String, else its reason, or key and value. An event that
-// this build does not know is shown as stored.
-func (v Vocabulary) Words(e TraceEvent) string {
-	switch told := v.Read(e).(type) {
-	case fmt.Stringer:
-		return told.String()
-	case nil:
-		switch {
-		case e.Type != "":
-			return e.Type + " " + string(e.Data)
-		case e.Key != "":
-			return e.Key + " := " + e.Value
-		}
+// Story is what an event tells people; its text is empty if it tells them nothing, or this build does not know it.
+func (v Vocabulary) Story(e TraceEvent) bt.Why {
+	if event, isNarrated := v.Read(e).(bt.Narrated); isNarrated {
+		return event.Story()
 	}
-	return e.Reason
+	return bt.Why{}
 }

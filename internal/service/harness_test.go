@@ -246,12 +246,11 @@ func misused(h *house, what string, err error, says string) {
 func line(u service.Update) string {
 	switch {
 	case u.Record != nil:
-		return fmt.Sprintf("%d record %s %s", u.Seq, u.Record.Kind, strings.Join(u.Lines, "; "))
+		return fmt.Sprintf("%d record %s %s", u.Seq, u.Record.Kind, u.Told.Text)
 	case u.Step != nil:
 		return fmt.Sprintf("%d step %s", u.Seq, u.Step.Status)
 	case u.Event != nil:
-		return fmt.Sprintf("%d event %s %s %s ‘%s’ %s", u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Event.Words,
-			strings.Join(u.Lines, "; "))
+		return fmt.Sprintf("%d event %s %s %s ‘%s’", u.Seq, u.Event.Type, u.Event.Data, u.Event.Rule, u.Told.Text)
 	}
 	return fmt.Sprintf("%d text %q %v", u.Seq, u.Text, u.Retract)
 }
@@ -275,7 +274,7 @@ func (h *house) explained(s *service.Service, id string) (all []string) {
 	for _, step := range x.Steps {
 		all = append(all, fmt.Sprintf("%d %s: %s", step.Record, step.TookIn, step.Status))
 		for _, e := range step.Events {
-			all = append(all, strings.TrimRight(fmt.Sprintf("  %s %s %s", e.Rule, e.Status, e.Words), " "))
+			all = append(all, strings.TrimRight(fmt.Sprintf("  %s %s %s", e.Rule, e.Status, e.TraceEvent), " "))
 		}
 	}
 	return slices.Concat([]string{x.Run.State}, all, x.Ending)

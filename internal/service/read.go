@@ -151,10 +151,10 @@ type Step struct {
 	Withdrawn []uint64              `json:"withdrawn" doc:"The operations that it withdrew."`
 }
 
-// Event is one thing that happened in a step.
+// Event is one thing that happened in a step, with the sentence that tells it to people, if there is one.
 type Event struct {
 	run.TraceEvent
-	Words string `json:"words" doc:"What happened, for people."`
+	bt.Why
 }
 
 // Took describes, in parts, the record that a step folded.
@@ -167,15 +167,15 @@ type Took struct {
 }
 
 func newStep(step run.TraceStep, words run.Vocabulary) Step {
-	return Step{Record: step.Record, Status: step.Status, Events: EventsInWords(step.Events, words), Started: step.Start,
+	return Step{Record: step.Record, Status: step.Status, Events: TellEvents(step.Events, words), Started: step.Start,
 		Withdrawn: step.Cancel}
 }
 
-// EventsInWords adds to each event what happened in words.
-func EventsInWords(events []run.TraceEvent, words run.Vocabulary) []Event {
+// TellEvents adds to each event the sentence that tells it.
+func TellEvents(events []run.TraceEvent, words run.Vocabulary) []Event {
 	all := make([]Event, len(events))
 	for i, e := range events {
-		all[i] = Event{e, words.Words(e)}
+		all[i] = Event{e, words.Story(e)}
 	}
 	return all
 }
@@ -233,7 +233,7 @@ func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id stri
 	switch {
 	case last.Kind == run.KindSuspend:
 		if body, err := run.Read(*last); err == nil {
-			x.Ending, x.waitReason = recordLines(last.Seq, body), body.(*run.SuspendRecord).Fault.Why()
+			x.Ending, x.waitReason = []string{recordStory(last.Seq, body).Text}, body.(*run.SuspendRecord).Fault.Why()
 		}
 		return x, nil
 	case r.Rests(s.config.Engine.LeaseTimes()):
@@ -330,10 +330,9 @@ type RunAudit struct {
 	State    string
 	Findings assistant.Findings
 	Left     []assistant.Left // what was sent away, in the order of the receipts
-	Words    []string         // the Decisions in words, in their order
 }
 
-// MarshalJSON adds Left and the findings to the fields of the audit.Run; State and Words are left out.
+// MarshalJSON adds Left and the findings to the fields of the audit.Run; State is left out.
 func (a RunAudit) MarshalJSON() ([]byte, error) {
 	beside := map[string]any{"left": a.Left}
 	if a.Findings.Name != "" {
@@ -383,10 +382,6 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	}
 	audited := RunAudit{State: s.State(r), Left: s.sentAway(r.Assistant, recs)}
 	audited.Run = audit.Of(r, recs, steps, effect)
-	for _, d := range audited.Decisions {
-		audited.Words = append(audited.Words, s.words[r.Assistant].Words(run.TraceEvent{Type: d.Type, Data: d.Data,
-			Reason: d.Reason}))
-	}
 	if a.Audit != nil {
 		bodies := make([]any, len(recs))
 		for i, rec := range recs {

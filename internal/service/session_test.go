@@ -145,9 +145,12 @@ func TestAuditTellsAllAndRemarksOnWhatCannotBeRead(t *testing.T) {
 		a := must(s.Audit(h.Context(), ada, r.Session))(h).Runs[0]
 		same(h, "effects", len(a.Effects), 2)
 		same(h, "what the assistant says of one", a.Effects[0].Detail.(map[string]int)["bytes"], len(`"ADA"`))
-		same(h, "decisions in words", slices.DeleteFunc(a.Words, func(w string) bool {
-			return w == ""
-		}), []string{"ada: ADA", "bob: BOB"})
+		var told []string
+		for _, d := range a.Decisions {
+			told = append(told, string(d.Data))
+		}
+		same(h, "what was decided", slices.DeleteFunc(told, func(one string) bool { return one == "" }),
+			[]string{`{"Persona":"ada","Answer":"ADA"}`, `{"Persona":"bob","Answer":"BOB"}`})
 		same(h, "remarks", len(a.Remarks), 0)
 		var all struct {
 			Runs []struct {

@@ -38,12 +38,17 @@ const (
 	storyWaits   bt.Reason = "story.waits: It waits: {why}"
 	storyEnded   bt.Reason = "story.failed.end: Ended here: {why}"
 	storyStopped bt.Reason = "story.stopped: You stopped it"
+	runSuspended bt.Reason = "control.suspended: Suspended until resumed: {why}"
+	runLeft      bt.Reason = "run.left: Left by a stopping process for others to resume"
+	runTakenUp   bt.Reason = "run.taken_up: Taken up"
+	runResumed   bt.Reason = "run.resumed: Resumed; effects performed again: {n}"
 	whyRests     bt.Reason = "run.rests: it made no progress, and is tried again later"
 )
 
 // Reasons lists the sentences that the story of any run may have, and what can be wrong with any request.
 func Reasons() []bt.Reason {
-	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, whyRests, noTitle, nothingToFind,
+	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, runSuspended, runLeft,
+		runTakenUp, runResumed, whyRests, noTitle, nothingToFind,
 		wrongOptions}
 }
 
@@ -71,13 +76,14 @@ func (x *Explanation) addStory(words run.Vocabulary) {
 			began = request.at
 		}
 		for _, e := range step.Events {
-			if event, isNarrated := words.Read(e.TraceEvent).(bt.Narrated); isNarrated && event.Story().Text != "" {
-				line := Told{Step: i + 1, From: began, Took: at - began, Why: event.Story()}
-				if other, hasRun := event.(interface{ InRun() string }); hasRun {
-					line.Run = other.InRun()
-				}
-				x.Story, began = append(x.Story, line), at
+			if e.Why.Text == "" {
+				continue
 			}
+			line := Told{Step: i + 1, From: began, Took: at - began, Why: e.Why}
+			if other, hasRun := words.Read(e.TraceEvent).(interface{ InRun() string }); hasRun {
+				line.Run = other.InRun()
+			}
+			x.Story, began = append(x.Story, line), at
 		}
 		if isReceipt && linesBefore == len(x.Story) {
 			line := &x.Story[request.line]

@@ -7,11 +7,11 @@ import (
 	"iter"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
-	"sibyl/internal/text"
 )
 
 // Run is a run that this process drives.
@@ -105,7 +105,7 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 }
 
 // Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait and Left is set;
-// Lines may accompany all but Text. What an Update points to must not be changed.
+// Told may accompany Record and Event. What an Update points to must not be changed.
 type Update struct {
 	Seq     int64                // the record that it belongs to; of text, the last before it
 	After   Place                // where a watch that has it continues
@@ -120,7 +120,7 @@ type Update struct {
 	Wait    *run.Wait            // that operation Op pauses for
 	Left    bool                 // this process no longer drives the run: all provisional text is void
 	Op      uint64               // of Text, Retract and Wait
-	Lines   []string             // the progress in words
+	Told    bt.Why               // what to tell people of it; without text: nothing
 }
 
 // Watch gives the updates of any run of the owner, also of one that another process drives, from a place on: its
@@ -240,7 +240,6 @@ type watcher struct {
 	words   run.Vocabulary
 	from    Place
 	reached Place // after the last update of the engine that was converted
-	start   *run.StartRecord
 }
 
 // updatesFor converts one update of the engine, and leaves out what comes before w.from. A panic of an assistant's code
@@ -287,16 +286,18 @@ func (w *watcher) convert(u run.Update) (all []Update) {
 	return all
 }
 
-// recordUpdate gives the update for a record, and remembers a start record; one that can't be read has no Lines.
+// recordUpdate gives the update for a record; one that can't be read tells nothing.
 func (w *watcher) recordUpdate(r *journal.Record) Update {
 	body, err := run.Read(*r)
 	if err != nil {
 		return Update{Record: r}
 	}
-	u := Update{Record: r, Lines: recordLines(r.Seq, body)}
+	u := Update{Record: r, Told: recordStory(r.Seq, body)}
 	switch body := body.(type) {
 	case *run.StartRecord:
-		w.start = body
+		if w.a != nil && w.a.Begun != nil {
+			u.Told = w.a.Begun(body)
+		}
 	case *run.CompletionRecord:
 		if w.a == nil {
 			break
@@ -317,11 +318,7 @@ func (w *watcher) stepUpdates(traced *run.TraceStep) []Update {
 		if e.Type == "" {
 			continue
 		}
-		event := Update{Event: &step.Events[i]}
-		if w.a != nil && w.a.Lines != nil && w.start != nil {
-			event.Lines = w.a.Lines(w.start, w.words.Read(e.TraceEvent))
-		}
-		all = append(all, event)
+		all = append(all, Update{Event: &step.Events[i], Told: e.Why})
 	}
 	return all
 }
@@ -334,18 +331,18 @@ func (w *watcher) continuationPlace() Place {
 	return w.reached
 }
 
-// recordLines describes the records that no event of the tree reports; nil for the others.
-func recordLines(seq int64, body any) []string {
+// recordStory tells of the records that no event of the tree reports; the text is empty for the others.
+func recordStory(seq int64, body any) bt.Why {
 	switch body := body.(type) {
 	case *run.SuspendRecord:
-		return []string{"suspended until resumed: " + body.Fault.Reason}
+		return runSuspended.With(body.Fault.Why())
 	case *run.LeaveRecord:
-		return []string{"left by a stopping process for others to resume"}
+		return runLeft.With()
 	case *run.ResumeRecord:
 		if seq == 1 && len(body.Repeated) == 0 {
-			return []string{"taken up"}
+			return runTakenUp.With()
 		}
-		return []string{"resumed; " + text.Count(len(body.Repeated), "effect") + " performed again"}
+		return runResumed.With(len(body.Repeated))
 	}
-	return nil
+	return bt.Why{}
 }

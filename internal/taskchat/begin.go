@@ -94,7 +94,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: describeWish, Form: AgentResponse{},
 		Show: shownOutcome, ShowEffect: showEffect,
-		Events: []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}, Reasons: whys()}
+		Events: Events(), Reasons: whys()}
 }
 
 func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {

@@ -1,33 +1,66 @@
 package taskchat
 
 import (
-	"fmt"
 	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/taskchat/understand"
 )
+
+// Events gives one event of each type.
+func Events() []bt.Typed {
+	return []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}
+}
+
+func eventReasons() []bt.Reason {
+	all := []bt.Reason{wishRead, taskFound, taskNotFound, askedFirst, modelUnheard}
+	for _, wish := range wishReasons() {
+		all = append(all, wish)
+	}
+	return all
+}
 
 // IntentRead is what a message was understood to want.
 type IntentRead struct {
 	IntentResult
 }
 
+const (
+	wishRead bt.Reason = "control.understood.wish: Understood what is wanted: {wish}"
+
+	wishCreate   bt.Reason = "wish.create: a new task"
+	wishList     bt.Reason = "wish.list: to see the list"
+	wishUpdate   bt.Reason = "wish.update: to change a task"
+	wishComplete bt.Reason = "wish.complete: to complete a task"
+	wishDelete   bt.Reason = "wish.delete: to delete a task"
+	wishUndo     bt.Reason = "wish.undo: to undo a change"
+	wishYes      bt.Reason = "wish.confirm: yes"
+	wishNo       bt.Reason = "wish.decline: no"
+	wishChoice   bt.Reason = "wish.choose: one of what was offered"
+	wishValue    bt.Reason = "wish.value: what was asked for"
+	wishHelp     bt.Reason = "wish.help: help"
+)
+
 // EventType implements bt.Typed.
 func (IntentRead) EventType() string { return "intent.read" }
 
-func (e IntentRead) String() string {
-	s := fmt.Sprintf("%s wanted (%.2f, by %s)", e.IntentType, e.Confidence, e.By)
-	var others []string
-	for _, a := range e.Alternatives {
-		others = append(others, fmt.Sprintf("%s %.2f", a.Name, a.Confidence))
+// Story implements bt.Narrated. Talk is answered, and no more is to be told of it.
+func (e IntentRead) Story() bt.Why {
+	wish := wishReasons()[understand.Intent(e.IntentType)]
+	if wish == "" {
+		return bt.Why{}
 	}
-	if len(others) > 0 {
-		s += "; or " + strings.Join(others, ", ")
+	return wishRead.With(wish.With())
+}
+
+func wishReasons() map[understand.Intent]bt.Reason {
+	return map[understand.Intent]bt.Reason{
+		understand.Create: wishCreate, understand.List: wishList, understand.Update: wishUpdate,
+		understand.Complete: wishComplete,
+		understand.Delete:   wishDelete, understand.Undo: wishUndo, understand.Confirm: wishYes,
+		understand.Decline: wishNo,
+		understand.Choose:  wishChoice, understand.Value: wishValue, understand.Help: wishHelp,
 	}
-	if e.Reasoning != "" {
-		s += ": " + e.Reasoning
-	}
-	return s
 }
 
 // TaskResolved says which tasks a reference was found to mean. No tasks: the person is asked, or told that there is
@@ -38,14 +71,20 @@ type TaskResolved struct {
 	bt.Why
 }
 
+const (
+	taskFound    bt.Reason = "control.found.task: Found what “{reference}” means: {tasks}"
+	taskNotFound bt.Reason = "control.found.none: Could not tell what “{reference}” means: {why}"
+)
+
 // EventType implements bt.Typed.
 func (TaskResolved) EventType() string { return "task.resolved" }
 
-func (e TaskResolved) String() string {
+// Story implements bt.Narrated.
+func (e TaskResolved) Story() bt.Why {
 	if len(e.Tasks) == 0 {
-		return fmt.Sprintf("“%s” is not exactly one task: %s", e.Reference, e.Text)
+		return taskNotFound.With(e.Reference, e.Why)
 	}
-	return fmt.Sprintf("“%s” is ‘%s’: %s", e.Reference, strings.Join(e.Tasks, "’, ‘"), e.Text)
+	return taskFound.With(e.Reference, strings.Join(e.Tasks, ", "))
 }
 
 // ToolSelected is the call that a wish leads to.
@@ -56,14 +95,6 @@ type ToolSelected struct {
 // EventType implements bt.Typed.
 func (ToolSelected) EventType() string { return "tool.selected" }
 
-func (e ToolSelected) String() string {
-	s := fmt.Sprintf("%s %s (%.2f)", e.ToolName, e.Parameters, e.Confidence)
-	if e.RequiresConfirmation {
-		s += ", with the person's yes"
-	}
-	return s
-}
-
 // Asked is a question to the person.
 type Asked struct {
 	Kind    string   `json:"kind"` // confirm, choose or value
@@ -71,13 +102,23 @@ type Asked struct {
 	Options []string `json:"options,omitempty"`
 }
 
+const askedFirst bt.Reason = "control.asks.first: Had to ask you first"
+
 // EventType implements bt.Typed.
 func (Asked) EventType() string { return "person.asked" }
 
-func (e Asked) String() string {
-	s := fmt.Sprintf("the person is asked before %s (%s)", e.Intent, e.Kind)
-	if len(e.Options) > 0 {
-		s += ": " + strings.Join(e.Options, "; ")
-	}
-	return s
+// Story implements bt.Narrated.
+func (e Asked) Story() bt.Why { return askedFirst.With() }
+
+// ModelUnheard says that the model could not be asked or gave no usable answer, so that the rules' reading stands.
+type ModelUnheard struct {
+	Kind string `json:"kind"`
 }
+
+const modelUnheard bt.Reason = "control.failed.model: The model gave no usable answer, so plain rules read the message"
+
+// EventType implements bt.Typed.
+func (ModelUnheard) EventType() string { return "model.unheard" }
+
+// Story implements bt.Narrated.
+func (e ModelUnheard) Story() bt.Why { return modelUnheard.With() }

@@ -204,7 +204,7 @@ const (
 )
 
 func whys() []bt.Reason {
-	return append(stories(), whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone,
+	return append(eventReasons(), storyReply, whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone,
 		whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly,
 		whySeveral, wrongMessage)
 }

@@ -215,18 +215,6 @@ func (g *Given) situation() string {
 	return b.String()
 }
 
-// ModelUnheard says that the model could not be asked or gave no usable answer, so that the rules' reading stands.
-type ModelUnheard struct {
-	Kind string `json:"kind"`
-}
-
-// EventType implements bt.Typed.
-func (ModelUnheard) EventType() string { return "model.unheard" }
-
-func (e ModelUnheard) String() string {
-	return "the model gave no usable answer (" + e.Kind + "): rules read the message"
-}
-
 func askModel() bt.Leaf {
 	type in struct {
 		Words    string   `port:"words"`

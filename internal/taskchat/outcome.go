@@ -246,7 +246,7 @@ func (c *ToolCall) target() string {
 func (c *composer) trace(w treeResult, fault *bt.Fault) string {
 	var all []string
 	for _, one := range w.Intents {
-		all = append(all, IntentRead{one}.String())
+		all = append(all, fmt.Sprintf("%s (%.2f, by %s)", one.IntentType, one.Confidence, one.By))
 	}
 	for _, one := range w.Remarks {
 		all = append(all, one.What)
@@ -259,6 +259,11 @@ func (c *composer) trace(w treeResult, fault *bt.Fault) string {
 	}
 	return strings.Join(all, "; ")
 }
+
+const storyReply bt.Reason = "story.answered.words: Answered: “{words}”"
+
+// mostReply is how many characters of an answer a story tells.
+const mostReply = 200
 
 // shownOutcome is an outcome as people see it.
 func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/run"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 )
@@ -14,8 +13,10 @@ func TestRunExplainsWhichToolWasSelected(t *testing.T) {
 	h := newHouse(t)
 	ids := h.has(ada, "Apples")
 	c := h.process("p").talk(ada)
-	for _, one := range [][2]string{{"add Bread", "add_task {\"title\":\"Bread\"} (0.92)"},
-		{"delete apples", fmt.Sprintf("delete_task {\"task_id\":%d} (0.92), with the person's yes", ids[0])}} {
+	for _, one := range [][2]string{{"add Bread", `tool.selected tool_name=add_task confidence=0.92 parameters={"title":"Bread"} requires_confirmation=false`},
+		{"delete apples", fmt.Sprintf(
+			`tool.selected tool_name=delete_task confidence=0.92 parameters={"task_id":%d} requires_confirmation=true`,
+			ids[0])}} {
 		r, err := c.send(one[0])
 		h.must(err)
 		steps, err := c.engine.Explain(t.Context(), ada, r.RunID)
@@ -24,7 +25,7 @@ func TestRunExplainsWhichToolWasSelected(t *testing.T) {
 		for _, s := range steps {
 			for _, e := range s.Events {
 				if e.Type == (taskchat.ToolSelected{}).EventType() {
-					told = append(told, run.NewVocabulary(taskchat.ToolSelected{}).Words(e))
+					told = append(told, e.String())
 				}
 			}
 		}

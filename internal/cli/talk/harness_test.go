@@ -16,6 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -167,7 +168,7 @@ func step(name string) service.Update {
 }
 
 // told is a line for somebody who waits.
-func told(line string) service.Update { return service.Update{Lines: []string{line}} }
+func told(line string) service.Update { return service.Update{Told: bt.Because(line)} }
 
 // four are the assistants of these tests.
 func four() []Assistant {

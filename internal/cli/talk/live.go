@@ -267,7 +267,7 @@ func (l *live) apply(all []service.Update, o render.Options) (finalParts []strin
 				l.progress = append(l.progress, answered)
 			}
 		}
-		for _, line := range Progress(u) {
+		if line := Progress(u, false); line != "" {
 			l.progress = append(l.progress, render.Clean(line))
 		}
 	}

@@ -12,36 +12,25 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/agent"
-	"sibyl/internal/oracle"
 	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/text"
 )
 
-// Progress returns the lines of an update that are of interest to users. It leaves out how the work is controlled:
-// turns, signals, classes, suspensions, and the names of tools as models write them.
-func Progress(u service.Update) []string {
-	if u.Event == nil {
-		if u.Record != nil && u.Record.Kind == run.KindSuspend { // the result reports it
-			return nil
-		}
-		return u.Lines
+// Progress returns what an update tells whoever waits for the run, with how long it took; "" for nothing. What is told
+// of the run's control is left out unless control is set.
+func Progress(u service.Update, control bool) string {
+	if u.Told.Text == "" || u.Told.OfControl() && !control {
+		return ""
 	}
-	switch u.Event.Type {
-	case (oracle.TurnTaken{}).EventType(), (oracle.SignalHeard{}).EventType():
-		return nil
-	case (oracle.ClassChosen{}).EventType():
-		return u.Lines[min(1, len(u.Lines)):] // without the class
-	case (agent.CallDone{}).EventType():
-		var done agent.CallDone
-		if err := json.Unmarshal(u.Event.Data, &done); err != nil {
-			return u.Lines
-		}
-		name := strings.ReplaceAll(done.Tool, "_", " ")
-		return []string{"  " + WithDuration(strings.Replace(done.Story().Text, done.Tool, name, 1), done.TookMS)}
+	var took struct {
+		MS int64 `json:"took_ms"`
 	}
-	return u.Lines
+	if u.Event != nil {
+		_ = json.Unmarshal(u.Event.Data, &took) // events without that field took no time
+	}
+	return WithDuration(text.Capitalize(u.Told.Text), took.MS)
 }
 
 // WithDuration appends to what was done how long it took, if that was at least 100 ms.

@@ -2,7 +2,6 @@ package talk
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,28 +32,32 @@ func TestWorkIsToldInWords(t *testing.T) {
 	}
 }
 
-func TestProgressHasNoWordsForMachines(t *testing.T) {
+func TestProgressTellsWhatWasDoneAndNotHowTheRunIsControlled(t *testing.T) {
 	for _, c := range []struct {
-		event bt.Typed
-		want  []string
+		event         bt.Typed
+		told, control string
 	}{
-		{oracle.ClassChosen{Type: "code", Confidence: 0.9}, []string{"asking a:b"}},
-		{oracle.TurnTaken{Turn: 1, MaxTurns: 30, Signal: "need_turn"}, nil},
-		{oracle.SignalHeard{Malformed: "cut off"}, nil},
+		{oracle.ClassChosen{Type: "code", Confidence: 0.9}, "", "Took it for a question about the code"},
+		{oracle.TurnTaken{Turn: 1, MaxTurns: 30, Signal: "need_turn", Model: "a:b", TookMS: 2000}, "",
+			"Asked a:b, which replied (2.0 s)"},
+		{oracle.SignalHeard{Malformed: "cut off"}, "", ""},
 		{agent.CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3, TookMS: 1200, Rule: "own"},
-			[]string{"  Searched the code for “lease”: 3 found (1.2 s)"}},
+			"Searched the code for “lease”: 3 found (1.2 s)", "Searched the code for “lease”: 3 found (1.2 s)"},
 		{agent.CallDone{Tool: "web_fetch", Arguments: `{"url":"https://e.org"}`, Error: "it does not answer"},
-			[]string{"  web fetch https://e.org failed: it does not answer"}},
-		{agent.CallRefused{Tool: "x", Why: bt.Because("never")}, []string{"first", "asking a:b"}},
+			"Web fetch https://e.org failed: it does not answer", "Web fetch https://e.org failed: it does not answer"},
+		{agent.CallRefused{Tool: "x", Why: bt.Because("never")}, "Was not allowed to use x, because never",
+			"Was not allowed to use x, because never"},
 	} {
 		data, err := json.Marshal(c.event)
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: c.event.EventType(), Data: data}},
-			Lines: []string{"first", "asking a:b"}}
-		if got := Progress(u); !slices.Equal(got, c.want) {
-			t.Errorf("%s is told as %q, not %q", c.event.EventType(), got, c.want)
+		u := service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: c.event.EventType(), Data: data}}}
+		if told, narrated := c.event.(bt.Narrated); narrated {
+			u.Told = told.Story()
+		}
+		if told, control := Progress(u, false), Progress(u, true); told != c.told || control != c.control {
+			t.Errorf("%s is told as %q, or %q", c.event.EventType(), told, control)
 		}
 	}
 }

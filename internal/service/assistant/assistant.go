@@ -22,7 +22,7 @@ import (
 	"sibyl/internal/schema"
 )
 
-// Assistant is an assistant's description of itself. Lines, Audit and Texts may be nil: it has none then.
+// Assistant is an assistant's description of itself. Begun, Audit and Texts may be nil: it has none then.
 type Assistant struct {
 	*run.Assistant
 	About     string        // what it does, in a line
@@ -57,8 +57,8 @@ type Assistant struct {
 	Show func(outcome json.RawMessage) (Shown, error)
 	// Words gives the text by which an ended run is found. Nil: its question and answer.
 	Words func(outcome []byte) (string, error)
-	// Lines gives the progress of a run in words, for each event as it happens.
-	Lines func(start *run.StartRecord, event bt.Typed) []string
+	// Begun gives what is told of a run when it begins, before any event: which model is asked.
+	Begun func(start *run.StartRecord) bt.Why
 	// Early reads from a receipt a part of the answer that is complete before the run ends; nil if there is none. Nil:
 	// the answer comes only at the end.
 	Early func(c *run.CompletionRecord) *EarlyPart

@@ -27,7 +27,10 @@ type Answered struct{ Persona, Answer string }
 // EventType implements bt.Typed.
 func (Answered) EventType() string { return "answered" }
 
-func (a Answered) String() string { return a.Persona + ": " + a.Answer }
+const answered bt.Reason = "panel.answered: {persona}: {answer}"
+
+// Story implements bt.Narrated.
+func (a Answered) Story() bt.Why { return answered.With(a.Persona, a.Answer) }
 
 type question struct {
 	Words string `port:"words"` // with the summary of the run before
@@ -70,7 +73,7 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			return map[string]run.Performer{"persona": ask}, nil, nil
 		}}
 	return &assistant.Assistant{Assistant: a, About: "asks several personas", Tree: "panel",
-		Events: []bt.Typed{Answered{}}, Show: show,
+		Events: []bt.Typed{Answered{}}, Reasons: []bt.Reason{answered}, Show: show,
 		Begin: func(ctx context.Context, b assistant.Request) (run.Spec, error) {
 			names, ok := b.Options.(string)
 			if said, is := b.Options.(options); is {
@@ -90,7 +93,6 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			return run.Spec{Title: b.Words, Given: q}, nil
 		},
 		Options: schema.Of[options](),
-		Lines:   func(_ *run.StartRecord, event bt.Typed) []string { return []string{event.(Answered).String()} },
 		Effect:  func(c *run.CompletionRecord) any { return map[string]int{"bytes": len(c.Result)} },
 		Audit: func(_ []any, steps []run.TraceStep) assistant.Findings {
 			return assistant.Findings{Name: "steps_taken", Items: len(steps),
@@ -127,7 +129,7 @@ func show(raw json.RawMessage) (s assistant.Shown, err error) {
 	s = assistant.Shown{Question: of.Words, Partial: len(of.Answers) < len(strings.Fields(of.Names)),
 		Ending: []string{"asked " + of.Names}, Footer: "*a panel*"}
 	for _, a := range of.Answers {
-		s.Answer += "- " + a.String() + "\n"
+		s.Answer += "- " + a.Story().Text + "\n"
 	}
 	if s.Answer == "" {
 		s.Failure = &assistant.Failure{Kind: "silent", Message: "nobody answered"}
