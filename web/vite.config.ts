@@ -2,7 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { type Plugin, runnerImport } from "vite";
 import { defineConfig } from "vitest/config";
 
-type Words = Record<"first" | "later" | "reasons" | "story", Record<string, readonly string[]>>;
+type Words = Record<"first" | "later", Record<string, readonly string[]>> & { languages: object; sentences: Record<string, object> };
 
 /**
  * Gives each language two files, virtual:words/first/LANGUAGE and virtual:words/later/LANGUAGE, and a module that fetches them: words are written
@@ -17,7 +17,7 @@ function wordsByLanguage(): Plugin {
     async load(id) {
       const [asked, which, language] = address.exec(id) ?? [];
       if (!asked) return undefined;
-      const { module, dependencies } = await runnerImport<Words & { languages: object }>("./src/words/index.ts");
+      const { module, dependencies } = await runnerImport<Words>("./src/words/index.ts");
       for (const file of dependencies) this.addWatchFile(file);
       const languages = Object.keys(module.languages);
       if (!which) {
@@ -25,10 +25,8 @@ function wordsByLanguage(): Plugin {
         return `export const files = { ${["first", "later"].map((name) => `${name}: { ${files(name)} }`).join()} };`;
       }
       const at = languages.indexOf(language!);
-      const words = `export const words = ${column(module[which as keyof Words], at)};`;
-      // Of reasons the English words come last.
-      const reasons = column({ ...module.reasons, ...module.story }, (at + 2) % 3);
-      return which === "first" ? words : `${words}\nexport const reasons = ${reasons};`;
+      const words = `export const words = ${column(module[which as "first" | "later"], at)};`;
+      return which === "first" ? words : `${words}\nexport const sentences = ${JSON.stringify(module.sentences[language!])};`;
     },
   };
 }

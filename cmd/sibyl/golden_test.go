@@ -16,17 +16,9 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // golden asks a question, looks at the run in every way there is, and wants all that is seen, and every exit code, to
-// be as in testdata/golden/NAME.txt. The question has a journal of its own.
+// be as in testdata/golden/NAME.txt. explained looks only at the explanation. The question has a journal of its own.
 func golden(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) < 2 {
-		ts.Fatalf("usage: golden NAME ARGS-OF-ASK…")
-	}
-	work := ts.MkAbs(".")
-	ts.Setenv("SIBYL_DATA", filepath.Join(work, "data-"+args[0]))
-	question := args[1:]
-	var seen strings.Builder
-	for _, command := range [][]string{
-		append([]string{"ask"}, question...),
+	compare(ts, neg, args, [][]string{
 		{"explain", "last"},
 		{"explain", "last", "--full"},
 		{"explain", "last", "--json"},
@@ -37,8 +29,23 @@ func golden(ts *testscript.TestScript, neg bool, args []string) {
 		{"session", "export", "last", "--format", "json"},
 		{"run", "list"},
 		{"replay", "last"},
-		append([]string{"ask", "--json"}, question...),
-	} {
+		append([]string{"ask", "--json"}, args[1:]...),
+	})
+}
+
+func explained(ts *testscript.TestScript, neg bool, args []string) {
+	compare(ts, neg, args, [][]string{{"explain", "last"}})
+}
+
+// compare asks a question, runs the commands, and compares all that is seen with the golden file.
+func compare(ts *testscript.TestScript, neg bool, args []string, commands [][]string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: NAME ARGS-OF-ASK…")
+	}
+	work := ts.MkAbs(".")
+	ts.Setenv("SIBYL_DATA", filepath.Join(work, "data-"+args[0]))
+	var seen strings.Builder
+	for _, command := range append([][]string{append([]string{"ask"}, args[1:]...)}, commands...) {
 		err := ts.Exec("sibyl", command...)
 		var exit *exec.ExitError
 		if err != nil && !errors.As(err, &exit) {

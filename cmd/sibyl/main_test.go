@@ -156,7 +156,7 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits,
 			"backdate": backdate, "word": word,
 			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended,
-			"classifier": classifier, "childless": childless, "golden": golden,
+			"classifier": classifier, "childless": childless, "golden": golden, "explained": explained,
 			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named, "installs": installs,
 			"later": later},
 	})

@@ -333,7 +333,7 @@ func calmly(t *testing.T) endured {
 		same(t, "who decided", c.By, "classifier")
 	}
 	same(t, "verdicts", verdicts, []oracle.Verdict{oracle.Retry, oracle.AskUser})
-	wantParts(t, "decisions", strings.Join(p.trace, "\n"), "vault_search is not offered any more")
+	wantParts(t, "decisions", strings.Join(p.trace, "\n"), "tool.taken_away tool=vault_search")
 	return p
 }
 

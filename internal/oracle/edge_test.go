@@ -33,7 +33,7 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 			}
 			same(t, "signals", len(a.Signals), 1)
 			wantNoParts(t, "what was shown", h.shown, "signal", "more", "0.9")
-			wantParts(t, "the trace", h.trace(), "a malformed signal, ignored: ")
+			wantParts(t, "the trace", h.trace(), "signal.heard malformed=")
 			if problems := h.receipts()[0].Report.Problems; len(problems) == 0 || problems[0].Raw == "" {
 				t.Errorf("the journal keeps %+v of the malformed signal", problems)
 			}

@@ -121,6 +121,6 @@ func TestClassifiersScoresAreInTheJournal(t *testing.T) {
 		return is && c.Kind == agent.EffectTurn
 	}))
 	same(t, "the reply that they are of", p, oracle.ClassifyPayload{Turn: reply, Cause: oracle.CauseStuck})
-	wantParts(t, "the trace", h.trace(), "force_answer (0.75)",
-		"force_answer by classifier: the classifier says so (0.75)")
+	wantParts(t, "the trace", h.trace(), "classifier.asked label=force_answer score=0.75",
+		`verdict=force_answer by=classifier score=0.75 because="the classifier says so (0.75)"`)
 }

@@ -98,7 +98,7 @@ func TestNotesOfUnreportedCostAreEstimated(t *testing.T) {
 	for _, r := range h.receipts()[:4] {
 		turns += r.PromptSize + r.History
 	}
-	counted := regexp.MustCompile(`, (\d+) of 1048576 tokens`).FindAllStringSubmatch(h.trace(), -1)
+	counted := regexp.MustCompile(`"used":(\d+),"limit":1048576`).FindAllStringSubmatch(h.trace(), -1)
 	if last := counted[len(counted)-1][1]; last == strconv.Itoa(turns) {
 		t.Errorf("%s tokens are counted before the last turn: those of the four turns, and none of the notes", last)
 	}

@@ -82,7 +82,7 @@ func TestRunIsWatchedFromAnyRecordByAnyProcess(t *testing.T) {
 		synctest.Wait()
 		release()
 		watching.Wait()
-		const event = `2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’ ada: ADA`
+		const event = `2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’`
 		want := []string{"0 record start", "0 step RUNNING", "1 record completion", "1 step RUNNING",
 			"2 record completion", "2 step SUCCESS", event,
 			"3 record trace", "4 record end"}
@@ -129,8 +129,8 @@ func TestRunIsExplainedWhileItGoesOnAndWhenItHasEnded(t *testing.T) {
 		isError(h, "result of a run that goes on", err, journal.ErrNotFound)
 		release()
 		h.wait(r)
-		same(h, "at the end", h.explained(s, r.ID)[5:], []string{"2 bob: done: SUCCESS", "  Panel/Ask  ada: ADA",
-			"  Panel/Ask  bob: BOB",
+		same(h, "at the end", h.explained(s, r.ID)[5:], []string{"2 bob: done: SUCCESS", "  Panel/Ask  answered Persona=ada Answer=ADA",
+			"  Panel/Ask  answered Persona=bob Answer=BOB",
 			"  Panel/Ask SUCCESS", "ended done; asked ada bob"})
 	})
 }
@@ -148,7 +148,7 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 		same(h, "assistant", resumed.Assistant(), "panel")
 		same(h, "times that ada and bob were asked", []int{len(askedOf(h, "ada")), len(askedOf(h, "bob"))}, []int{1, 2})
 		same(h, "the resumption", only(h.watched(s, id, 0), "resume"),
-			[]string{"2 record resume resumed; 1 effect performed again"})
+			[]string{"2 record resume Resumed; effects performed again: 1"})
 		same(h, "interrupted afterwards", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
 		_, err := s.Resume(h.Context(), ada, id)
 		isError(h, "a run that has ended", err, journal.ErrEnded)
@@ -187,7 +187,7 @@ func TestSubmittedRunWithoutRoomIsQueuedAndGoesOnWhereThereIsRoom(t *testing.T) 
 		h.wait(first.Driven)
 		h.wait(must(h.process("roomy", h.store).Resume(h.Context(), ada, waiting.Run))(h))
 		lines := strings.Join(h.watched(s, waiting.Run, 1), "\n")
-		if !strings.Contains(lines, "1 record resume taken up") {
+		if !strings.Contains(lines, "1 record resume Taken up") {
 			h.Errorf("nothing tells that it was taken up:\n%s", lines)
 		}
 	})

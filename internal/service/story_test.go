@@ -30,7 +30,7 @@ func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Event{TraceEvent: run.TraceEvent{Type: "asked", Data: data}}
+		return Event{TraceEvent: run.TraceEvent{Type: "asked", Data: data}, Why: bt.Because(name)}
 	}
 	step := func(ms int, op uint64, started []run.RequestedEffect, events ...Event) Step {
 		return Step{At: begin.Add(time.Duration(ms) * time.Millisecond), Op: op, Started: started, Events: events}

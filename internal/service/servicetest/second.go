@@ -27,10 +27,8 @@ type Answered struct{ Persona, Answer string }
 // EventType implements bt.Typed.
 func (Answered) EventType() string { return "answered" }
 
-const answered bt.Reason = "panel.answered: {persona}: {answer}"
-
 // Story implements bt.Narrated.
-func (a Answered) Story() bt.Why { return answered.With(a.Persona, a.Answer) }
+func (a Answered) Story() bt.Why { return bt.Because(a.Persona + ": " + a.Answer) }
 
 type question struct {
 	Words string `port:"words"` // with the summary of the run before
@@ -73,7 +71,7 @@ func Describe(store journal.Store, ask run.Performer) (*assistant.Assistant, err
 			return map[string]run.Performer{"persona": ask}, nil, nil
 		}}
 	return &assistant.Assistant{Assistant: a, About: "asks several personas", Tree: "panel",
-		Events: []bt.Typed{Answered{}}, Reasons: []bt.Reason{answered}, Show: show,
+		Events: []bt.Typed{Answered{}}, Show: show,
 		Begin: func(ctx context.Context, b assistant.Request) (run.Spec, error) {
 			names, ok := b.Options.(string)
 			if said, is := b.Options.(options); is {

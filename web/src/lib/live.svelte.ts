@@ -1,15 +1,14 @@
 import { get, type Form } from "./api";
 import { Stream, turns, type Link } from "./stream";
 import { callTold, type Call } from "./did";
-import { part } from "./part";
-import type { Teller } from "./told";
-import { reason, say, speakOfAll, spoken } from "./words.svelte";
+import { isControl, type Why } from "./sentence";
+import { reason, say } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
   run: Form<"Run"> | undefined;
-  /** What it did, in words. */
-  lines: string[];
+  /** What is told of it to whoever waits. */
+  told: Why[];
   /** What the operation says that spoke last, as HTML. */
   html: string;
   op: number;
@@ -23,8 +22,8 @@ export interface LiveRun {
   turned: boolean;
 }
 
-/** Lines of a run that are kept; the first of them go. */
-const mostLines = 20;
+/** Sentences of a run that are kept; the first of them go. */
+const mostTold = 20;
 
 /** All runs that go on, by their ids, and the connection that tells of them. */
 class Live {
@@ -46,15 +45,14 @@ class Live {
       },
       begin: ({ run, row }) => {
         this.of(run).run = row;
-        void this.learn();
       },
-      record: ({ run, kind, data, lines }) => {
-        if (turns.includes(kind)) this.of(run).turned = true;
-        this.say(run, this.teller?.record(kind, data, lines) ?? ofServer(lines));
+      record: (said) => {
+        if (turns.includes(said.kind)) this.of(said.run).turned = true;
+        this.tell(said.run, said);
       },
-      event: ({ run, type, data, words, lines }) => {
-        this.say(run, !lines.length ? [] : this.teller ? [this.teller.event({ type, data, words })] : ofServer([words]));
-        this.decided(this.of(run), type, data);
+      event: (said) => {
+        this.tell(said.run, said);
+        this.decided(this.of(said.run), said.type, said.data);
       },
       text: ({ run, op, html }) => Object.assign(this.of(run), { html: html ?? "", op }),
       retract: ({ run, op }) => {
@@ -67,21 +65,8 @@ class Live {
     });
   }
 
-  private teller: Teller | undefined;
-
-  /** Fetches what tells of runs, once one begins. Until it is there the server's words tell who reads English. */
-  private async learn() {
-    if (this.teller) return;
-    try {
-      const [file] = await Promise.all([part(() => import("./told")), speakOfAll()]);
-      this.teller = file.teller;
-    } catch {
-      // The next run that begins asks again.
-    }
-  }
-
   private of(id: string): LiveRun {
-    return (this.runs[id] ??= { run: undefined, lines: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", turned: false });
+    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", turned: false });
   }
 
   /** What an event decides on what is shown. */
@@ -92,13 +77,15 @@ class Live {
     else if (type === "hint.given" && one.lacks) takeBack(one, one.lacks); // the model is told to do better
   }
 
-  private say(id: string, lines: readonly string[]) {
+  private tell(id: string, { why, why_code, why_values }: Why) {
     const one = this.of(id);
-    if (lines.length) one.lines = [...one.lines, ...lines].slice(-mostLines);
+    const said = { why, why_code, why_values } as Why;
+    if (why && !isControl(said)) one.told = [...one.told, said].slice(-mostTold);
   }
 }
 
-const ofServer = (lines: readonly string[]) => (spoken() === "en" ? lines : []);
+/** The last that is told of a run; nothing where it is not followed. */
+export const lastTold = (one: LiveRun | undefined) => (one?.told.length ? reason(one.told.at(-1)!) : "");
 
 function takeBack(one: LiveRun, why: string) {
   if (one.html) one.taken = { html: one.html, why };

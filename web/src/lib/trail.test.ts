@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Form } from "./api";
 import { above, budgetAt, firedBy, outline, rowsOf, windowOf } from "./trail";
 
-const event = (node: number, of: Partial<Form<"Event">>): Form<"Event"> => ({ node, rule: "Main/X", words: "", ...of });
+const event = (node: number, of: Partial<Form<"Event">>): Form<"Event"> => ({ node, rule: "Main/X", ...of });
 const step = (record: number, ...events: Form<"Event">[]): Form<"Step"> => ({ record, took_in: "", status: "RUNNING", events, started: [], withdrawn: [] });
 const node = (at: number, parent: number): Form<"TreeNode"> => ({ node: at, parent, type: "X", rule: "Main/X", leaf: false, says: [] });
 

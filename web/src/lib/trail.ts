@@ -67,7 +67,10 @@ const ofStory: Record<string, "accent" | "good" | "warn" | "bad"> = {
 };
 
 /** The tone of a line of a story, by its code; what is none of the story's says what an answer lacks. */
-export const toneOf = (code = "") => (code.startsWith("story.") ? (ofStory[code.split(".")[1]!] ?? "plain") : "warn");
+export function toneOf(code = "") {
+  const [kind, what] = code.split(".");
+  return kind === "story" || kind === "control" ? (ofStory[what!] ?? "plain") : "warn";
+}
 
 /** A row of a timeline: an event of a step by their places, or the step itself where it told nothing (event is -1). */
 export interface Row {

@@ -1,10 +1,10 @@
 import { files } from "virtual:words";
 import type { Key } from "../words";
-import { reasonIn, type Why } from "../words/reasons";
 import { fill } from "./fill";
 import { kept, keep } from "./kept";
 import { languages, type Language } from "./languages";
 import { part } from "./part";
+import { sentenceIn, type Why } from "./sentence";
 
 const isLanguage = (text: string): text is Language => text in languages;
 
@@ -21,7 +21,7 @@ function offered(): Language {
 
 let language = $state<Language>("en");
 let words = $state.raw<Readonly<Record<string, string>>>({});
-let reasons = $state.raw<Readonly<Record<string, string>>>({}); // and the lines of stories
+let sentences = $state.raw<Readonly<Record<string, string>>>({}); // of the server, by their codes
 
 export const spoken = () => language;
 
@@ -38,7 +38,7 @@ async function fetchNext(): Promise<void> {
   if (of !== next) return fetching; // another language is wanted by now
   const known = of === language;
   words = Object.assign({}, known && words, ...fetched.map((f) => f.words));
-  reasons = Object.assign({}, known && reasons, ...fetched.map((f) => f.reasons));
+  sentences = Object.assign({}, known && sentences, ...fetched.map((f) => f.sentences));
   language = of;
 }
 
@@ -89,7 +89,7 @@ export function sayOr(key: string, text: string, values?: Record<string, string 
 /** Why something was decided or not done: in the language of the page, and as the server says it until its words are there. */
 export function reason(said: Why): string {
   if (said.why_code) mayTell();
-  return reasonIn(reasons, said).replace(turning, "");
+  return sentenceIn(sentences, said).replace(turning, "");
 }
 
 /** What failed, in the language of the page where its kind says enough, and else as the server or a provider says it. */

@@ -9,10 +9,17 @@ import { talk } from "./talk";
 import { tasks } from "./tasks";
 import { told } from "./told";
 import { why } from "./why";
+import de from "./sentences/de.json";
+import en from "./sentences/en.json";
+import pt from "./sentences/pt.json";
 
 export { languages } from "../lib/languages";
-export { reasons } from "./reasons";
-export { story } from "./story";
+
+/**
+ * The server's sentences by their codes, a catalogue for each language: why something was decided, and the lines of stories. English words come
+ * from the server, but for those that say what to type on a terminal: the page words these otherwise.
+ */
+export const sentences = { en, de, pt };
 
 /** What the bar and conversations say. It is fetched before anything is shown; what other views say comes with the first of them. */
 export const first = { ...common, ...talk, ...tasks };
