@@ -82,7 +82,7 @@ var unsteady = []struct{ pattern, by string }{
 	{`(?m) \(\d+\.\d s\)$`, ""}, // which only a step that took long has
 	{`\(oracle, \d[\dms.]*`, "(oracle, TIME"},
 	{`\b\d+\.\d s\b`, "N s"},
-	{`((?:_ms|timestamp)\\*": ?)\d+`, "${1}N"},
+	{`((?:_ms|timestamp)(?:\\*": ?|=))\d+`, "${1}N"},
 	{`((?:digest|key|hash|prompt)\\*": ?\\*"|sha256:|digest )[0-9a-f]{16,64}\b`, "${1}HASH"},
 	{`(?m)(^|\brun (?:resume )?|run_id": ?")[0-9a-v]{16}\b`, "${1}RUN"},
 	{`(?m)((?i:\bsession )|"(?:session_)?id": ?")[0-9a-v]{16}\b`, "${1}SESSION"},
