@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -28,6 +27,7 @@ import (
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	documents "sibyl/internal/media/document"
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/run"
 	"sibyl/internal/server/node"
 	"sibyl/internal/server/user"
@@ -123,11 +123,7 @@ func newHouse(t testing.TB) *house {
 // documents reads documents, with PDFium compiled as other tests have left it.
 func (h *house) documents() *documents.Reader {
 	h.Helper()
-	caches, err := os.UserCacheDir()
-	if err != nil {
-		h.Fatal(err)
-	}
-	r := documents.NewReader(filepath.Join(caches, "sibyl-test", "pdfium"))
+	r := documents.NewReader(documenttest.Compiled(h))
 	h.Cleanup(r.Close)
 	return r
 }
