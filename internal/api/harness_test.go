@@ -12,10 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -385,12 +383,6 @@ func (h *house) get(q question, into any) answer {
 func (h *house) refused(about string, q question, status int, kind string) answer {
 	h.Helper()
 	a, err := h.try(q)
-	// Who refuses a body closes the connection half a second later. A client that is slower to look may lose the
-	// answer.
-	for tries := 0; status == http.StatusRequestEntityTooLarge && errors.Is(err, syscall.ECONNRESET) &&
-		tries < 5; tries++ {
-		a, err = h.try(q)
-	}
 	if err != nil {
 		h.Fatalf("%s: %v", about, err)
 	}
