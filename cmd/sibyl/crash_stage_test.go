@@ -211,7 +211,7 @@ func (d *drama) goOn(t *testing.T, shadow bool) {
 	d.childless(t)
 }
 
-// childless waits until no process has the classifier's model open.
+// childless waits until no process serves the classifier any more.
 func (d *drama) childless(t *testing.T) {
 	t.Helper()
 	deadline := time.NewTimer(time.Minute)
@@ -240,17 +240,32 @@ func (d *drama) withChild(t *testing.T) {
 	}
 }
 
+// childrenFile is a file in the classifier's folder, with the ids of the processes that have served it, a line each.
+const childrenFile = "children"
+
+// noteChild notes that this process serves the classifier of a folder, if there is one.
+func noteChild(folder string) {
+	f, err := os.OpenFile(filepath.Join(folder, childrenFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return // nobody looks for the processes of a folder that takes no file
+	}
+	_, err = fmt.Fprintln(f, os.Getpid())
+	if err = errors.Join(err, f.Close()); err != nil {
+		panic(err)
+	}
+}
+
 // children are the processes of the classifier, where /proc tells.
 func (d *drama) children(t *testing.T) (pids []string) {
 	t.Helper()
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
+	noted, err := os.ReadFile(filepath.Join(d.model, childrenFile))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	for _, line := range lines {
-		args, err := os.ReadFile(line)
+	for pid := range strings.FieldsSeq(string(noted)) {
+		args, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // another process may have the id by now
 		if err == nil && bytes.Contains(args, []byte(app.ClassifierProgram)) && bytes.Contains(args, []byte(d.model)) {
-			pids = append(pids, filepath.Base(filepath.Dir(line)))
+			pids = append(pids, pid)
 		}
 	}
 	return pids

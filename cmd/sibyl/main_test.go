@@ -21,6 +21,7 @@ import (
 	"sibyl/internal/bert/network"
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/store/pgtest"
 )
 
@@ -80,8 +81,9 @@ func program() {
 
 // classifies is the program that computes a classifier.
 func classifies() {
-	os.Exit(network.Main(context.Background(), os.Args[1:], killsWhoAsks(os.Stdin, os.Args[len(os.Args)-1]), os.Stdout,
-		os.Stderr))
+	folder := os.Args[len(os.Args)-1]
+	noteChild(folder)
+	os.Exit(network.Main(context.Background(), os.Args[1:], killsWhoAsks(os.Stdin, folder), os.Stdout, os.Stderr))
 }
 
 // restrict takes from the process what the environment says.
@@ -187,7 +189,11 @@ func setup(env *testscript.Env) error {
 	env.Setenv("HOME", home)
 	env.Setenv("XDG_DATA_HOME", "")
 	env.Setenv("XDG_CONFIG_HOME", "")
-	env.Setenv("XDG_CACHE_HOME", "")
+	caches, err := documenttest.Caches()
+	if err != nil {
+		return err
+	}
+	env.Setenv("XDG_CACHE_HOME", caches)
 	env.Setenv("SIBYL_DATA", filepath.Join(env.WorkDir, "data"))
 	env.Setenv("OLLAMA_HOST", "127.0.0.1:1") // nothing listens there
 	env.Setenv("PLAYED", played.BaseURL+"/v1")

@@ -29,6 +29,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -145,7 +146,8 @@ type Server struct {
 	whole   chan struct{} // holds a token for each answer of whole sessions and explanations
 	streams chan struct{} // holds a token for each that is open
 
-	description, descriptionYAML []byte
+	// the OpenAPI description, made when it is first asked for
+	description, descriptionYAML func() ([]byte, error)
 }
 
 // New makes a Server with all its routes.
@@ -203,7 +205,8 @@ func New(c Config) (*Server, error) {
 // Handler answers every request.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
-// describe makes the OpenAPI description of the registered routes.
+// describe completes the description of the registered routes. Requests are checked by the same schemas, so nothing
+// changes them later; only writing them as text waits until somebody asks.
 func (s *Server) describe() error {
 	s.describeEvents()
 	if err := s.describeOptions(); err != nil {
@@ -211,14 +214,11 @@ func (s *Server) describe() error {
 	}
 	doc := s.api.OpenAPI()
 	tidyDescription(doc)
-	text, err := encodeForFile(doc, true)
-	if err != nil {
-		return fmt.Errorf("OpenAPI description: %w", err)
-	}
-	s.description = []byte(text)
-	if s.descriptionYAML, err = doc.YAML(); err != nil {
-		return fmt.Errorf("OpenAPI description: %w", err)
-	}
+	s.description = sync.OnceValues(func() ([]byte, error) {
+		text, err := encodeForFile(doc, true)
+		return []byte(text), err
+	})
+	s.descriptionYAML = sync.OnceValues(doc.YAML)
 	return nil
 }
 

@@ -12,11 +12,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -28,6 +25,7 @@ import (
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
 	documents "sibyl/internal/media/document"
+	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/run"
 	"sibyl/internal/server/node"
 	"sibyl/internal/server/user"
@@ -123,11 +121,7 @@ func newHouse(t testing.TB) *house {
 // documents reads documents, with PDFium compiled as other tests have left it.
 func (h *house) documents() *documents.Reader {
 	h.Helper()
-	caches, err := os.UserCacheDir()
-	if err != nil {
-		h.Fatal(err)
-	}
-	r := documents.NewReader(filepath.Join(caches, "sibyl-test", "pdfium"))
+	r := documents.NewReader(documenttest.Compiled(h))
 	h.Cleanup(r.Close)
 	return r
 }
@@ -389,12 +383,6 @@ func (h *house) get(q question, into any) answer {
 func (h *house) refused(about string, q question, status int, kind string) answer {
 	h.Helper()
 	a, err := h.try(q)
-	// Who refuses a body closes the connection half a second later. A client that is slower to look may lose the
-	// answer.
-	for tries := 0; status == http.StatusRequestEntityTooLarge && errors.Is(err, syscall.ECONNRESET) &&
-		tries < 5; tries++ {
-		a, err = h.try(q)
-	}
 	if err != nil {
 		h.Fatalf("%s: %v", about, err)
 	}

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,7 +11,9 @@ import (
 	"net/http/httptest"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sibyl/internal/api"
@@ -89,7 +92,7 @@ func (*sending) Close() error { return nil }
 func TestBodyThatIsRefusedIsReadAfterTheAnswerWithinABound(t *testing.T) {
 	h := newHouse(t)
 	handler := h.handler()
-	for size, want := range map[int64]int64{100_000: 100_000, 1 << 30: 1 << 20} {
+	for size, want := range map[int64]int64{100_000: 100_000, 1 << 30: 64 << 20} {
 		w := httptest.NewRecorder()
 		body := &sending{Reader: io.LimitReader(zeros{}, size), early: func() {
 			if !w.Flushed {
@@ -105,6 +108,112 @@ func TestBodyThatIsRefusedIsReadAfterTheAnswerWithinABound(t *testing.T) {
 			t.Errorf("of %d bytes %d were read, and the answer is %d", size, body.sent, w.Code)
 		}
 	}
+}
+
+// A client that has sent all of a body that is too large reads why it is refused, and not a broken connection: also one
+// that sends on only when the answer is there, and one that sends far more than it may.
+func TestClientReadsWhyItsBodyIsTooLarge(t *testing.T) {
+	h := newHouse(t).open()
+	for about, size := range map[string]int{"a little too much": 2<<20 + 1, "far too much": 40 << 20} {
+		for _, how := range []string{"at once", "when the answer is there"} {
+			conn := h.dial()
+			said := bufio.NewReader(conn)
+			h.send(conn, fmt.Sprintf("POST /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
+				"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, adasToken, size))
+			if how != "at once" {
+				if _, err := said.Peek(1); err != nil {
+					t.Fatalf("%s, %s: %v", about, how, err)
+				}
+			}
+			if n, err := io.Copy(conn, io.LimitReader(zeros{}, int64(size))); err != nil {
+				t.Fatalf("%s, %s: the connection broke after %d bytes: %v", about, how, n, err)
+			}
+			a := h.reads(said)
+			if p := a.problem(); a.status != 413 || p.Kind != "too_large" {
+				t.Errorf("%s, %s: %d %s", about, how, a.status, a.body)
+			}
+		}
+	}
+}
+
+// A client that sends a refused body without an end, a byte each second, reads the answer and is cut off in time.
+func TestRefusedBodyWithoutAnEndIsCutOff(t *testing.T) {
+	h := newHouse(t)
+	h.config.Limits.Read = 5 * time.Second
+	handler := h.handler()
+	synctest.Test(t, func(t *testing.T) {
+		pipe, conn := net.Pipe()
+		listener := &single{conn: pipe, closed: make(chan struct{})}
+		server := api.HTTPServer(handler, slog.New(slog.DiscardHandler))
+		served := make(chan error, 1)
+		go func() { served <- server.Serve(listener) }()
+		began, sent := time.Now(), make(chan time.Duration, 1)
+		go func() {
+			_, err := io.WriteString(conn, "POST /api/nothing HTTP/1.1\r\nHost: localhost\r\nContent-Type: "+
+				"application/json\r\nContent-Length: 1000000\r\n\r\n")
+			for ; err == nil; _, err = conn.Write([]byte{' '}) {
+				time.Sleep(time.Second)
+			}
+			sent <- time.Since(began)
+		}()
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(resp.Body)
+		if err != nil || resp.StatusCode != http.StatusUnauthorized || time.Since(began) > 0 {
+			t.Errorf("after %v it is answered %d %s, %v", time.Since(began), resp.StatusCode, text, err)
+		}
+		if took := <-sent; took < 5*time.Second || took > 7*time.Second {
+			t.Errorf("it is cut off after %v", took)
+		}
+		_ = server.Close()
+		<-served
+	})
+}
+
+// single is a listener with one connection.
+type single struct {
+	conn   net.Conn
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *single) Accept() (conn net.Conn, err error) {
+	if conn, l.conn = l.conn, nil; conn != nil {
+		return conn, nil
+	}
+	<-l.closed
+	return nil, net.ErrClosed
+}
+
+func (l *single) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return nil
+}
+
+func (l *single) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+func (h *house) send(conn net.Conn, words string) {
+	h.Helper()
+	if _, err := io.WriteString(conn, words); err != nil {
+		h.Fatal(err)
+	}
+}
+
+// reads gives the answer that comes next.
+func (h *house) reads(said *bufio.Reader) answer {
+	h.Helper()
+	resp, err := http.ReadResponse(said, nil)
+	if err != nil {
+		h.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		h.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, text}
 }
 
 // allocated is what was allocated in this process, ever.

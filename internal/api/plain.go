@@ -13,6 +13,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sibyl/web"
@@ -45,13 +46,22 @@ func (s *Server) plainRoutes() error {
 	if s.config.Metrics != nil {
 		s.mux.HandleFunc("GET /metrics", s.serveMetrics)
 	}
-	s.mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		writeBody(w, "application/openapi+json", s.description)
-	})
-	s.mux.HandleFunc("GET /openapi.yaml", func(w http.ResponseWriter, _ *http.Request) {
-		writeBody(w, "application/openapi+yaml", s.descriptionYAML)
-	})
+	s.mux.HandleFunc("GET /openapi.json", s.serveDescription("application/openapi+json", s.description))
+	s.mux.HandleFunc("GET /openapi.yaml", s.serveDescription("application/openapi+yaml", s.descriptionYAML))
 	return s.pageRoutes()
+}
+
+func (s *Server) serveDescription(kind string, description func() ([]byte, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		text, err := description()
+		if err != nil {
+			s.config.Log.LogAttrs(r.Context(), slog.LevelError, "the OpenAPI description can't be written",
+				slog.String("request_id", infoOf(r.Context()).id), slog.String("error", err.Error()))
+			refuse(w, problemOf(nil))
+			return
+		}
+		writeBody(w, kind, text)
+	}
 }
 
 // pageRoutes registers a route for each file of the page.
@@ -85,7 +95,8 @@ func (s *Server) pageRoutes() error {
 // whether the file is still the same.
 type pageFile struct {
 	kind, etag, cacheControl string
-	text, gzipped            []byte
+	text                     []byte
+	gzipped                  func() []byte // made at the first call
 }
 
 // hashedFiles is the folder of the files whose names hold their hashes.
@@ -106,16 +117,16 @@ func newPageFile(name string, text []byte) (*pageFile, error) {
 	if strings.HasPrefix(name, hashedFiles) {
 		kept = "public, max-age=31536000, immutable"
 	}
-	var packed bytes.Buffer
-	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression) // once, at the start
-	if err != nil {
-		return nil, err
-	}
-	_, _ = w.Write(text) // into memory
-	_ = w.Close()
+	gzipped := sync.OnceValue(func() []byte {
+		var packed bytes.Buffer
+		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // which is a level
+		_, _ = w.Write(text)                                       // into memory
+		_ = w.Close()
+		return packed.Bytes()
+	})
 	sum := sha256.Sum256(text)
 	return &pageFile{kind: kind, etag: `"` + hex.EncodeToString(sum[:12]) + `"`, cacheControl: kept, text: text,
-		gzipped: packed.Bytes()}, nil
+		gzipped: gzipped}, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -136,7 +147,7 @@ func (f *pageFile) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	h.Set("Content-Encoding", "gzip")
-	writeBody(w, f.kind, f.gzipped)
+	writeBody(w, f.kind, f.gzipped())
 }
 
 func writeBody(w http.ResponseWriter, kind string, body []byte) {

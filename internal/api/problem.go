@@ -118,9 +118,15 @@ func refuse(w http.ResponseWriter, p *Problem) {
 	for name, values := range p.header {
 		w.Header()[name] = values
 	}
+	text, err := json.Marshal(p)
+	if err != nil { // it has only strings and numbers
+		panic(err)
+	}
+	text = append(text, '\n')
 	w.Header().Set("Content-Type", problemType)
+	w.Header().Set("Content-Length", strconv.Itoa(len(text))) // so that it is whole before the rest of a body is read
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // a client that does not wait gets none
+	_, _ = w.Write(text) // a client that does not wait gets none
 }
 
 // humaProblem is the problem of a request in which huma found a fault. Huma's complaints repeat what was sent: only

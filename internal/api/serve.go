@@ -53,7 +53,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // mostDrained bounds what is read of a body after its request was refused, in bytes.
-const mostDrained = 1 << 20
+const mostDrained = 64 << 20
 
 // readOnce is a body of which is known whether it was read to its end.
 type readOnce struct {
@@ -67,7 +67,7 @@ func (b *readOnce) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// drain sends the answer, and then reads the rest of the body, within limits of size and time. A client that is still
+// drain sends the answer, and then reads the body to its end, within limits of size and time. A client that is still
 // sending when its connection closes sees only a broken connection, not why its request was refused.
 func (s *Server) drain(rec *recorder, r *http.Request, body *readOnce) {
 	refused := rec.status >= http.StatusBadRequest && rec.status != http.StatusRequestTimeout
@@ -75,11 +75,11 @@ func (s *Server) drain(rec *recorder, r *http.Request, body *readOnce) {
 		return
 	}
 	out := http.NewResponseController(rec)
-	if out.Flush() != nil {
+	_ = out.SetReadDeadline(time.Now().Add(s.config.Limits.Read)) // where it can't be set the server's own bound holds
+	if out.Flush() != nil {                                       // over HTTP/1 it may read a part of the body first
 		return
 	}
-	_ = out.SetReadDeadline(time.Now().Add(s.config.Limits.Read)) // where it can't be set the server's own bound holds
-	_, _ = io.CopyN(io.Discard, body, mostDrained)                // however it ends, the connection ends with it
+	_, _ = io.CopyN(io.Discard, body, mostDrained) // however it ends, the connection ends with it
 }
 
 // answerNoRoute answers where there is no route, or none for the method; below /api only to known users.

@@ -47,7 +47,7 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 
 func TestDocumentIsTakenInAsItsText(t *testing.T) {
 	s, id := begun(t)
-	s.c.Read = document.NewReader("").Read
+	s.c.Read = document.NewReader(documenttest.Compiled(t)).Read
 	docx := string(documenttest.DOCX(t, documenttest.Para("A memo about the bridge.")+documenttest.Para("It stands."),
 		nil))
 	added := must(s.AddAudio(t.Context(), id, "memo.docx", strings.NewReader(docx)))(t)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -20,18 +19,15 @@ import (
 
 // shared starts PDFium once for the tests of this package, which takes a while, and keeps it compiled for the next run
 // of them.
-var shared = sync.OnceValues(func() (*Reader, error) {
-	folder, err := os.UserCacheDir()
-	return NewReader(filepath.Join(folder, "sibyl-test", "pdfium")), err
-})
+var shared struct {
+	start  sync.Once
+	reader *Reader
+}
 
 func reader(t testing.TB) *Reader {
 	t.Helper()
-	r, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	shared.start.Do(func() { shared.reader = NewReader(documenttest.Compiled(t)) })
+	return shared.reader
 }
 
 // readContent reads what a file of the document's name holds, also if it is known.

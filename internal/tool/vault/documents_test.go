@@ -32,11 +32,7 @@ func readingVault(t *testing.T, all map[string][]byte) *Vault {
 			t.Fatal(err)
 		}
 	}
-	caches, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := doc.NewReader(filepath.Join(caches, "sibyl-test", "pdfium"))
+	documents := doc.NewReader(documenttest.Compiled(t))
 	v, err := Open(dir, nil, documents)
 	if err != nil {
 		t.Fatal(err)
