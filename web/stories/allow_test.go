@@ -57,7 +57,7 @@ func visitor(r modeltest.Request) modeltest.Answer {
 }
 
 func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
-	p := open(t, acts(t, visitor)).visit(1000)
+	p := openWith(t, acts(t, visitor)).visit(1000)
 	ask := func() {
 		p.chooses("select[name=web]", "on")
 		p.says(aboutDana)
@@ -85,7 +85,7 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 
 func TestModelThatFailsIsAskedAgainInPlace(t *testing.T) {
 	var mended atomic.Bool
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
 		if mended.Load() {
 			return modeltest.Stream("A lease is taken by Acquire. " + sure)
 		}
@@ -112,7 +112,7 @@ const answersLate = `const real = fetch; globalThis.fetch = async (what, sent) =
 }; undefined`
 
 func TestRunThatStoppedBeforeThePageKnewItWasItsOwnIsShownSo(t *testing.T) {
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
 	})).visit(1000)
 	p.requests(answersLate)
@@ -125,7 +125,7 @@ func TestRunThatStoppedBeforeThePageKnewItWasItsOwnIsShownSo(t *testing.T) {
 }
 
 func TestModelThatFailsIsGivenUp(t *testing.T) {
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
 	})).visit(1000)
 	p.says("How is a lease acquired?")
@@ -136,7 +136,7 @@ func TestModelThatFailsIsGivenUp(t *testing.T) {
 
 func TestWrongKeyIsSaidInAPersonsWordsAndTriedAgain(t *testing.T) {
 	var mended atomic.Bool
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
 		if mended.Load() {
 			return modeltest.Stream("A lease is taken by Acquire. " + sure)
 		}

@@ -33,7 +33,7 @@ func (p *tab) tellTasks(what string) {
 func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 	onOneStore(t)
 	const many = 1000
-	h := open(t, "")
+	h := openWith(t, "")
 	session := h.longSession(many, time.Minute)
 	p := h.visit(1000)
 	p.watchTasks()
@@ -165,7 +165,7 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 // the heap grow in every round; what the browser compiles and has not yet let go of does in some.
 func TestRunsThatAreNotShownTakeNoMemory(t *testing.T) {
 	const rounds, runs, mostOfOne = 4, 300, 800 // bytes
-	h := open(t, "")
+	h := openWith(t, "")
 	p := h.visit(1000)
 	p.turnsTo("#/runs")
 	p.sees("You have asked nothing yet.")

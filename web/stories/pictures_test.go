@@ -21,7 +21,7 @@ func TestPictureIsShownToTheModelAndNamedAmongTheSources(t *testing.T) {
 	t.Cleanup(m.Close)
 	m.Models = []string{"seer"}
 	m.Play(func(modeltest.Request) modeltest.Answer { return modeltest.Stream("It is a bridge. " + sure) })
-	p := open(t, fmt.Sprintf("model: played:seer\nproviders:\n  played: {base_url: %q}\n", m.BaseURL+"/v1")).visit(1000)
+	p := openWith(t, fmt.Sprintf("model: played:seer\nproviders:\n  played: {base_url: %q}\n", m.BaseURL+"/v1")).visit(1000)
 	p.drops("car.png")
 	p.sees("Attached: car.png")
 	p.says("What do you see?")
@@ -39,7 +39,7 @@ func TestPictureIsShownToTheModelAndNamedAmongTheSources(t *testing.T) {
 }
 
 func TestPictureWithoutAModelIsRefusedByName(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.forgive("400")
 	p.drops("car.png")
 	p.sees("Attached: car.png")
@@ -49,7 +49,7 @@ func TestPictureWithoutAModelIsRefusedByName(t *testing.T) {
 }
 
 func TestQuestionOverTheLimitOfADayBeginsOnlyAfterAYes(t *testing.T) {
-	p := open(t, strings.Replace(reader(t), "models: {", "models: {limit: 0.001, ", 1)).visit(1000)
+	p := openWith(t, strings.Replace(reader(t), "models: {", "models: {limit: 0.001, ", 1)).visit(1000)
 	p.forgive("402")
 	answers := func(n int) {
 		t.Helper()

@@ -41,7 +41,7 @@ func (p *tab) turnsInto(text, not string) {
 func TestQuestionThatIsAskedAgainTakesThePlaceOfTheOneBefore(t *testing.T) {
 	for _, width := range []int64{360, 1000} {
 		t.Run(fmt.Sprint(width), func(t *testing.T) {
-			p := open(t, counts(t)).visit(width)
+			p := openWith(t, counts(t)).visit(width)
 			p.says("Tell me something about leases in general.")
 			p.turnsInto("number-1", "number-2")
 			p.press("Ask again")
@@ -69,7 +69,7 @@ func TestQuestionThatIsAskedAgainTakesThePlaceOfTheOneBefore(t *testing.T) {
 }
 
 func TestEditOfAQuestionIsGivenUp(t *testing.T) {
-	p := open(t, counts(t)).visit(1000)
+	p := openWith(t, counts(t)).visit(1000)
 	p.says("Tell me something about leases in general.")
 	p.turnsInto("number-1", "number-2")
 	p.press("Edit and ask again")
@@ -94,7 +94,7 @@ func TestAnotherModelAnswersWhereOneFailed(t *testing.T) {
 				return modeltest.Answer{Fail: fault, RetryAfter: 10 * time.Minute}
 			})
 			t.Cleanup(m.Close)
-			p := open(t, fmt.Sprintf("model: played:player\nproviders:\n  played: {base_url: %q}\n", m.BaseURL+"/v1")).
+			p := openWith(t, fmt.Sprintf("model: played:player\nproviders:\n  played: {base_url: %q}\n", m.BaseURL+"/v1")).
 				visit(360)
 			p.says("Tell me something about leases in general.")
 			p.sees("Try again")
@@ -115,7 +115,7 @@ func TestAnotherModelAnswersWhereOneFailed(t *testing.T) {
 }
 
 func TestModelIsChosenForAConversation(t *testing.T) {
-	p := open(t, counts(t)).visit(1000)
+	p := openWith(t, counts(t)).visit(1000)
 	p.until("the usual model", `document.querySelector(".pick:has(select[name=model]) .text").innerText === "player"`)
 	menu := evaluate[string](p,
 		`[...document.querySelectorAll("select[name=model] :is(optgroup, option)")].map((o) => o.label).join("|")`)
@@ -138,7 +138,7 @@ func TestModelIsChosenForAConversation(t *testing.T) {
 }
 
 func TestEmptyPageSaysWhatCanBeDoneWithoutAModel(t *testing.T) {
-	p := open(t, "").visit(360)
+	p := open(t).visit(360)
 	p.sees("No language model is set up.")
 	p.both("the empty page")
 	p.fits()
@@ -158,7 +158,7 @@ func TestExamplesOfTasksAreUnderstoodInEveryLanguage(t *testing.T) {
 	for language, examples := range map[string][2]string{"de": {"Neue Aufgabe: Ada anrufen", "Die erste ist erledigt"},
 		"pt": {"Adiciona uma tarefa: ligar à Ada", "A primeira está feita"}} {
 		t.Run(language, func(t *testing.T) {
-			p := open(t, "").visit(1000)
+			p := open(t).visit(1000)
 			p.do("choosing the language", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", `+
 				quoted(language)+`)`))
 			p.reload()
@@ -174,7 +174,7 @@ func TestExamplesOfTasksAreUnderstoodInEveryLanguage(t *testing.T) {
 }
 
 func TestSentMessageShowsItsFilesAndKeepsThemWhenItIsAskedAgain(t *testing.T) {
-	p := open(t, "").visit(360)
+	p := open(t).visit(360)
 	p.until("a drop", `(() => { const d = new DataTransfer(); d.items.add(new File(["The bridge is to be green."], "talk.txt")); d.items.add(new File(["The door is to be red."], "door.txt"));
 		const f = document.querySelector("form:has(textarea)");
 		for (const type of ["dragover", "drop"]) f.dispatchEvent(new DragEvent(type, { dataTransfer: d, bubbles: true, cancelable: true })); return true })()`)
@@ -199,7 +199,7 @@ func TestSentMessageShowsItsFilesAndKeepsThemWhenItIsAskedAgain(t *testing.T) {
 
 // The controls stand in one row at every width, also when everything is there that can be.
 func TestComposerIsOneRowAtEveryWidth(t *testing.T) {
-	p := open(t, counts(t)).visit(1600)
+	p := openWith(t, counts(t)).visit(1600)
 	for _, width := range []int64{360, 480, 700, 900, 1600} {
 		p.do("being so wide", chromedp.EmulateViewport(width, 900))
 		p.until("one row of controls", `(() => {

@@ -77,7 +77,7 @@ func (p *tab) opensAll() {
 func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
-		h := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+		h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 			switch {
 			case said(r, w["fail"]):
 				return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
@@ -184,7 +184,7 @@ func searcherIn(r modeltest.Request, w inTongue) modeltest.Answer {
 func TestTasksSpeakTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
-		h := open(t, "")
+		h := open(t)
 		p := h.visitIn(g, 1200)
 		p.turnsTo("#/tasks")
 		p.sees(g.of("tasks.none.pending"))
@@ -212,7 +212,7 @@ func TestTasksSpeakTheLanguageOfThePage(t *testing.T) {
 func TestCouncilSpeaksTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
-		h := open(t, heard+acts(t, func(r modeltest.Request) modeltest.Answer {
+		h := openWith(t, heard+acts(t, func(r modeltest.Request) modeltest.Answer {
 			asked := r.Messages[len(r.Messages)-1].Content
 			for _, m := range r.Messages {
 				if m.Role != "system" {
@@ -258,7 +258,7 @@ func TestCouncilSpeaksTheLanguageOfThePage(t *testing.T) {
 func TestInquirySpeaksTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
-		h := open(t, "")
+		h := open(t)
 		if err := os.WriteFile(h.dir+"/notes/bridge.md", []byte(w["bridge.md"]), 0o600); err != nil {
 			t.Fatal(err)
 		}

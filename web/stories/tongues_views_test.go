@@ -54,7 +54,7 @@ func TestInquiryWithADetectiveSpeaksTheLanguageOfThePage(t *testing.T) {
 			asks(w.third), modeltest.Stream(w.sixty), finds(75, nil, real),
 			asks(w.first), modeltest.Stream(w.forty), finds(90, nil, real), modeltest.Stream(w.summary))
 		m.Models = []string{"played"}
-		p := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", m.BaseURL)).visitIn(g, 1200)
+		p := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", m.BaseURL)).visitIn(g, 1200)
 		p.turnsTo("#/inquiries")
 		p.hypothesis(w.hypothesis)
 		p.chooses("select[name=witness]", "ollama:played")
@@ -74,7 +74,7 @@ func TestInquiryWithADetectiveSpeaksTheLanguageOfThePage(t *testing.T) {
 func TestAnswersWithoutAModelSpeakTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
-		h := open(t, "")
+		h := open(t)
 		h.files(map[string]string{"code/lease.go": w["lease.go"], "notes/house.md": w["house.md"]})
 		p := h.visitIn(g, 1200)
 		p.speaks(g, "no model")
@@ -100,7 +100,7 @@ func TestInterruptedAnswersSpeakTheLanguageOfThePage(t *testing.T) {
 		hangs := modeltest.Answer{Break: modeltest.Hang}
 		m := modeltest.NewServer(t, hangs, hangs, hangs, hangs)
 		m.Models = []string{"played"}
-		h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
+		h := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
 			"local_silence: 30m}\n", m.BaseURL))
 		p := h.visitIn(g, 1200)
 		p.forgive("net::ERR_")
@@ -129,7 +129,7 @@ func TestInterruptedAnswersSpeakTheLanguageOfThePage(t *testing.T) {
 func TestFindingSettingsAndSigningOutSpeakTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
-		h := open(t, "")
+		h := open(t)
 		h.files(map[string]string{"notes/house.md": w["house.md"]})
 		p := h.visitIn(g, 1200)
 		p.forgive("401")
@@ -158,7 +158,7 @@ func TestFindingSettingsAndSigningOutSpeakTheLanguageOfThePage(t *testing.T) {
 
 func TestOperationSpeaksTheLanguageOfThePage(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
-		h := open(t, "")
+		h := open(t)
 		h.sibyl("user", "add", "ops", "--scope", "operate")
 		p := h.visitIn(g, 1200)
 		p.says(spokenIn(g)["fail"])
