@@ -124,7 +124,7 @@ func manyEvents(t *testing.T) string {
 }
 
 func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
-	onOneStore(t)
+	long(t)
 	p := openWith(t, "trees: "+manyEvents(t)+"\n").visit(1400)
 	p.says("How is a lease acquired?")
 	run := p.run("done")
