@@ -151,7 +151,7 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 // A task that was found is gone to wherever it stands: further down than what is fetched at first, or among those that
 // are done, which are folded.
 func TestTaskThatWasFoundIsShownWhereverItStands(t *testing.T) {
-	h := open(t)
+	h := openWith(t, "")
 	h.hasTasks("Mend the boiler")
 	h.sibyl("--user", h.user, "task", "done", "1")
 	for n := range 55 {

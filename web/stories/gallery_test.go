@@ -103,7 +103,7 @@ func TestWhyLooksAsItShould(t *testing.T) {
 
 func TestTasksLookAsTheyShould(t *testing.T) {
 	onOneStore(t)
-	h := open(t)
+	h := openWith(t, "")
 	p := h.visit(900)
 	p.press("Tasks")
 	p.sees("Nothing to do.")

@@ -69,7 +69,9 @@ func TestEveryViewSaysThatItLoadsAndTriesAgain(t *testing.T) {
 		p.turnsTo(one.address)
 		p.until("what went wrong in "+one.address,
 			`document.querySelector("main [role=alert]")?.innerText.includes("The server does not answer.")`)
-		p.axe(one.address+", with an error", withoutColours)
+		if one.address == "#/" {
+			p.axe("an error", withoutColours)
+		}
 		p.requests(hangs)
 		p.until("that it is tried again, once", `(() => {
 			const again = [...document.querySelectorAll("main [role=alert] button:not([aria-disabled=true])")];
@@ -163,7 +165,7 @@ func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
 	}
 	r.turnsTo("#/tasks")
 	r.sees("To do")
-	h.hasTasks("Sweep the yard")
+	h.sibyl("--user", h.user, "task", "add", "Sweep the yard")
 	r.do("coming back to the page",
 		chromedp.Evaluate[chromedp.Void](`document.dispatchEvent(new Event("visibilitychange")); undefined`))
 	r.sees("Last change: added “Sweep the yard”")

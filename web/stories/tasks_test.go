@@ -46,7 +46,7 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 }
 
 func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
-	h := open(t)
+	h := openWith(t, "")
 	h.sends("POST", "/api/tasks", map[string]any{"title": "Call John", "description": "about the roof"})
 	h.sibyl("--user", h.user, "task", "edit", "1", "--title", "Call John Smith")
 	h.hasTasks("Call Anna")
@@ -133,7 +133,7 @@ func TestTaskIsAddedTickedEditedDeletedAndBroughtBackOnTheList(t *testing.T) {
 }
 
 func TestTaskListIsUsedByTheKeyboardAlone(t *testing.T) {
-	h := open(t)
+	h := openWith(t, "")
 	h.hasTasks("One", "Two", "Three")
 	p := h.visit(1200)
 	p.turnsTo("#/tasks")
