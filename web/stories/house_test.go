@@ -56,7 +56,7 @@ func launch(dir, settings string, storing ...string) (*server, error) {
 		}
 	}
 	s.env = append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH"), "SIBYL_CONFIG=" + filepath.Join(dir,
-		"config.yaml"), "SIBYL_DATA=" + filepath.Join(dir, "data"), "SIBYL_CACHE=" + filepath.Join(dir, "cache")},
+		"config.yaml"), "SIBYL_DATA=" + filepath.Join(dir, "data"), "XDG_CACHE_HOME=" + caches},
 		storing...)
 	if err := s.openDatabase(); err != nil {
 		return nil, err

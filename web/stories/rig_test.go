@@ -29,9 +29,11 @@ import (
 // patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.
 const patience = 60 * time.Second
 
-// program is the built program, browser the Chromium that all stories share, and spare its tabs.
+// program is the built program, caches where it keeps what it compiles, browser the Chromium that all stories share, and
+// spare its tabs.
 var (
 	program string
+	caches  string
 	browser func() context.Context
 	spare   *panes
 )
@@ -52,7 +54,7 @@ func prepared(run func() int) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program = filepath.Join(dir, "sibyl")
+	program, caches = filepath.Join(dir, "sibyl"), filepath.Join(dir, "caches")
 	// The version is on the page, and with a commit in it the page looks otherwise.
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/sibyl").
 		CombinedOutput(); err != nil {
