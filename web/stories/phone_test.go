@@ -69,7 +69,9 @@ func TestEveryViewFitsAPhoneAndAFinger(t *testing.T) {
 		p.press("Files, folders and web")
 		p.until("a sheet", `document.querySelector("[popover]:popover-open")`)
 		p.fitsAHand("what a question takes along")
-		p.accessible("what a question takes along")
+		if width == 360 {
+			p.accessible("what a question takes along")
+		}
 		p.turnsTo("#/runs")
 		p.press("More")
 		p.sees("Find")

@@ -242,7 +242,7 @@ func tryEvaluate[T any](p *tab, script string) (T, error) {
 // untilTrue gives a promise that is kept once an expression is true. It is looked at again when the page changes or
 // something happens in it, at most so often; and now and then without that, as not all that is waited for is told.
 const untilTrue = `(() => { const holds = () => !!(%s); return holds() || new Promise((kept, broken) => {
-	const often = 25, seldom = 250; // ms
+	const often = 60, seldom = 300; // ms
 	const heard = ["hashchange", "popstate", "scroll", "input", "change", "focusin", "focusout", "toggle", "close", "resize", "load", "transitionend"];
 	let last = performance.now(), soon;
 	const look = () => {
