@@ -57,7 +57,7 @@ func visitor(r modeltest.Request) modeltest.Answer {
 }
 
 func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
-	p := open(t, acts(t, visitor)).visit(1000)
+	p := openWith(t, acts(t, visitor)).visit(1000)
 	ask := func() {
 		p.chooses("select[name=web]", "on")
 		p.says(aboutDana)
@@ -85,7 +85,7 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 
 func TestModelThatFailsIsAskedAgainInPlace(t *testing.T) {
 	var mended atomic.Bool
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
 		if mended.Load() {
 			return modeltest.Stream("A lease is taken by Acquire. " + sure)
 		}
@@ -99,55 +99,4 @@ func TestModelThatFailsIsAskedAgainInPlace(t *testing.T) {
 	p.press("Try again")
 	p.sees("A lease is taken by Acquire.")
 	p.until("that what was wrong is told no more", `!document.body.innerText.includes("takes no more requests")`)
-}
-
-// answersLate has the page learn late which run it began, and that a moment ago that run still went on.
-const answersLate = `const real = fetch; globalThis.fetch = async (what, sent) => {
-	const answer = await real(what, sent);
-	if (what === "/api/runs") await new Promise((done) => (globalThis.learn = done));
-	if (!String(what).startsWith("/api/runs?session")) return answer;
-	const body = await answer.json();
-	body.runs.forEach((run) => (run.state = "running"));
-	return new Response(JSON.stringify(body));
-}; undefined`
-
-func TestRunThatStoppedBeforeThePageKnewItWasItsOwnIsShownSo(t *testing.T) {
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
-		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
-	})).visit(1000)
-	p.requests(answersLate)
-	p.says("How is a lease acquired?")
-	p.until("the question to be sent", "globalThis.learn")
-	p.until("the run to have stopped",
-		`fetch("/api/runs?open=true").then((a) => a.json()).then((all) => (globalThis.stopped = all.runs.some((r) => r.state === "suspended"))) && globalThis.stopped`)
-	p.requests("learn(); undefined")
-	p.until("what can be done", `document.querySelector(".failed")`)
-}
-
-func TestModelThatFailsIsGivenUp(t *testing.T) {
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
-		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
-	})).visit(1000)
-	p.says("How is a lease acquired?")
-	p.sees("takes no more requests for now")
-	p.press("Stop")
-	p.sees("Stopped.")
-}
-
-func TestWrongKeyIsSaidInAPersonsWordsAndTriedAgain(t *testing.T) {
-	var mended atomic.Bool
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
-		if mended.Load() {
-			return modeltest.Stream("A lease is taken by Acquire. " + sure)
-		}
-		return modeltest.Answer{Fail: model.Auth}
-	})).visit(1000)
-	p.says("How is a lease acquired?")
-	p.sees("does not accept the key")
-	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "sibyl config") {
-		t.Error("the page speaks of the command line")
-	}
-	mended.Store(true)
-	p.press("Try again")
-	p.sees("A lease is taken by Acquire.")
 }

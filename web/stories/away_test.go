@@ -57,7 +57,7 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 		witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."),
 			modeltest.Stream("It was closed on 4 March 2021."), hangs, hangs, hangs)
 		witness.Models = []string{"silent"}
-		p := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n",
+		p := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n",
 			witness.BaseURL)).visit(900)
 		p.inquire("The bridge was closed because of corrosion.", "ollama:silent")
 		p.sees("It was closed on 4 March 2021.")
@@ -67,7 +67,7 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 	})
 	t.Run("sitting", func(t *testing.T) {
 		_, settings := convene(t, "Optimist")
-		p := open(t, settings).visit(900)
+		p := openWith(t, settings).visit(900)
 		p.convenes("The rent is 3000 euros a month.")
 		p.checks("Skeptic")
 		p.checks("Optimist")
@@ -85,8 +85,8 @@ func TestConnectionThatIsLostInTheMiddleOfAFlowComesBack(t *testing.T) {
 		p.until("the words", `[...document.querySelectorAll("main li .words")].some((e) => e.innerText.includes("landlord"))`)
 	})
 	t.Run("task", func(t *testing.T) {
-		p := open(t, "").visit(900)
-		p.sibyl("task", "add", "Call John")
+		p := openWith(t, "").visit(900)
+		p.hasTasks("Call John")
 		p.turnsTo("#/tasks")
 		p.says("delete Call John")
 		p.until("the card", `document.querySelector("section.card")`)
@@ -109,7 +109,7 @@ const focused = `(() => { const e = document.activeElement; return (e.getAttribu
 // The keyboard alone comes to everything that can be pressed, in each view and in the order in which it stands, and
 // what has it can be seen to have it.
 func TestKeyboardComesToEverythingInEveryView(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	for _, one := range p.places() {
 		p.turnsTo(one.address)
 		p.sees(one.shows)

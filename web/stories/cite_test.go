@@ -28,7 +28,7 @@ func leaseReader(r modeltest.Request) modeltest.Answer {
 // A citation is a number that opens what it names: the source stands beside the answer with its lines marked, and has
 // the focus.
 func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
-	p := open(t, acts(t, leaseReader)).visit(1400)
+	p := openWith(t, acts(t, leaseReader)).visit(1400)
 	p.says("How is a lease acquired?")
 	p.until("the citations", `document.querySelectorAll(".markdown .cite").length === 3`)
 	if numbers := evaluate[string](p,
@@ -67,7 +67,7 @@ func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
 
 // A page of a PDF has no lines in a file: its source shows what the run had read of it, also when the file has gone.
 func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
-	h := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+	h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if r.Messages[len(r.Messages)-1].Role != "tool" {
 			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_read",
 				Arguments: `{"path":"report.pdf"}`}}}
@@ -100,7 +100,7 @@ func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
 // An answer that stands on nothing is taken back: the page says why, and keeps the draft folded while it goes on.
 func TestDraftThatIsTakenBackSaysWhy(t *testing.T) {
 	proceed := make(chan struct{})
-	p := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if len(r.Messages) < 3 {
 			return modeltest.Stream("A lease is taken by magic. " + sure)
 		}
@@ -121,7 +121,7 @@ func TestDraftThatIsTakenBackSaysWhy(t *testing.T) {
 }
 
 func TestCodeIsColouredAndCopied(t *testing.T) {
-	p := open(t, acts(t, leaseReader)).visit(1000)
+	p := openWith(t, acts(t, leaseReader)).visit(1000)
 	p.says("How is a lease acquired?")
 	p.until("code in colours",
 		`(() => { const k = document.querySelector("pre code .keyword"); return k && getComputedStyle(k).color !== getComputedStyle(k.parentElement).color })()`)
@@ -132,7 +132,7 @@ func TestCodeIsColouredAndCopied(t *testing.T) {
 
 // A note that was written can be looked at and taken back where it is told.
 func TestWrittenNoteShowsWhatChangedAndIsTakenBack(t *testing.T) {
-	p := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if r.Messages[len(r.Messages)-1].Role != "tool" {
 			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_write",
 				Arguments: `{"path":"house.md","mode":"append","content":"Pay Dana."}`}}}

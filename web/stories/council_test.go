@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/server/user"
 )
 
 // heard is a configuration in which every recording is taken for the same words.
@@ -85,7 +86,7 @@ undefined`
 
 func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testing.T) {
 	allow, settings := convene(t, "Optimist")
-	p := open(t, settings).visit(1400)
+	p := openWith(t, settings).visit(1400)
 	p.convenes("I think that we should move the office. The rent is 3000 euros a month.")
 	p.checks("Skeptic")
 	p.checks("Optimist")
@@ -143,7 +144,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 }
 
 func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
-	p := open(t, heard+reader(t)).visit(360)
+	p := openWith(t, heard+reader(t)).visit(360)
 	p.convenes("A first thought.")
 	p.press("Record")
 	p.sees("Recording, 0:01")
@@ -173,7 +174,7 @@ func (p *tab) keptSounds() string {
 }
 
 func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
-	h := open(t, "")
+	h := open(t)
 	p := h.visit(900)
 	p.convenes("A first thought.")
 	drop := func(name, kind, text string) {
@@ -197,7 +198,7 @@ func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
 }
 
 func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
-	p := open(t, "").visit(900)
+	p := open(t).visit(900)
 	p.convenes("A first thought.")
 	p.do("refusing the microphone",
 		chromedp.Evaluate[chromedp.Void](
@@ -215,7 +216,7 @@ func (p *tab) opensTheFirst() {
 
 func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 	_, settings := convene(t, "")
-	h := open(t, settings)
+	h := openWith(t, settings)
 	p := h.visit(1000)
 	p.turnsTo("#/council")
 	p.sees("No sessions yet.")
@@ -253,8 +254,8 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 		t.Error("who may only read has something to add words with")
 	}
 	r.forgive("401")
-	h.sibyl("user", "revoke", "local")
-	h.sibyl("user", "add", "local")
+	h.revokes()
+	h.admits(h.user, user.Write)
 	q := h.visit(1000)
 	q.turnsTo("#/council")
 	q.opensTheFirst()

@@ -25,9 +25,10 @@ func (p *tab) seeks(words string) {
 }
 
 func TestWordsOfEverythingAreFoundByTheKeyboard(t *testing.T) {
-	h := open(t, "")
-	h.sibyl("task", "add", "Renew the léase", "--description", "<img src=x onerror=\"ran='task'\"> of 100% a_b")
-	h.sibyl("council", "say", "The boiler is old, and the lease ends in May.")
+	h := open(t)
+	h.sends("POST", "/api/tasks", map[string]any{"title": "Renew the léase",
+		"description": "<img src=x onerror=\"ran='task'\"> of 100% a_b"})
+	h.sibyl("--user", h.user, "council", "say", "The boiler is old, and the lease ends in May.")
 	p := h.visit(1000)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
@@ -75,7 +76,7 @@ func TestWordsOfEverythingAreFoundByTheKeyboard(t *testing.T) {
 }
 
 func TestKeysWorkEverywhereButWhereOneWrites(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
 	p.until("the field to have the keyboard",
@@ -108,7 +109,7 @@ func TestKeysWorkEverywhereButWhereOneWrites(t *testing.T) {
 }
 
 func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
-	h := open(t, "")
+	h := open(t)
 	p := h.visit(1600)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
@@ -150,13 +151,13 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 // A task that was found is gone to wherever it stands: further down than what is fetched at first, or among those that
 // are done, which are folded.
 func TestTaskThatWasFoundIsShownWhereverItStands(t *testing.T) {
-	h := open(t, "")
-	h.sibyl("task", "add", "Mend the boiler")
-	h.sibyl("task", "done", "1")
+	h := openWith(t, "")
+	h.hasTasks("Mend the boiler")
+	h.sibyl("--user", h.user, "task", "done", "1")
 	for n := range 55 {
-		h.sibyl("task", "add", fmt.Sprint("Number ", n))
+		h.hasTasks(fmt.Sprint("Number ", n))
 	}
-	h.sibyl("task", "add", "Paint the fence")
+	h.hasTasks("Paint the fence")
 	p := h.visit(360)
 	inSight := func(title string) string {
 		return `(() => { const one = document.activeElement.closest("li.marked"); const box = one?.getBoundingClientRect(); return one?.innerText.includes(` + quoted(title) + `) && box.top >= 0 && box.bottom <= innerHeight; })()`

@@ -10,13 +10,14 @@ import (
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/server/user"
 )
 
 // The stories of this file look at every view and dialog: see looks.
 
 func TestConversationsLookAsTheyShould(t *testing.T) {
 	onOneStore(t)
-	h := open(t, "")
+	h := open(t)
 	p := h.visit(900)
 	p.looks("conversations-empty")
 	p.says("How is a lease acquired?")
@@ -51,7 +52,7 @@ func TestConversationsLookAsTheyShould(t *testing.T) {
 
 func TestWhatWaitsForAPersonLooksAsItShould(t *testing.T) {
 	onOneStore(t)
-	p := open(t, acts(t, visitor)).visit(900)
+	p := openWith(t, acts(t, visitor)).visit(900)
 	p.says(aboutDana)
 	p.sees("May I?")
 	p.looks("conversations-allow")
@@ -59,7 +60,7 @@ func TestWhatWaitsForAPersonLooksAsItShould(t *testing.T) {
 
 func TestModelThatFailsLooksAsItShould(t *testing.T) {
 	onOneStore(t)
-	p := open(t, acts(t, func(modeltest.Request) modeltest.Answer {
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
 		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
 	})).visit(900)
 	p.says("How is a lease acquired?")
@@ -69,7 +70,7 @@ func TestModelThatFailsLooksAsItShould(t *testing.T) {
 
 func TestWhyLooksAsItShould(t *testing.T) {
 	onOneStore(t)
-	p := open(t, "").visit(900)
+	p := open(t).visit(900)
 	asked(p, "How is a lease acquired?")
 	p.looks("why-steps")
 	row(p, "Turn")
@@ -102,15 +103,13 @@ func TestWhyLooksAsItShould(t *testing.T) {
 
 func TestTasksLookAsTheyShould(t *testing.T) {
 	onOneStore(t)
-	h := open(t, "")
+	h := openWith(t, "")
 	p := h.visit(900)
 	p.press("Tasks")
 	p.sees("Nothing to do.")
 	p.looks("tasks-empty")
-	for _, title := range []string{"Call John", "Buy milk",
-		"Paint the fence, but not the gate, which is to be oiled first and then left to dry over the weekend"} {
-		h.sibyl("task", "add", title)
-	}
+	h.hasTasks("Call John", "Buy milk",
+		"Paint the fence, but not the gate, which is to be oiled first and then left to dry over the weekend")
 	p.says("delete Call John")
 	p.until("the card", `document.querySelector("section.card")?.innerText.includes("#1 · version 1")`)
 	p.until("the list", taskTitles+`.includes("Buy milk")`)
@@ -125,7 +124,7 @@ func TestTasksLookAsTheyShould(t *testing.T) {
 
 func TestCouncilLooksAsItShould(t *testing.T) {
 	onOneStore(t)
-	p := open(t, reader(t)).visit(900)
+	p := openWith(t, reader(t)).visit(900)
 	p.turnsTo("#/council")
 	p.sees("No sessions yet.")
 	p.looks("council-empty")
@@ -144,7 +143,7 @@ func TestCouncilLooksAsItShould(t *testing.T) {
 
 func TestInquiriesLookAsTheyShould(t *testing.T) {
 	onOneStore(t)
-	p := open(t, "").visit(900)
+	p := openWith(t, "").visit(900)
 	if err := os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"),
 		[]byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city "+
 			"council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"),
@@ -166,8 +165,8 @@ func TestInquiriesLookAsTheyShould(t *testing.T) {
 
 func TestOperationLooksAsItShould(t *testing.T) {
 	onOneStore(t)
-	h := open(t, "")
-	h.sibyl("user", "add", "ops", "--scope", "operate")
+	h := openWith(t, "")
+	h.admits("ops", user.Operate)
 	p := h.tab(900)
 	p.do("opening the page", chromedp.Navigate(h.signIn("ops")), chromedp.WaitVisible("textarea"))
 	p.says("How is a lease acquired?")
@@ -183,7 +182,7 @@ func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
 	if *update {
 		t.Skip("there is nothing to compare with while the sketches are written")
 	}
-	p := open(t, "").visit(900)
+	p := open(t).visit(900)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
 	p.press("Sources")
@@ -208,16 +207,13 @@ func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
 	} {
 		p.do(one.what, chromedp.Evaluate[chromedp.Void](`(() => { const s = new CSSStyleSheet(); s.replaceSync(`+
 			quoted(one.style)+`); document.adoptedStyleSheets = [s]; })()`))
-		for at, width := range widths()[1:] {
-			p.do("being so wide", chromedp.EmulateViewport(int64(width), high))
-			places, noticed := otherwise(sub(kept, onSheet(0, at+1)), sketchOf(p.shown()))
-			if noticed != one.noticed {
-				t.Errorf("%s at %d pixels: noticed is %t, in %d places", one.what, width, noticed, len(places))
-			}
+		places, noticed := otherwise(sub(kept, onSheet(0, 1)), sketchOf(p.shown()))
+		if noticed != one.noticed {
+			t.Errorf("%s: noticed is %t, in %d places", one.what, noticed, len(places))
 		}
 	}
 	p.turns("dark")
-	if _, noticed := otherwise(sub(kept, onSheet(0, len(widths())-1)), sketchOf(p.shown())); !noticed {
+	if _, noticed := otherwise(sub(kept, onSheet(0, 1)), sketchOf(p.shown())); !noticed {
 		t.Error("darkness is not noticed")
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/node"
+	"sibyl/internal/server/user"
 )
 
 // hostileTexts are what nobody should be harmed by who looks at it. Each would set ran, ask another host, or break the
@@ -151,7 +152,7 @@ func hostileHouse(t *testing.T) *house {
 	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+
 		attribute.Replace(hostileTexts[0])+`" `, 1)
 	write(trees, "oracle.xml", named)
-	h := open(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
+	h := openWith(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
 	for _, folder := range []string{"code", "notes"} {
 		write(filepath.Join(h.dir, folder), hostileFile, "# "+hostile+
 			"\n\nThe lease was signed on 4 March 2021 by Ada Miller. "+hostile+"\n\n"+strings.Repeat("W", 100_000)+"\n")
@@ -161,8 +162,8 @@ func hostileHouse(t *testing.T) *house {
 
 func TestHostileTextIsTextInEveryView(t *testing.T) {
 	h := hostileHouse(t)
-	h.sibyl("task", "add", hostile[:200], "--description", hostileTitle[:1000])
-	h.sibyl("user", "add", "ops", "--scope", "operate")
+	h.sends("POST", "/api/tasks", map[string]any{"title": hostile[:200], "description": hostileTitle[:1000]})
+	h.admits("ops", user.Operate)
 	p := h.visit(360)
 	run := p.posts("POST", "/api/ask", map[string]any{"question": hostileTitle,
 		"options": map[string]any{"code": "code", "vault": "notes", "material": strings.Repeat("W", 100_000)}}, "id")
@@ -303,7 +304,7 @@ func (p *tab) exportIsHarmless(name, at string) {
 	}))
 	defer exported.Close()
 	q := p.tab(360)
-	q.house = &house{TB: p.TB, dir: p.dir, origin: exported.URL, said: p.said}
+	q.house = &house{TB: p.TB, server: &server{dir: p.dir, origin: exported.URL, said: p.said}}
 	q.forgive("favicon.ico")
 	q.do("opening what was exported", chromedp.Navigate(exported.URL))
 	q.shows("body")

@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/server/user"
 )
 
 // inquire opens the view of inquiries and begins one.
@@ -41,7 +42,7 @@ func (p *tab) writes(selector, text string) {
 }
 
 func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidence(t *testing.T) {
-	p := open(t, "").visit(1400)
+	p := openWith(t, "").visit(1400)
 	reports := filepath.Join(p.dir, "notes", "bridge.md")
 	if err := os.WriteFile(reports,
 		[]byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city "+
@@ -80,7 +81,7 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	witness := modeltest.NewServer(t, modeltest.Stream("Yes."), modeltest.Stream("Yes."),
 		modeltest.Stream("It was closed on 4 March 2021."), modeltest.Answer{Break: modeltest.Hang})
 	witness.Models = []string{"silent"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n",
+	h := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\ntimeouts: {local_start: 30m, local_silence: 30m}\n",
 		witness.BaseURL))
 	p := h.visit(1400)
 	p.inquire("The bridge was closed because of <b>corrosion</b>.", "ollama:silent")
@@ -150,7 +151,7 @@ func TestContradictionStandsAtBothAnswersAndSideBySide(t *testing.T) {
 		finds(90, nil, clash),
 		modeltest.Stream("## Beams\n\nThe *number* of beams is **not settled**.\n\n"+hostile))
 	model.Models = []string{"played"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", model.BaseURL))
+	h := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\n", model.BaseURL))
 	p := h.visit(1400)
 	p.press("Inquiries")
 	p.hypothesis("The bridge has 40 beams.")
@@ -177,7 +178,7 @@ func TestContradictionStandsAtBothAnswersAndSideBySide(t *testing.T) {
 	}
 	p.harmless("inquiry-of-a-model")
 
-	h.sibyl("user", "add", "guest", "--scope", "read")
+	h.admits("guest", user.Read)
 	guest := h.tab(360)
 	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")))
 	guest.press("Inquiries")
@@ -200,7 +201,7 @@ func (p *tab) uploads(selector string, files ...string) {
 }
 
 func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.T) {
-	h := open(t, "")
+	h := openWith(t, "")
 	write := func(name, text string) string {
 		path := filepath.Join(h.dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text),

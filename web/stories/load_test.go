@@ -12,7 +12,7 @@ const mostForChat = 60_000
 const fetched = `[performance.getEntriesByType("navigation")[0], ...performance.getEntriesByType("resource").filter((e) => !e.name.includes("/api/"))].reduce((sum, e) => sum + e.transferSize, 0)`
 
 func TestPageFetchesWhatAConversationNeedsAndTheOthersWhenOpened(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := openWith(t, "").visit(1000)
 	first := evaluate[int](p, strings.ReplaceAll(fetched, "transferSize", "encodedBodySize"))
 	t.Logf("%d bytes were fetched for a conversation", first)
 	if first > mostForChat || first < mostForChat/3 {
@@ -39,7 +39,7 @@ func TestPageFetchesWhatAConversationNeedsAndTheOthersWhenOpened(t *testing.T) {
 const otherPage = `const real = fetch; globalThis.fetch = (what, ...more) => (what === "/" ? Promise.resolve(new Response("<script src=/assets/index-other.js>")) : real(what, ...more)); globalThis.old = true`
 
 func TestTabThatWasOpenWhileTheProgramWasReplacedLoadsTheNewPageOnce(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := openWith(t, "").visit(1000)
 	p.forgive("/assets/")
 	p.forgive("ERR_BLOCKED")
 	p.cuts("/assets/Inquiry-*")

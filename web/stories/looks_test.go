@@ -127,8 +127,10 @@ func (p *tab) resembles(name, what string, kept *sketch, ends []string) *sketch 
 	if *update {
 		wait = settling
 	}
-	for end := time.Now().Add(wait); ; time.Sleep(50 * time.Millisecond) {
-		for _, end := range ends { // each time, as what is above it may still grow
+	pause := 50 * time.Millisecond
+	for end := time.Now().Add(wait); ; time.Sleep(pause) {
+		pause = min(2*pause, time.Second) // a picture costs much
+		for _, end := range ends {        // each time, as what is above it may still grow
 			p.do("going to its end", chromedp.Evaluate[chromedp.Void](`document.querySelector(`+quoted(end)+
 				`).scrollIntoView({ block: "end", behavior: "instant" })`))
 		}

@@ -10,13 +10,14 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/journal"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/server/user"
 )
 
 func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang},
 		modeltest.Answer{Break: modeltest.Hang})
 	model.Models = []string{"played"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
+	h := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
 		"local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(1400)
 	p.press("Inquiries")
@@ -38,7 +39,7 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	p.reload()
 	p.sees("How does the quokka sing?")
 
-	h.sibyl("user", "add", "ops", "--scope", "operate")
+	h.admits("ops", user.Operate)
 	ops := h.tab(1400)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
 	ops.press("Operation")
@@ -56,7 +57,7 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	p.sees("Stopped: How does the quokka sing?")
 	p.until("the keyboard where the list begins", `document.activeElement.localName === "h1"`)
 
-	h.sibyl("user", "add", "guest", "--scope", "read")
+	h.admits("guest", user.Read)
 	guest := h.tab(360)
 	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")), chromedp.WaitVisible("nav"))
 	guest.opensMenu()
@@ -69,7 +70,7 @@ func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
 	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang},
 		modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
 	model.Models = []string{"played"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
+	h := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
 		"local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(900)
 	p.forgive("net::ERR_")
@@ -92,7 +93,7 @@ func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
 func TestRunThatIsSetAsideSaysWhyAndIsTriedOnceMore(t *testing.T) {
 	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
 	model.Models = []string{"played"}
-	h := open(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
+	h := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
 		"local_silence: 30m}\n", model.BaseURL))
 	p := h.visit(900)
 	p.forgive("net::ERR_")

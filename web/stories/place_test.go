@@ -8,7 +8,7 @@ import (
 )
 
 func TestConversationOpensAtItsEndAndIsFoundWhereItWasLeft(t *testing.T) {
-	h := open(t, "")
+	h := openWith(t, "")
 	session := h.longSession(120, time.Minute)
 	p := h.visit(1000)
 	p.turnsTo("#/session/" + session)
@@ -30,7 +30,7 @@ func TestConversationOpensAtItsEndAndIsFoundWhereItWasLeft(t *testing.T) {
 }
 
 func TestTitleOfThePageIsWhatOneLooksAt(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.until("the title of a new conversation", `document.title === "New conversation · Sibyl"`)
 	p.says("How is a lease acquired?")
 	p.until("the title of the conversation", `document.title === "How is a lease acquired? · Sibyl"`)
@@ -39,7 +39,7 @@ func TestTitleOfThePageIsWhatOneLooksAt(t *testing.T) {
 }
 
 func TestPhoneHasABarAtItsFootWithAllViews(t *testing.T) {
-	p := open(t, "").visit(360)
+	p := open(t).visit(360)
 	for _, view := range []string{"Tasks", "Council", "Inquiries", "Conversations"} {
 		p.press(view)
 		p.until(view+" in the bar", `document.querySelector("nav [aria-current]")?.innerText === `+quoted(view))
@@ -55,13 +55,13 @@ func TestPhoneHasABarAtItsFootWithAllViews(t *testing.T) {
 }
 
 func TestWhoIsSignedOutSeesHowToComeBackAndDoes(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.forgive("401")
 	p.turnsTo("#/tasks")
 	p.opensMenu()
 	p.press("Sign out")
 	p.sees("sibyl user sign-in NAME")
 	p.accessible("signed out")
-	p.do("signing in with an address", chromedp.Navigate(p.signIn("local")))
+	p.do("signing in with an address", chromedp.Navigate(p.signIn(p.user)))
 	p.until("the view where one was", `location.hash.startsWith("#/tasks") && document.querySelector("textarea")`)
 }

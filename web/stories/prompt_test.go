@@ -77,7 +77,7 @@ func sent(p *tab, run, step string, segments ...string) {
 }
 
 func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
-	p := open(t, reader(t)).visit(1400)
+	p := openWith(t, reader(t)).visit(1400)
 	p.turnsTo("#/tasks")
 	p.says("I'd better pick up the parcel")
 	tasks := p.run("done")

@@ -8,9 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
-	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -32,9 +29,11 @@ import (
 // patience bounds every wait of a story: a machine under load takes long, one that hangs is noticed.
 const patience = 60 * time.Second
 
-// program is the built program, browser the Chromium that all stories share, and spare its tabs.
+// program is the built program, caches where it keeps what it compiles, browser the Chromium that all stories share, and
+// spare its tabs.
 var (
 	program string
+	caches  string
 	browser func() context.Context
 	spare   *panes
 )
@@ -55,7 +54,7 @@ func prepared(run func() int) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	program = filepath.Join(dir, "sibyl")
+	program, caches = filepath.Join(dir, "sibyl"), filepath.Join(dir, "caches")
 	// The version is on the page, and with a commit in it the page looks otherwise.
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", program, "../../cmd/sibyl").
 		CombinedOutput(); err != nil {
@@ -89,7 +88,8 @@ func prepared(run func() int) (int, error) {
 	if err := chromedp.Do(opened); err != nil {
 		return 0, fmt.Errorf("%s does not start: %w", found, err)
 	}
-	return run(), nil
+	code := run()
+	return code, endCommon()
 }
 
 // looksAtSources lists the folders that the program is built from. ‘go test’ keeps a result for as long as what a test
@@ -105,114 +105,14 @@ func looksAtSources() error {
 	return nil
 }
 
-// chromium is the browser's program: Debian's wrapper of it, or what else it is called.
+// chromium is the browser's program. The one without windows costs a third less than the others.
 func chromium() (string, error) {
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path, nil
 		}
 	}
 	return "", errors.New("there is no chromium: sh scripts/web.sh installs it")
-}
-
-// house is a server with a folder of code and one of notes, and the one user local.
-type house struct {
-	testing.TB
-	dir, origin string
-	env         []string
-	serving     *exec.Cmd
-	ended       chan error
-	said        *safeBuffer
-}
-
-// open starts a server; settings are lines of its configuration beside where it listens and its folders. Other stories
-// run beside this one.
-func open(t testing.TB, settings string) *house {
-	t.Helper()
-	beside(t)
-	return openAlone(t, settings)
-}
-
-// openAlone is open for a story that measures: none runs beside it.
-func openAlone(t testing.TB, settings string) *house {
-	t.Helper()
-	h := &house{TB: t, dir: t.TempDir(), said: &safeBuffer{}}
-	listen := freePort(t)
-	h.origin = "http://" + listen
-	write := func(name, text string) {
-		path := filepath.Join(h.dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("code/lease.go", "package lease\n\n// Acquire takes the lease of a run, if nobody holds it or its holder "+
-		"is dead.\nfunc Acquire(run string) error {\n\treturn nil\n}\n")
-	write("notes/house.md", "# Boiler\n\nThe plumber who mended the boiler is Dana Reyes, phone 555-0100.\n")
-	write("config.yaml", fmt.Sprintf("server:\n  listen: %s\n  folders:\n    code: %s\n    notes: %s\n%s", listen,
-		filepath.Join(h.dir, "code"), filepath.Join(h.dir, "notes"), settings))
-	h.env = []string{"HOME=" + h.dir, "PATH=" + os.Getenv("PATH"), "SIBYL_CONFIG=" + filepath.Join(h.dir,
-		"config.yaml"), "SIBYL_DATA=" + filepath.Join(h.dir, "data"), "SIBYL_CACHE=" + filepath.Join(h.dir, "cache")}
-	h.env = append(h.env, storing(t)...)
-	h.sibyl("user", "add", "local")
-	h.start()
-	t.Cleanup(h.stop)
-	return h
-}
-
-// sibyl runs a command of the program and gives what it prints.
-func (h *house) sibyl(args ...string) string {
-	h.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	c := exec.CommandContext(ctx, program, args...)
-	c.Env, c.Dir = h.env, h.dir
-	var out, complaints bytes.Buffer
-	c.Stdout, c.Stderr = &out, &complaints
-	if err := c.Run(); err != nil {
-		h.Fatalf("sibyl %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), complaints.String())
-	}
-	return out.String()
-}
-
-// start begins to serve, and waits until requests are answered.
-func (h *house) start() {
-	h.Helper()
-	h.serving = exec.Command(program, "serve")
-	h.serving.Env, h.serving.Dir, h.serving.Stderr = h.env, h.dir, h.said
-	if err := h.serving.Start(); err != nil {
-		h.Fatal(err)
-	}
-	h.ended = make(chan error, 1)
-	go func(c *exec.Cmd, ended chan error) { ended <- c.Wait() }(h.serving, h.ended)
-	until := time.Now().Add(patience)
-	for {
-		if answer, err := http.Get(h.origin + "/readyz"); err == nil {
-			_ = answer.Body.Close()
-			if answer.StatusCode == http.StatusOK {
-				return
-			}
-		}
-		select {
-		case err := <-h.ended:
-			h.Fatalf("the server ended: %v\n%s", err, h.said.String())
-		case <-time.After(20 * time.Millisecond):
-		}
-		if time.Now().After(until) {
-			h.Fatalf("the server takes no requests within %s\n%s", patience, h.said.String())
-		}
-	}
-}
-
-// stop ends the server at once, as a crash would.
-func (h *house) stop() {
-	if h.serving != nil {
-		_ = h.serving.Process.Kill()
-		<-h.ended
-		h.serving = nil
-	}
 }
 
 // tab is a page of a browser that nobody else uses, with what went wrong in it.
@@ -231,14 +131,8 @@ type tab struct {
 func (h *house) visit(width int64) *tab {
 	h.Helper()
 	p := h.tab(width)
-	p.do("opening the page", chromedp.Navigate(h.signIn("local")), chromedp.WaitVisible("textarea"))
+	p.do("opening the page", chromedp.Navigate(h.signIn(h.user)), chromedp.WaitVisible("textarea"))
 	return p
-}
-
-// signIn is an address that signs in once.
-func (h *house) signIn(user string) string {
-	h.Helper()
-	return h.origin + "/#" + strings.TrimSpace(h.sibyl("user", "sign-in", user))
 }
 
 // tab gives an empty tab that no other story or user has.
@@ -345,19 +239,44 @@ func tryEvaluate[T any](p *tab, script string) (T, error) {
 	return chromedp.Run(ctx, chromedp.Evaluate[T](script, chromedp.EvalAwaitPromise))
 }
 
+// untilTrue gives a promise that is kept once an expression is true. It is looked at again when the page changes or
+// something happens in it, at most so often; and now and then without that, as not all that is waited for is told.
+const untilTrue = `(() => { const holds = () => !!(%s); return holds() || new Promise((kept, broken) => {
+	const often = 60, seldom = 300; // ms
+	const heard = ["hashchange", "popstate", "scroll", "input", "change", "focusin", "focusout", "toggle", "close", "resize", "load", "transitionend"];
+	let last = performance.now(), soon;
+	const look = () => {
+		[last, soon] = [performance.now(), undefined];
+		try { if (holds()) end(kept, true); } catch (e) { end(broken, e); }
+	};
+	const again = () => { soon ??= setTimeout(look, Math.max(0, last + often - performance.now())); };
+	const changes = new MutationObserver(again);
+	const slow = setInterval(() => soon === undefined && look(), seldom);
+	const end = (then, what) => {
+		clearInterval(slow), clearTimeout(soon), changes.disconnect();
+		for (const kind of heard) removeEventListener(kind, again, true);
+		then(what);
+	};
+	changes.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+	for (const kind of heard) addEventListener(kind, again, true);
+}); })()`
+
 // until waits until a JavaScript expression is true. A page that goes away while it is asked says nothing yet.
 func (p *tab) until(what, expression string) {
 	p.Helper()
-	script := "!!(" + expression + ")"
-	for end := time.Now().Add(patience); ; time.Sleep(30 * time.Millisecond) {
-		holds, err := tryEvaluate[bool](p, script)
+	script := fmt.Sprintf(untilTrue, expression)
+	for end := time.Now().Add(patience); ; {
+		ctx, cancel := context.WithDeadline(p.Context, end)
+		_, err := chromedp.Run(ctx, chromedp.Evaluate[bool](script, chromedp.EvalAwaitPromise))
+		late := ctx.Err() != nil
+		cancel()
 		switch {
-		case err != nil && !strings.Contains(err.Error(), "navigated"):
-			p.fail("evaluating "+script, err)
-		case holds:
+		case err == nil:
 			return
-		case time.Now().After(end):
+		case late:
 			p.fail("waiting for "+what, fmt.Errorf("not within %s", patience))
+		case !strings.Contains(err.Error(), "navigated"):
+			p.fail("waiting for "+what, fmt.Errorf("%w, of %s", err, expression))
 		}
 	}
 }
@@ -436,21 +355,6 @@ func (p *tab) chooses(selector, value string) {
 func (p *tab) reload() {
 	p.Helper()
 	p.do("reloading", chromedp.Reload())
-}
-
-// freePort is an address of loopback that nobody listens to. It is none of those that the system gives out by itself,
-// so that it stays free until a server listens there, and while one is away.
-func freePort(t testing.TB) string {
-	t.Helper()
-	for range 100 {
-		address := fmt.Sprint("127.0.0.1:", 10_000+rand.IntN(20_000))
-		if l, err := net.Listen("tcp", address); err == nil {
-			_ = l.Close()
-			return address
-		}
-	}
-	t.Fatal("no port is free")
-	return ""
 }
 
 // safeBuffer takes what a process says, from any goroutine.

@@ -4,8 +4,6 @@ import (
 	"os"
 	"testing"
 
-	"sibyl/internal/app"
-	"sibyl/internal/config"
 	"sibyl/internal/store/pgtest"
 	"sibyl/internal/store/teststore"
 )
@@ -28,25 +26,4 @@ func storing(t testing.TB) []string {
 		return nil
 	}
 	return []string{"SIBYL_DATABASE=" + pgtest.New(t)}
-}
-
-// database opens what the program keeps everything in, and closes it when the story has had its way with it.
-func (h *house) database(use func(app.Database) error) {
-	h.Helper()
-	cfg, err := config.Load(config.Options{Environ: h.env})
-	if err != nil {
-		h.Fatal(err)
-	}
-	db, err := app.OpenDatabase(h.Context(), cfg)
-	if err != nil {
-		h.Fatal(err)
-	}
-	defer func() {
-		if err := db.Close(); err != nil {
-			h.Error(err)
-		}
-	}()
-	if err := use(db); err != nil {
-		h.Fatal(err)
-	}
 }

@@ -140,7 +140,7 @@ func beside(t testing.TB) {
 
 // What is wrong in a tab fails its story, also in one that is opened second or was used before.
 func TestWhatIsWrongInAnyTabIsNoticed(t *testing.T) {
-	h := open(t, "")
+	h := open(t)
 	for _, p := range []*tab{h.visit(600), h.visit(600)} {
 		p.do("doing what is wrong",
 			chromedp.Evaluate[chromedp.Void](

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/server/user"
 )
 
 func TestQuestionIsAnsweredWithItsSourcesBesideIt(t *testing.T) {
-	p := open(t, "").visit(1400)
+	p := open(t).visit(1400)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go")
 	p.press("Sources")
@@ -21,7 +23,7 @@ func TestQuestionIsAnsweredWithItsSourcesBesideIt(t *testing.T) {
 }
 
 func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
-	p := open(t, "").visit(900)
+	p := open(t).visit(900)
 	p.press("New conversation")
 	p.chooses("select[name=assistant]", "tasks")
 	p.says("add a task to call Ada")
@@ -38,7 +40,7 @@ func TestTaskIsAddedAndAQuestionIsAnsweredByAChoice(t *testing.T) {
 // What a model says is seen while it says it, also after a reload in the middle of it.
 func TestAnswerStreamsAndGoesOnAfterAReload(t *testing.T) {
 	m, settings := plays(t, "The **first** half, ", "and the second half."+sure)
-	p := open(t, settings).visit(1000)
+	p := openWith(t, settings).visit(1000)
 	p.says("Tell me something about leases in general.")
 	<-m.asked
 	p.until("the first half, rendered", `document.querySelector(".markdown strong")?.innerText === "first"`)
@@ -54,7 +56,7 @@ func TestAnswerStreamsAndGoesOnAfterAReload(t *testing.T) {
 
 func TestAnswerIsStopped(t *testing.T) {
 	m, settings := plays(t, "It begins and ", "never comes to its end.")
-	p := open(t, settings).visit(1000)
+	p := openWith(t, settings).visit(1000)
 	p.says("Tell me something about leases in general.")
 	<-m.asked
 	p.sees("It begins and")
@@ -65,11 +67,11 @@ func TestAnswerIsStopped(t *testing.T) {
 
 // What happens in one tab is seen in the other, and another user sees nothing of it.
 func TestTwoTabsShowTheSameAndTwoUsersDoNot(t *testing.T) {
-	h := open(t, "")
-	h.sibyl("user", "add", "eve")
+	h := open(t)
+	h.admits(h.user+"-eve", user.Write)
 	one, two := h.visit(1000), h.visit(1000)
 	eve := h.tab(1000)
-	eve.do("signing in", chromedp.Navigate(h.signIn("eve")), chromedp.WaitVisible("textarea"))
+	eve.do("signing in", chromedp.Navigate(h.signIn(h.user+"-eve")), chromedp.WaitVisible("textarea"))
 	one.says("How is a lease acquired?")
 	one.sees("lease.go")
 	two.sees("How is a lease acquired?")
@@ -89,7 +91,7 @@ func TestTwoTabsShowTheSameAndTwoUsersDoNot(t *testing.T) {
 }
 
 func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.says("How is a lease acquired?")
 	p.sees("lease.go:")
 	p.press("New conversation")
@@ -137,7 +139,7 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 
 // A server that is away is said to be, and what happened meanwhile is there when it is back.
 func TestLostConnectionComesBack(t *testing.T) {
-	h := open(t, "")
+	h := openWith(t, "")
 	p := h.visit(1000)
 	for _, expected := range []string{"ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY", "ERR_FAILED", "net::"} {
 		p.forgive(expected)
@@ -157,12 +159,12 @@ func TestLostConnectionComesBack(t *testing.T) {
 
 // Who is revoked is told so, also without doing anything: the stream is refused when it is opened again.
 func TestWhoIsRevokedIsSignedOut(t *testing.T) {
-	h := open(t, "")
+	h := openWith(t, "")
 	p := h.visit(1000)
 	p.forgive("401")
 	p.forgive("net::ERR_")
 	h.stop()
-	h.sibyl("user", "revoke", "local")
+	h.revokes()
 	h.start()
 	p.sees("You are signed out")
 	if strings.Contains(evaluate[string](p, "location.href"), "sibyl_") {
@@ -172,10 +174,10 @@ func TestWhoIsRevokedIsSignedOut(t *testing.T) {
 
 // The secret of an address signs in once, and nothing of the page keeps it.
 func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
-	h := open(t, "")
+	h := open(t)
 	p := h.tab(600)
 	p.forgive("401")
-	address := h.signIn("local")
+	address := h.signIn(h.user)
 	p.do("signing in", chromedp.Navigate(address), chromedp.WaitVisible("textarea"))
 	if kept := evaluate[string](p,
 		"location.href + JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie"); strings.Contains(kept, "sibyl_"+address[strings.Index(address, "#sibyl_")+7:]) {
@@ -188,7 +190,7 @@ func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
 }
 
 func TestFileIsAttachedAndAskedAbout(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	drop := func(name, content string) {
 		p.until("a drop", `(() => { const d = new DataTransfer(); d.items.add(new File([`+content+`], `+quoted(name)+
 			`)); const f = document.querySelector("form:has(textarea)");
@@ -207,7 +209,7 @@ func TestFileIsAttachedAndAskedAbout(t *testing.T) {
 }
 
 func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.opensMenu()
 	choose := func(nth, value string) {
 		p.until("a choice of "+value, `(() => { const s = document.querySelectorAll("dialog[open] select")[`+nth+
@@ -230,7 +232,7 @@ func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
 
 // ‘sibyl open’ signs in as the owner of the command line's sessions, with the folder one stands in.
 func TestOpenShowsTheSessionsOfTheCommandLine(t *testing.T) {
-	h := open(t, "")
+	h := openWith(t, "")
 	h.sibyl("ask", "--in", h.dir+"/code", "How is a lease acquired?")
 	said := h.sibyl("open", "--no-browser")
 	if !strings.HasPrefix(said, h.origin+"/#sibyl_") {
@@ -243,7 +245,7 @@ func TestOpenShowsTheSessionsOfTheCommandLine(t *testing.T) {
 }
 
 func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.holds("/api/runs")
 	p.says("How is a lease acquired?")
 	p.until("the answer that is held", "globalThis.goOn")
@@ -255,7 +257,7 @@ func TestWhoGoesElsewhereWhileWordsAreSentStaysThere(t *testing.T) {
 }
 
 func TestWhoGoesElsewhereWhileAnInquiryBeginsStaysThere(t *testing.T) {
-	p := open(t, "").visit(1000)
+	p := open(t).visit(1000)
 	p.holds("/api/inquiries")
 	p.inquire("The bridge was closed because of corrosion.", "/notes")
 	p.until("the answer that is held", "globalThis.goOn")

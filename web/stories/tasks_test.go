@@ -12,7 +12,7 @@ import (
 const taskTitles = `[...document.querySelectorAll("aside .title")].filter((e) => e.checkVisibility()).map((e) => e.innerText).join("; ")`
 
 func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
-	h := open(t, "")
+	h := open(t)
 	p := h.visit(1200)
 	p.press("Tasks")
 	p.sees("Nothing to do.")
@@ -32,7 +32,7 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 	p.sees("Last change: completed “buy milk”")
 	p.press("Undo")
 	p.sees("Last change: added “call mum”")
-	h.sibyl("task", "add", "Water the plants", "--description", "and the one in the hall")
+	h.hasTasks("Water the plants")
 	p.says("show my tasks")
 	p.until("what another program added", taskTitles+` === "buy milk; call mum; Water the plants"`)
 	p.press("More about “buy milk”")
@@ -46,10 +46,10 @@ func TestTaskListChangesAsItIsSpokenAndTheLastChangeIsTakenBack(t *testing.T) {
 }
 
 func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
-	h := open(t, "")
-	h.sibyl("task", "add", "Call John", "--description", "about the roof")
-	h.sibyl("task", "edit", "1", "--title", "Call John Smith")
-	h.sibyl("task", "add", "Call Anna")
+	h := openWith(t, "")
+	h.sends("POST", "/api/tasks", map[string]any{"title": "Call John", "description": "about the roof"})
+	h.sibyl("--user", h.user, "task", "edit", "1", "--title", "Call John Smith")
+	h.hasTasks("Call Anna")
 	p := h.visit(360)
 	p.turnsTo("#/tasks")
 	p.press("Conversation")
@@ -65,7 +65,7 @@ func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
 	p.reload()
 	p.press("Conversation")
 	p.until("the card after a reload", `document.querySelector("section.card")?.innerText.includes("about the roof")`)
-	h.sibyl("task", "edit", "1", "--title", "Call John Miller")
+	h.sibyl("--user", h.user, "task", "edit", "1", "--title", "Call John Miller")
 	p.press("Conversation")
 	p.until("a conversation that is folded", `!document.querySelector(".tasks > section")`)
 	p.reload() // another program's change is seen when the list is looked at
@@ -83,7 +83,7 @@ func TestDeletionIsConfirmedOnACardWithTheTaskAndItsVersion(t *testing.T) {
 }
 
 func TestConversationThatComesLeavesTheKeyboardToWhoWritesATask(t *testing.T) {
-	p := open(t, "").visit(1200)
+	p := open(t).visit(1200)
 	p.press("Tasks")
 	p.sees("Nothing to do.")
 	p.until("a conversation", `document.querySelector("#words")`)
@@ -98,7 +98,7 @@ func TestConversationThatComesLeavesTheKeyboardToWhoWritesATask(t *testing.T) {
 }
 
 func TestTaskIsAddedTickedEditedDeletedAndBroughtBackOnTheList(t *testing.T) {
-	p := open(t, "").visit(1200)
+	p := open(t).visit(1200)
 	p.press("Tasks")
 	p.sees("Nothing to do.")
 	add := func(title string) {
@@ -133,10 +133,8 @@ func TestTaskIsAddedTickedEditedDeletedAndBroughtBackOnTheList(t *testing.T) {
 }
 
 func TestTaskListIsUsedByTheKeyboardAlone(t *testing.T) {
-	h := open(t, "")
-	for _, title := range []string{"One", "Two", "Three"} {
-		h.sibyl("task", "add", title)
-	}
+	h := openWith(t, "")
+	h.hasTasks("One", "Two", "Three")
 	p := h.visit(1200)
 	p.turnsTo("#/tasks")
 	p.until("the list", taskTitles+` === "One; Two; Three"`)

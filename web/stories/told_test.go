@@ -42,7 +42,7 @@ func (p *tab) told() string {
 }
 
 func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
-	p := open(t, acts(t, searcher)+"max_turns: 3\n").visit(360)
+	p := openWith(t, acts(t, searcher)+"max_turns: 3\n").visit(360)
 	p.says("How is a lease acquired?")
 	run := p.run("done")
 	p.press("Why")
@@ -71,7 +71,7 @@ func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
 }
 
 func TestStepHasAnAddressThatIsMarkedAndKept(t *testing.T) {
-	p := open(t, "").visit(360)
+	p := open(t).visit(360)
 	p.says("How is a lease acquired?")
 	run := p.run("done")
 	p.explains(run, "step", "2")
@@ -97,7 +97,7 @@ func TestStepHasAnAddressThatIsMarkedAndKept(t *testing.T) {
 }
 
 func TestOtherTurnsAreTriedByAField(t *testing.T) {
-	p := open(t, "").visit(360)
+	p := open(t).visit(360)
 	p.says("How is a lease acquired?")
 	p.explains(p.run("done"))
 	p.told()

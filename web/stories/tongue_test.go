@@ -141,11 +141,10 @@ const shownTexts = `(() => {
 	return [...all].filter(Boolean);
 })()`
 
-// speaks notes each text of the page that has words of English in it, and what axe-core finds; colours are the same in
-// each language. What has no letters alone, as names of tools and files, is no English.
+// speaks notes each text of the page that has words of English in it. What has no letters alone, as names of tools and
+// files, is no English.
 func (p *tab) speaks(g tongue, where string) {
 	p.Helper()
-	p.axe(g.id+": "+where, withoutColours)
 	theirs := p.foldersOf()
 	for _, text := range evaluate[[]string](p, shownTexts) {
 		var foreign []string

@@ -1,7 +1,6 @@
 package stories
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -10,8 +9,8 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
-// The stories of this file go through each assistant in each language, and fail where the page speaks English: see
-// speaks.
+// The stories of this file use the page in each language, and fail where it speaks English: see speaks. Whether all that
+// it can say is in the words of each language is known without a browser, in web/src/words.
 
 // inTongue are words of people, models and files in a language.
 type inTongue map[string]string
@@ -32,14 +31,6 @@ func spokenIn(g tongue) inTongue {
 			"task":    "Erinnere mich daran, Milch zu kaufen",
 			"milk":    "Milch",
 			"delete":  "lösche Milch kaufen",
-			"quokka":  "Wer hat das Quokka im Garten gesehen?",
-			"silent":  "Historiker",
-			"said":    "Ich glaube, wir sollten umziehen. Die Miete beträgt 3000 Euro im Monat.",
-			"rent":    "Die Miete ist hoch.",
-			"commute": "Niemand spricht vom Arbeitsweg.",
-			"bridge":  "Die Brücke wurde wegen Rost gesperrt.",
-			"bridge.md": "# Brücke\n\nDie Brücke wurde am 4. März 2021 wegen Rost gesperrt. Ada Müller ordnete die " +
-				"Sperrung an.\n\nDie Reparatur der Brücke begann im Mai 2021. Sie kostete 40000 Euro.\n",
 		},
 		"pt": {
 			"lease.go": "package lease\n\n// Aluga uma corrida, se ninguém a tem.\nfunc Acquire(run string) {}\n",
@@ -55,14 +46,6 @@ func spokenIn(g tongue) inTongue {
 			"task":    "Lembra-me de comprar leite",
 			"milk":    "leite",
 			"delete":  "apaga comprar leite",
-			"quokka":  "Quem viu o quokka no jardim?",
-			"silent":  "Historiador",
-			"said":    "Acho que devíamos mudar de escritório. A renda é de 3000 euros por mês.",
-			"rent":    "A renda é alta.",
-			"commute": "Ninguém fala do trajeto.",
-			"bridge":  "A ponte foi fechada por causa da ferrugem.",
-			"bridge.md": "# Ponte\n\nA ponte foi fechada a 4 de março de 2021 por causa da ferrugem. Ada Moreira " +
-				"ordenou o fecho.\n\nA reparação da ponte começou em maio de 2021. Custou 40000 euros.\n",
 		},
 	}[g.id]
 }
@@ -74,10 +57,10 @@ func (p *tab) opensAll() {
 		`(document.querySelectorAll("main details:not(details.menu)").forEach((d) => (d.open = true)), true)`)
 }
 
-func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
+func TestPageSpeaksTheLanguageThatIsChosen(t *testing.T) {
 	inEach(t, func(t *testing.T, g tongue) {
 		w := spokenIn(g)
-		h := open(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+		h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 			switch {
 			case said(r, w["fail"]):
 				return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
@@ -92,20 +75,15 @@ func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
 		p.speaks(g, "empty conversations")
 		p.chooses("select[name=web]", "on")
 		p.says(w["ask"])
-		p.until("a card or an answer", `document.querySelector("section.card") || document.body.innerText.includes(`+
-			quoted(w["answer"])+`)`)
-		held := evaluate[bool](p, `!!document.querySelector("section.card")`)
+		p.until("a call that waits", `document.querySelector("section.card")`)
 		p.opensAll()
 		p.speaks(g, "a call that waits")
 		p.press(g.of("talk.sources"))
 		p.until("sources", `document.querySelector(".sources, aside")`)
 		p.speaks(g, "sources")
-		if held {
-			p.press(g.of("allow.not"))
-			p.sees(g.of("allow.refused"))
-			p.speaks(g, "a call that was refused")
-		}
-		p.whyIn(g)
+		p.press(g.of("allow.not"))
+		p.sees(g.of("allow.refused"))
+		p.speaks(g, "a call that was refused")
 
 		p.turnsTo("#/")
 		p.says(w["code"])
@@ -121,14 +99,28 @@ func TestOracleSpeaksTheLanguageOfThePage(t *testing.T) {
 		p.opensAll()
 		p.speaks(g, "a failure")
 		p.turnsTo("#/runs")
-		p.sees(g.of("runs.title"))
 		p.until("runs", `document.querySelectorAll("main li").length > 2`)
 		p.speaks(g, "runs")
-		p.turnsTo("#/")
-		p.tellsKey("k", true)
-		p.until("the finder", `document.querySelector("dialog[open]")`)
-		p.speaks(g, "find")
+		p.tasksIn(g, w)
 	})
+}
+
+// tasksIn adds a task in a language, and leaves it.
+func (p *tab) tasksIn(g tongue, w inTongue) {
+	p.Helper()
+	p.turnsTo("#/tasks")
+	p.sees(g.of("tasks.none.pending"))
+	p.says(w["task"])
+	p.until("the task", taskTitles+`.toLowerCase().includes(`+quoted(strings.ToLower(w["milk"]))+`)`)
+	p.sees(g.of("tasks.last"))
+	p.opensAll()
+	p.speaks(g, "a task that was added")
+	p.says(w["delete"])
+	p.until("the question", `document.querySelector("section.card")`)
+	p.speaks(g, "a question")
+	p.press(g.of("tasks.ask.leave"))
+	p.sees(g.of("tasks.ask.over"))
+	p.speaks(g, "a question that is over")
 }
 
 // whyIn looks at each part of why of the last run.
@@ -179,105 +171,4 @@ func searcherIn(r modeltest.Request, w inTongue) modeltest.Answer {
 	}
 	return modeltest.Stream(w["replied"] + " <sig" + `nal type="need_turn"><reason>` + w["need"] +
 		`</reason><confidence>0.8</confidence></sig` + "nal>")
-}
-
-func TestTasksSpeakTheLanguageOfThePage(t *testing.T) {
-	inEach(t, func(t *testing.T, g tongue) {
-		w := spokenIn(g)
-		h := open(t, "")
-		p := h.visitIn(g, 1200)
-		p.turnsTo("#/tasks")
-		p.sees(g.of("tasks.none.pending"))
-		p.speaks(g, "no tasks")
-		p.says(w["task"])
-		p.until("the task", taskTitles+`.toLowerCase().includes(`+quoted(strings.ToLower(w["milk"]))+`)`)
-		p.sees(g.of("tasks.last"))
-		p.opensAll()
-		p.speaks(g, "a task that was added")
-		p.says(w["delete"])
-		p.until("the question", `document.querySelector("section.card")`)
-		p.speaks(g, "a question")
-		p.press(g.of("tasks.ask.leave"))
-		p.sees(g.of("tasks.ask.over"))
-		p.speaks(g, "a question that is over")
-		p.until("the menu", `(document.querySelector(".list li details summary")?.click(), document.querySelector(".list li details[open]"))`)
-		p.press(g.of("tasks.history"))
-		p.until("the history", `document.querySelector("dialog[open] li")`)
-		p.speaks(g, "the history of a task")
-		p.press(g.of("app.close"))
-		p.whyIn(g)
-	})
-}
-
-func TestCouncilSpeaksTheLanguageOfThePage(t *testing.T) {
-	inEach(t, func(t *testing.T, g tongue) {
-		w := spokenIn(g)
-		h := open(t, heard+acts(t, func(r modeltest.Request) modeltest.Answer {
-			asked := r.Messages[len(r.Messages)-1].Content
-			for _, m := range r.Messages {
-				if m.Role != "system" {
-					asked = m.Content
-					break
-				}
-			}
-			switch name, _, _ := strings.Cut(strings.TrimPrefix(asked, "# "), "\n"); {
-			case said(r, "You preside"):
-				return modeltest.Stream(`{"sentences":[{"text":"` + w["rent"] +
-					`","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":["` + w["commute"] + `"]}`)
-			case name == w["silent"]:
-				return modeltest.Answer{Fail: model.Auth}
-			}
-			return modeltest.Stream(w["rent"])
-		}))
-		p := h.visitIn(g, 1200)
-		p.turnsTo("#/council")
-		p.sees(g.of("council.none"))
-		p.speaks(g, "no sessions")
-		p.press(g.of("council.new"))
-		p.sees(g.of("council.said.none"))
-		p.says(w["said"])
-		p.until("the words", `document.querySelector("main li .words")?.innerText.includes(`+quoted(w["said"])+`)`)
-		p.until("three oracles",
-			`(() => { const all = [...document.querySelectorAll(".oracle input")]; all.slice(0, 3).forEach((b) => b.checked || b.click()); return all.length > 2; })()`)
-		p.opensAll()
-		p.speaks(g, "who is asked")
-		p.until("a chair", `(() => { const s = document.querySelector("select[name=chair]"); if (s.disabled) return false; s.value = s.options[1].value; s.dispatchEvent(new Event("change", { bubbles: true })); return true; })()`)
-		p.press(g.of("council.ask.go"))
-		p.sees(w["commute"])
-		p.speaks(g, "a sitting")
-		p.press(g.of("council.settings"))
-		p.speaks(g, "settings of a session")
-		p.press(g.of("app.cancel"))
-		p.press(g.of("council.delete"))
-		p.speaks(g, "deleting")
-		p.press(g.of("app.cancel"))
-		p.whyIn(g)
-	})
-}
-
-func TestInquirySpeaksTheLanguageOfThePage(t *testing.T) {
-	inEach(t, func(t *testing.T, g tongue) {
-		w := spokenIn(g)
-		h := open(t, "")
-		if err := os.WriteFile(h.dir+"/notes/bridge.md", []byte(w["bridge.md"]), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		p := h.visitIn(g, 1200)
-		p.turnsTo("#/inquiries")
-		p.sees(g.of("inquiry.none"))
-		p.speaks(g, "no inquiries")
-		p.hypothesis(w["bridge"])
-		p.chooses("select[name=witness]", "/notes")
-		p.chooses("select[name=detective]", "offline:rules")
-		p.writes("input[name=limit]", "6")
-		p.press(g.of("inquiry.begin"))
-		p.sees(g.of("inquiry.judged.none"))
-		p.until("the verdict", `document.querySelector(".verdict .says p")`)
-		p.opensAll()
-		p.speaks(g, "an inquiry without a detective")
-		p.whyIn(g)
-		p.turnsTo("#/inquiries")
-		p.until("the list", `document.querySelector("main li a")`)
-		p.speaks(g, "inquiries")
-	})
 }

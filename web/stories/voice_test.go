@@ -57,7 +57,7 @@ func listens(t testing.TB) (*modeltest.Server, string) {
 func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	whisper, hears := listens(t)
 	oracle, answers := plays(t, "You say that the **rent** is high, ", "and you do not say why.")
-	h := open(t, hears+answers)
+	h := openWith(t, hears+answers)
 	p := h.visit(900)
 	p.forgive("net::ERR_")
 	p.forgive("Failed to load resource")

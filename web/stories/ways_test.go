@@ -1,6 +1,10 @@
 package stories
 
-import "github.com/chromedp/chromedp"
+import (
+	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/server/user"
+)
 
 // turnsTo shows another place of the page.
 func (p *tab) turnsTo(place string) {
@@ -8,13 +12,13 @@ func (p *tab) turnsTo(place string) {
 	p.do("going to "+place, chromedp.Evaluate[chromedp.Void]("location.hash = "+quoted(place)))
 }
 
-// visitReading opens a tab for the user local, who from here on may only read.
+// visitReading opens a tab for the user of the house, who from here on may only read.
 func (h *house) visitReading(width int64) *tab {
 	h.Helper()
-	h.sibyl("user", "revoke", "local")
-	h.sibyl("user", "add", "local", "--scope", "read")
+	h.revokes()
+	h.admits(h.user, user.Read)
 	p := h.tab(width)
-	p.do("opening the page to read", chromedp.Navigate(h.signIn("local")), chromedp.WaitVisible("nav"))
+	p.do("opening the page to read", chromedp.Navigate(h.signIn(h.user)), chromedp.WaitVisible("nav"))
 	return p
 }
 

@@ -15,6 +15,7 @@ import (
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/server/user"
 )
 
 // asked has a question answered and opens why, at its details.
@@ -58,7 +59,7 @@ func row(p *tab, word string) {
 }
 
 func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
-	p := open(t, "").visit(1400)
+	p := open(t).visit(1400)
 	asked(p, "How is a lease acquired?")
 	row(p, "Search")
 	p.sees("Rule")
@@ -77,7 +78,7 @@ func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
 }
 
 func TestTreeShowsWhichNodesActInAStep(t *testing.T) {
-	p := open(t, "").visit(1400)
+	p := open(t).visit(1400)
 	asked(p, "How is a lease acquired?")
 	p.press("Tree")
 	p.until("nodes that act", `document.querySelector(".outline li.acts")`)
@@ -123,8 +124,8 @@ func manyEvents(t *testing.T) string {
 }
 
 func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
-	onOneStore(t)
-	p := open(t, "trees: "+manyEvents(t)+"\n").visit(1400)
+	long(t)
+	p := openWith(t, "trees: "+manyEvents(t)+"\n").visit(1400)
 	p.says("How is a lease acquired?")
 	run := p.run("done")
 	took := func(what, act, shown string) {
@@ -188,7 +189,7 @@ func slowModel(t *testing.T) (settings string, answer func()) {
 
 func TestRunThatGoesOnIsWatchedToItsEnd(t *testing.T) {
 	settings, answer := slowModel(t)
-	p := open(t, settings).visit(1400)
+	p := openWith(t, settings).visit(1400)
 	p.says("Who holds a lease?")
 	p.explains(p.run("running"), "tree")
 	p.sees("This run goes on.")
@@ -216,7 +217,7 @@ func (p *tab) edits(from, to string) {
 }
 
 func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
-	p := open(t, "").visit(1400)
+	p := open(t).visit(1400)
 	asked(p, "How is a lease acquired?")
 	p.press("What if?")
 	p.press("The whole tree (XML)")
@@ -236,11 +237,12 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 }
 
 func TestWhoMayOnlyReadComparesToo(t *testing.T) {
-	h := open(t, "")
-	h.sibyl("user", "add", "guest", "--scope", "read")
-	h.sibyl("ask", "--user", "guest", "--in", "code", "How is a lease acquired?")
+	h := open(t)
+	reads := h.user + "-reads"
+	h.admits(reads, user.Read)
+	h.sibyl("ask", "--user", reads, "--in", "code", "How is a lease acquired?")
 	p := h.tab(360)
-	p.do("opening the page", chromedp.Navigate(h.signIn("guest")), chromedp.WaitVisible("nav"))
+	p.do("opening the page", chromedp.Navigate(h.signIn(reads)), chromedp.WaitVisible("nav"))
 	p.explains(p.run("done"), "compare")
 	p.press("The whole tree (XML)")
 	p.press("Take this run’s tree")

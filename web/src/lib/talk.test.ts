@@ -1,6 +1,11 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { Form } from "./api";
-import { Talk } from "./talk.svelte";
+import { live } from "./live.svelte";
+import { saidHere, sayTo, Talk } from "./talk.svelte";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
 
 const row = (id: string, records: number, status: Form<"Run">["status"] = "running") =>
   ({ id, records, status, session_id: "s", state: status }) as unknown as Form<"Run">;
@@ -27,4 +32,71 @@ test("what was fetched later than it was told counts, and a run that began since
     ["a", 9, "done"],
     ["c", 1, "running"],
   ]);
+});
+
+/** Has the stream of the page tell of events. */
+function streaming() {
+  const hear = new Map<string, (e: unknown) => void>();
+  vi.stubGlobal("EventSource", class {
+    addEventListener = (name: string, told: (e: unknown) => void) => void hear.set(name, told);
+    close() {}
+  });
+  live.stream.start();
+  return (name: string, data: unknown) => hear.get(name)!({ data: JSON.stringify(data), lastEventId: "" });
+}
+
+test("a run that stopped before the page knew that it was its own is shown so", async () => {
+  vi.useFakeTimers();
+  const tell = streaming();
+  let now = { ...row("a", 2), state: "running" } as Form<"Run">;
+  vi.stubGlobal("fetch", () => Promise.resolve(new Response(JSON.stringify(now))));
+  const talk = new Talk("s");
+  const unheard = talk.follow();
+  tell("record", { run: "a", kind: "suspend", data: {}, lines: [] });
+  talk.take(now); // it was fetched when it still went on
+  await vi.advanceTimersByTimeAsync(300); // whoever drove it has not let it go yet
+  expect(talk.rows[0]!.state).toBe("running");
+  now = { ...row("a", 3), state: "suspended" } as Form<"Run">;
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(talk.rows[0]!.state).toBe("suspended");
+  unheard();
+  vi.useRealTimers();
+});
+
+test("runs of another session, and companions, are not of the conversation; one that was removed goes", () => {
+  const talk = new Talk("s");
+  talk.take({ ...row("a", 1), session_id: "other" } as Form<"Run">);
+  talk.take({ ...row("b", 1), companion: true } as Form<"Run">);
+  talk.take(row("c", 1));
+  expect(talk.rows.map((r) => r.id)).toEqual(["c"]);
+  talk.take({ ...row("c", 1), state: "removed" } as unknown as Form<"Run">);
+  expect(talk.rows).toEqual([]);
+});
+
+test("earlier runs stand before the others, each once, and are fetched once however often they are asked for", async () => {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (path: string) => {
+    asked.push(path);
+    const runs = path.includes("after=") ? [row("c", 1, "done"), row("b", 1, "done"), row("a", 1, "done")] : [row("d", 1, "done"), row("c", 1, "done")];
+    return Response.json({ runs, ...(path.includes("after=") ? {} : { next: "c" }) });
+  });
+  const talk = new Talk("s");
+  await talk.load(new AbortController().signal);
+  expect([talk.rows.map((r) => r.id), talk.earlier]).toEqual([["c", "d"], "c"]);
+  await Promise.all([talk.loadEarlier(), talk.loadEarlier()]);
+  expect([talk.rows.map((r) => r.id), talk.earlier, asked.length]).toEqual([["a", "b", "c", "d"], "", 2]);
+});
+
+test("what is said carries what it replaces and the session, and is remembered with its files", async () => {
+  let body: unknown;
+  let key = "";
+  vi.stubGlobal("fetch", async (_: string, init: RequestInit) => {
+    [body, key] = [JSON.parse(String(init.body)), new Headers(init.headers).get("Idempotency-Key") ?? ""];
+    return Response.json({ run: "r9", session: "s" });
+  });
+  await sayTo({ assistant: "oracle", session: "s", words: "And?", options: {}, replaces: "r1", files: ["a.txt"] }, "k1");
+  expect([body, key]).toEqual([{ assistant: "oracle", words: "And?", options: {}, session: "s", replaces: "r1" }, "k1"]);
+  expect(saidHere["r9"]).toMatchObject({ words: "And?", files: ["a.txt"] });
+  await sayTo({ assistant: "oracle", session: "", words: "And?", options: {}, replaces: "", files: [] }, "k2");
+  expect(body).toEqual({ assistant: "oracle", words: "And?", options: {} });
 });
