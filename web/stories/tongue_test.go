@@ -104,11 +104,23 @@ func wordsOfThePage() (map[string][3]string, error) {
 				}
 				texts = append(texts, text)
 			}
-			if english, ofServer := sentences[key]; ofServer {
-				texts = []string{english, texts[0], texts[1]}
-			}
 			keyed[key] = [3]string(texts)
 		}
+	}
+	catalogues := map[string]map[string]string{}
+	for _, language := range []string{"de", "pt"} {
+		source, err := os.ReadFile("../src/words/sentences/" + language + ".json")
+		if err == nil {
+			var catalogue map[string]string
+			err = json.Unmarshal(source, &catalogue)
+			catalogues[language] = catalogue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	for code, english := range sentences {
+		keyed[code] = [3]string{english, catalogues["de"][code], catalogues["pt"][code]}
 	}
 	return keyed, nil
 }
