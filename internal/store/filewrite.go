@@ -70,16 +70,18 @@ func (f *file) lead(first *fileWrite, since time.Time) {
 	if first.err = f.retryWhileBusy(first.ctx, since, begin); first.err != nil {
 		return
 	}
-	all := []*fileWrite{first}
+	f.perform(conn, append([]*fileWrite{first}, f.takeWaiting()...))
+}
+
+// takeWaiting returns the writes that wait, in the order in which they came.
+func (f *file) takeWaiting() (all []*fileWrite) {
 	for {
 		select {
 		case w := <-f.waiting:
 			all = append(all, w)
-			continue
 		default:
+			return all
 		}
-		f.perform(conn, all)
-		return
 	}
 }
 
@@ -109,8 +111,8 @@ func (f *file) perform(conn *sql.Conn, all []*fileWrite) {
 	end = nil
 }
 
-// try performs a write. If it fails, it is undone, and reported is whether the whole transaction is undone or has to
-// be: it is if the write has it for itself, since a savepoint would only cost time.
+// try performs a write. If that fails, the write is undone, unless undone is true: then the whole transaction was
+// undone, or has to be. A write that shares its transaction with no other has no savepoint, which would cost time.
 func (f *file) try(conn *sql.Conn, w *fileWrite, shared bool) (undone bool, err error) {
 	if err := w.ctx.Err(); err != nil {
 		return !shared, err
