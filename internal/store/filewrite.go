@@ -20,14 +20,14 @@ var errUndone = errors.New("undone with the transaction")
 
 // runWrite implements dialect. Writes that wait together share a transaction, and so a sync:
 //
-//   - A caller that nobody keeps from it takes the turn and begins a transaction. It performs its own write, then those
-//     of all who wait by then, in the order in which they came, commits, and gives the turn away. So a write alone waits
-//     for nobody, and there is no goroutine that would have to be ended: Close waits for the callers.
+//   - A caller whom nobody keeps from it takes the turn and begins a transaction. It performs its own write, then those
+//     of all who wait by then, in the order in which they came. It commits, and gives the turn away. So a write alone
+//     waits for nobody, and there is no goroutine that would have to be ended: Close waits for the callers.
 //   - A write that fails is undone to its savepoint, and fails alone. If SQLite has undone the whole transaction with
 //     it, which it may do when the disk is full, the others are performed again in another one.
 //   - The error of a commit is that of all its writes.
-//   - If the context of a caller ends before its write is performed, nothing is written, and the error is the context's.
-//     Later, the context interrupts nothing, and the caller is told what came of its write.
+//   - If the context of a caller ends before its write is performed, nothing is written, and the error is the
+//     context's. Later, the context interrupts nothing, and the caller is told what came of its write.
 func (f *file) runWrite(ctx context.Context, do func(*tx) error) error {
 	if f.readOnly != nil {
 		return f.readOnly
