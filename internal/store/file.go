@@ -13,8 +13,6 @@ import (
 	"syscall"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
-
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 )
@@ -34,7 +32,8 @@ const (
 
 // file is an SQLite file.
 //
-//   - One connection writes. A few others read, and never wait for it.
+//   - One connection writes; each of its transactions performs all writes that wait. A few others read, and never wait
+//     for it.
 //   - After the file was removed or replaced, every write fails with journal.ErrUnreachable, since its data would be
 //     lost.
 //   - A file without write permission is opened read-only.
@@ -49,7 +48,9 @@ type file struct {
 	info     os.FileInfo // of the file when it was opened
 	writer   *sql.DB     // one connection
 	readers  *sql.DB
-	readOnly error // why nothing can be written
+	turn     chan struct{}   // holds a token while somebody writes
+	waiting  chan *fileWrite // has no room: who sends waits until a transaction takes the write
+	readOnly error           // why nothing can be written
 }
 
 // FileOption changes how OpenFile opens a file.
@@ -94,7 +95,7 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 		_ = f.closeAll() // what failed before it is told
 		return nil, f.lostError()
 	}
-	if f.readers, err = openPool(f.dsn("query_only(1)"), mostReaders); err != nil {
+	if f.readers, err = f.openPool(f.dsn("query_only(1)"), mostReaders); err != nil {
 		return nil, err
 	}
 	return f.db(), nil
@@ -118,7 +119,8 @@ func newFile(path string, opts []FileOption) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
-	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: sqliteWords()}
+	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: sqliteWords(),
+		turn: make(chan struct{}, 1), waiting: make(chan *fileWrite)}
 	for _, opt := range opts {
 		opt(f)
 	}
@@ -126,17 +128,6 @@ func newFile(path string, opts []FileOption) (*file, error) {
 }
 
 func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
-
-// openPool returns a pool of at most n connections, which stay open.
-func openPool(dsn string, n int) (*sql.DB, error) {
-	pool, err := sql.Open("sqlite", dsn)
-	if err != nil {
-		return nil, err
-	}
-	pool.SetMaxOpenConns(n)
-	pool.SetMaxIdleConns(n)
-	return pool, nil
-}
 
 // createFile makes an empty file with mode 0600, and its folder, unless they exist: SQLite would use the umask. It does
 // not open an existing file, since closing it again would drop the locks that this process has on it.
@@ -185,7 +176,7 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.writer, err = openPool(f.dsn(), 1); err != nil {
+	if f.writer, err = f.openPool(f.dsn(), 1); err != nil {
 		return err
 	}
 	var version int64
@@ -200,7 +191,7 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 		return err
 	}
 	// Other processes may migrate too: one does, and the others find it done when they read the version again.
-	return f.inTransaction(ctx, func(t *tx) error {
+	return f.write(ctx, func(t *tx) error {
 		if err := readVersion(t); err != nil {
 			return err
 		}
@@ -259,7 +250,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
-	if f.readers, err = openPool(dsn, mostReaders); err != nil {
+	if f.readers, err = f.openPool(dsn, mostReaders); err != nil {
 		return err
 	}
 	err = f.readIn(ctx, f.readers, func(t *tx) error {

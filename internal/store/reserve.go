@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"os"
 	"syscall"
 
@@ -39,4 +40,7 @@ func (f *file) wantsReserve() bool {
 }
 
 // spendReserve implements dialect. It removes the reserve file.
-func (f *file) spendReserve() (spent bool) { return os.Remove(f.reserveName()) == nil }
+func (f *file) spendReserve() bool {
+	err := os.Remove(f.reserveName())
+	return err == nil || errors.Is(err, os.ErrNotExist)
+}

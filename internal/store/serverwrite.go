@@ -72,13 +72,23 @@ func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 		ctx, cancel := t.bounded()
 		defer cancel()
 		batch := &pgx.Batch{}
+		var taken error // kept from the driver, which would have the batch's statements prepared again after an error
 		for _, one := range all {
 			queued := batch.Queue(one.text, one.args...)
 			if one.take != nil {
-				queued.Query(func(rows pgx.Rows) error { return one.take(rows) })
+				queued.Query(func(rows pgx.Rows) error {
+					if taken == nil {
+						taken = one.take(rows)
+					}
+					return nil
+				})
 			}
 		}
-		if err := conn.SendBatch(ctx, batch).Close(); err != nil {
+		err := conn.SendBatch(ctx, batch).Close()
+		if err == nil {
+			err = taken
+		}
+		if err != nil {
 			return &failure{err: err, lost: conn.Conn().IsClosed()}
 		}
 		return nil

@@ -61,7 +61,8 @@ type dialect interface {
 	// reserve reserves room for the records of running runs in case the disk fills up. It returns journal.ErrFull if
 	// there is none.
 	reserve() error
-	// spendReserve frees the reserved room, and reports whether there was any.
+	// spendReserve frees the reserved room. It reports whether a write may find room now: also if the room was freed
+	// before, since writes that share a transaction find the disk full together.
 	spendReserve() bool
 	// announce queues a notification of listeners about a run. It does nothing for a file.
 	announce(run journal.Key)

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"sibyl/internal/journal"
@@ -26,6 +29,60 @@ var sharedTests = map[string]func(one, two *suite){
 		one.ok(one.db.Close())
 		two.same("what is kept", two.rows(), want)
 		two.fails(journal.ErrEnded, two.appendTo("ended", 2, 1))
+	},
+	"CloseWaitsForAWriteThatIsBeingDone": func(one, two *suite) {
+		one.begin("s", "r", 1)
+		held, free := make(chan struct{}), make(chan struct{})
+		written, closed := make(chan error), make(chan error)
+		go func() {
+			var once sync.Once
+			written <- one.db.write(one.ctx, func(t *tx) error {
+				once.Do(func() { close(held) })
+				<-free
+				t.appendRecords(ada, "r", recordsFrom(1, 1))
+				return nil
+			})
+		}()
+		<-held
+		go func() { closed <- one.db.Close() }()
+		closing(one.db)
+		close(free)
+		one.ok(errors.Join(<-written, <-closed))
+		two.same("records", two.records("r"), recordsFrom(0, 2))
+	},
+	"WritersAtOnceFailByThemselvesAndAreToldWhatCameOfTheirWrites": func(one, two *suite) {
+		const writers = 12
+		for i := range writers {
+			one.begin(fmt.Sprint("s", i), fmt.Sprint("r", i), 1)
+		}
+		errs := together(writers, func(i int) error {
+			by, run := []*suite{one, two}[i%2], fmt.Sprint("r", i)
+			switch i % 3 {
+			case 0:
+				return by.appendTo(run, 2, 1) // before its turn
+			case 1:
+				ctx, cancel := context.WithCancel(by.ctx)
+				defer cancel()
+				go cancel()
+				return by.db.Append(ctx, ada, run, recordsFrom(1, 1), nil)
+			}
+			return by.appendTo(run, 1, 1)
+		})
+		for i, err := range errs {
+			want := 2
+			switch {
+			case i%3 == 0:
+				one.fails(journal.ErrConflict, err)
+				want = 1
+			case i%3 == 1 && err != nil:
+				one.fails(context.Canceled, err)
+				want = 1
+			default:
+				one.ok(err)
+			}
+			one.same("records of a writer", len(one.records(fmt.Sprint("r", i))), want)
+		}
+		sound(one.T, one.db)
 	},
 	"OfWritersOnTwoHandlesOneGetsEachNumber": func(one, two *suite) {
 		one.begin("s", "r", 1)
