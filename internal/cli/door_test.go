@@ -99,19 +99,6 @@ func TestPlainWishesAreOfferedToTasksAlone(t *testing.T) {
 	}
 }
 
-func TestTasksAskInTheConversationAndTakeTheAnswer(t *testing.T) {
-	talk := newTalker(t)
-	_, session := talk.asks(t, conversation.Asked{Of: taskchat.Name, Words: "add milk"})
-	res, again := talk.asks(t, conversation.Asked{Of: taskchat.Name, Session: session, Words: "delete milk"})
-	if !res.Asks || again != session {
-		t.Errorf("%+v in %s", res.Shown, again)
-	}
-	if res, _ := talk.asks(t, conversation.Asked{Of: taskchat.Name, Session: session, Words: "yes"}); res.Asks ||
-		!strings.Contains(res.Answer, "deleted 'milk'") {
-		t.Errorf("%+v", res.Shown)
-	}
-}
-
 func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 	talk := newTalker(t)
 	var sessions []string
@@ -161,26 +148,5 @@ func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 	if _, again := talk.asks(t, conversation.Asked{Of: "inquiry", Session: session, Words: `--witness="` + papers +
 		`" It was rust`, Flagged: true}); again == "" {
 		t.Error("a second one begins no session")
-	}
-}
-
-func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.T) {
-	talk := newTalker(t)
-	code := t.TempDir()
-	write(t, filepath.Join(code, "lease.go"),
-		"package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n")
-	with := conversation.With{Model: "offline:rules", Code: code}
-	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name,
-		Words: "Who takes over the lease of a dead process?", With: with})
-	if !strings.Contains(res.Answer, "lease.go:") || !strings.Contains(strings.Join(res.Notes, ""),
-		"found 1 place; searched the code, read 1 place; ") {
-		t.Errorf("%+v", res.Shown)
-	}
-	if last, err := talk.Last(t.Context(), session); err != nil || last.Answer != res.Answer {
-		t.Errorf("%+v, %v", last, err)
-	}
-	with.Model = "nobody:knows"
-	if _, err := talk.Start(t.Context(), conversation.Asked{Of: oracle.Name, Words: "Why?", With: with}); err == nil {
-		t.Error("the model of the conversation is not asked for")
 	}
 }

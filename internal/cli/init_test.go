@@ -85,40 +85,8 @@ func told(screen string) string {
 	return "\nWhich " + after
 }
 
-const modelQuestion = `
-Which model should answer?
-  1  ollama:llama3.1:8b
-  2  ollama:qwen3:4b
-Number or name (or openai, anthropic or gemini, if you have a key) [1]: `
-
 // testLine tells what the test of a model showed, however long it took.
 var testLine = regexp.MustCompile(`answered in [0-9]\.[0-9] s`)
-
-func TestInitTakesWhatIsFoundWithEnterAlone(t *testing.T) {
-	home := newHome(t)
-	code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "nomic-embed-text", "qwen3:4b"), "\n\n\n")
-	want := modelQuestion + `ok  test          ollama:llama3.1:8b answered in N.N s and calls tools: it can
-                  search your code, your notes and the web
-
-Which folder has your notes?
-  1  HOME/texts/notes
-Number or path, - for none [1]: 
-For ~/.config/sibyl/config.yaml:
-  model: ollama:llama3.1:8b
-  vault: HOME/texts/notes
-Write this? [Y/n] Written. Try it: sibyl ask "How are errors handled here?"
-`
-	if diff := cmp.Diff(want, told(screen)); code != ExitAnswered || diff != "" {
-		t.Errorf("exit %d: %s", code, diff)
-	}
-	if !strings.Contains(screen, "ok  ollama        2 models\n") ||
-		!strings.Contains(screen, "--  anthropic     not set up\n") {
-		t.Error(screen)
-	}
-	if got := settingsIn(t, home); got != "model: ollama:llama3.1:8b\nvault: HOME/texts/notes\n" {
-		t.Error(got)
-	}
-}
 
 func TestInitIsReadAtEveryWidth(t *testing.T) {
 	t.Setenv("PATH", "") // git is found, or not, as the machine has it
@@ -242,32 +210,5 @@ func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
 	}
 	if got := settingsIn(t, home); !strings.Contains(got, "\nmodel: work:big-22\n") {
 		t.Error(got)
-	}
-}
-
-func TestInitWithoutATerminalAsksNothing(t *testing.T) {
-	home := newHome(t)
-	ollama := []string{"OLLAMA_HOST=" + ollamaWith(t, "llama3.1:8b", "qwen3:4b")}
-	for _, c := range []struct {
-		args []string
-		code int
-		says string
-		want string
-	}{
-		{[]string{"init"}, ExitUsage, "use --yes, and say what you want", ""},
-		{[]string{"init", "--yes", "--model", "ollama:gone"}, ExitUsage,
-			"--model ollama:gone: ollama has no model gone", ""},
-		{[]string{"init", "--yes", "--model", "openai:big"}, ExitUsage,
-			"openai can't be used: not set up: set OPENAI_API_KEY", ""},
-		{[]string{"init", "--yes", "--vault", filepath.Join(home, "nowhere")}, ExitUsage, "there is no folder", ""},
-		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
-		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
-		{[]string{"init", "--yes", "-m", "ollama:qwen3:4b", "--vault", home + "/mixed"}, ExitAnswered, "",
-			"model: ollama:qwen3:4b\nvault: HOME/mixed\n"},
-	} {
-		code, out, errs := sibyl(t, home, Streams{}, ollama, c.args...)
-		if got := settingsIn(t, home); code != c.code || !strings.Contains(errs, c.says) || got != c.want {
-			t.Errorf("%q: exit %d, settings %q: %s%s", c.args, code, got, out, errs)
-		}
 	}
 }
