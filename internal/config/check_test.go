@@ -105,27 +105,6 @@ providers:
 	}
 }
 
-func TestWhatNobodyNamesBreaksNoRule(t *testing.T) {
-	for name, c := range map[string]struct {
-		file    string
-		environ []string
-	}{
-		"nothing at all":          {},
-		"a file without models":   {file: "max_turns: 3\n"},
-		"keys in the environment": {environ: goodKeys()},
-		"a local model":           {file: "model: ollama:llama2\n"},
-		"the rules":               {file: "model: offline:rules\n"},
-		"one vendor":              {file: "providers: {openai: {model: gpt-4o}}\n", environ: goodKeys()[:1]},
-		"an endpoint on this machine": {
-			file: "model: studio\nproviders: {studio: {base_url: 'http://localhost:1234/v1'}}\n"},
-		"waits nobody set": {file: "model: ollama:llama2\ntimeouts: {web: 5s}\n"},
-	} {
-		if found, _ := checked(t, c.file, c.environ...); !found.OK {
-			t.Errorf("%s: broken are %v: %+v", name, broken(found), found.Rules)
-		}
-	}
-}
-
 func TestAKeyThatACommandOrTheStoreGivesIsMeasured(t *testing.T) {
 	s := newSetup(t, "model: work:big\nproviders: {work: {base_url: 'https://llm.test/v1', key_command: [pass, "+
 		"work]}}\n")

@@ -12,8 +12,8 @@ import (
 func TestWrongSettingsAreRefused(t *testing.T) {
 	const key = "sk-Zq8vT2nB7yH4mK9w1xR5c3"
 	fill := strings.NewReplacer("{gateway}", gateway, "{key-like}", "sk-proj-"+strings.Repeat("c4n4ry", 8), "{canary}",
-		canary, "{key}", key, "{19 characters}", longKey[:19])
-	known := []string{"with", "good file", "change", "set", "->", "=>", "breaks"}
+		canary, "{key}", key, "{long key}", longKey, "{19 characters}", longKey[:19])
+	known := []string{"with", "good file", "change", "set", "->", "=>", "breaks", "keeps all rules"}
 	texttest.Play(t, known, func(t *testing.T, lines []texttest.Line) {
 		var file, environ, set []string
 		for _, l := range lines {
@@ -33,6 +33,10 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 				file[0] = strings.Replace(file[0], old, strings.TrimSpace(changed), 1)
 			case "set":
 				set = strings.Fields(rest)
+			case "keeps all rules":
+				if found, _ := checked(t, strings.Join(file, "\n"), environ...); !found.OK {
+					t.Errorf("line %d: broken are %v: %+v", l.At, broken(found), found.Rules)
+				}
 			case "breaks":
 				breaks(t, l, strings.Join(file, "\n"), environ)
 			default:
@@ -55,8 +59,9 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 				}
 			}
 		}
-		if last := lines[len(lines)-1].Words; last != "->" && last != "=>" && last != "breaks" {
-			t.Error("nothing is said of the error")
+		if last := lines[len(lines)-1].Words; last != "->" && last != "=>" && last != "breaks" &&
+			last != "keeps all rules" {
+			t.Error("nothing is said in the end")
 		}
 	})
 }
