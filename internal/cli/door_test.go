@@ -150,3 +150,24 @@ func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 		t.Error("a second one begins no session")
 	}
 }
+
+func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.T) {
+	talk := newTalker(t)
+	code := t.TempDir()
+	write(t, filepath.Join(code, "lease.go"),
+		"package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n")
+	with := conversation.With{Model: "offline:rules", Code: code}
+	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name,
+		Words: "Who takes over the lease of a dead process?", With: with})
+	if !strings.Contains(res.Answer, "lease.go:") || !strings.Contains(strings.Join(res.Notes, ""),
+		"found 1 place; searched the code, read 1 place; ") {
+		t.Errorf("%+v", res.Shown)
+	}
+	if last, err := talk.Last(t.Context(), session); err != nil || last.Answer != res.Answer {
+		t.Errorf("%+v, %v", last, err)
+	}
+	with.Model = "nobody:knows"
+	if _, err := talk.Start(t.Context(), conversation.Asked{Of: oracle.Name, Words: "Why?", With: with}); err == nil {
+		t.Error("the model of the conversation is not asked for")
+	}
+}

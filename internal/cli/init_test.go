@@ -212,3 +212,30 @@ func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestInitWithoutATerminalAsksNothing(t *testing.T) {
+	home := newHome(t)
+	ollama := []string{"OLLAMA_HOST=" + ollamaWith(t, "llama3.1:8b", "qwen3:4b")}
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+		want string
+	}{
+		{[]string{"init"}, ExitUsage, "use --yes, and say what you want", ""},
+		{[]string{"init", "--yes", "--model", "ollama:gone"}, ExitUsage,
+			"--model ollama:gone: ollama has no model gone", ""},
+		{[]string{"init", "--yes", "--model", "openai:big"}, ExitUsage,
+			"openai can't be used: not set up: set OPENAI_API_KEY", ""},
+		{[]string{"init", "--yes", "--vault", filepath.Join(home, "nowhere")}, ExitUsage, "there is no folder", ""},
+		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
+		{[]string{"init", "--yes"}, ExitAnswered, "", "model: ollama:llama3.1:8b\n"},
+		{[]string{"init", "--yes", "-m", "ollama:qwen3:4b", "--vault", home + "/mixed"}, ExitAnswered, "",
+			"model: ollama:qwen3:4b\nvault: HOME/mixed\n"},
+	} {
+		code, out, errs := sibyl(t, home, Streams{}, ollama, c.args...)
+		if got := settingsIn(t, home); code != c.code || !strings.Contains(errs, c.says) || got != c.want {
+			t.Errorf("%q: exit %d, settings %q: %s%s", c.args, code, got, out, errs)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"sibyl/internal/journal"
@@ -362,6 +363,19 @@ func TestOnlyWhatIsThereIsAdvertised(t *testing.T) {
 		raw, err := json.Marshal(newHouse(t).connect("ada", revision, nil).session.InitializeResult().Capabilities)
 		if err != nil || string(raw) != `{"tools":{}}` {
 			t.Errorf("%s: capabilities are %s, %v", revision, raw, err)
+		}
+	}
+}
+
+func TestWhatIsNotThereIsNotAnswered(t *testing.T) {
+	for _, revision := range []string{older, newer} {
+		s := newHouse(t).connect("ada", revision, nil).session
+		_, prompts := s.ListPrompts(t.Context(), nil)
+		_, resources := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "file:///etc/passwd"})
+		for what, err := range map[string]error{"prompts": prompts, "resources": resources} {
+			if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != jsonrpc.CodeMethodNotFound {
+				t.Errorf("%s: asked for %s: %v", revision, what, err)
+			}
 		}
 	}
 }
