@@ -216,19 +216,3 @@ func TestDeclineLeavesAConversationThatWaitsForNoYes(t *testing.T) {
 	h.refused("a message whose conversation is gone", question{method: http.MethodPost, path: "/api/chat",
 		body: map[string]any{"message": "show my tasks", "conversation_id": first.ConversationID}}, 409, "consumed")
 }
-
-func TestDeclineOfARunThatGoesOnChangesNothing(t *testing.T) {
-	h := withTasks(t).open()
-	release := h.holds("bob")
-	defer release()
-	begun := h.begin(adasToken, "Tea?")
-	h.get(question{method: http.MethodPost, path: "/api/runs/" + begun.Run + "/decline"}, nil)
-}
-
-func TestKeyOfAnotherAssistantIsRefused(t *testing.T) {
-	h := withTasks(t).open()
-	key := map[string]string{"Idempotency-Key": "k"}
-	h.get(question{method: http.MethodPost, path: "/api/runs", body: asking("Tea?"), header: key}, nil)
-	h.refused("the key of a question", question{method: http.MethodPost, path: "/api/chat",
-		body: map[string]any{"message": "add Apples"}, header: key}, 409, "key_used")
-}

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/api"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
@@ -171,26 +170,6 @@ func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 	}
 	if after := h.get(question{path: councils + "/" + s.ID}, nil).body; string(after) != string(before) {
 		t.Errorf("it was\n%s\nand is\n%s", before, after)
-	}
-}
-
-func TestListOfCouncilSessionsGoesOnBehindASession(t *testing.T) {
-	h := withCouncil(t).open()
-	var want, got []string
-	for range 3 {
-		want = append([]string{h.sitting("").ID}, want...)
-	}
-	for after := ""; len(got) == 0 || after != ""; {
-		var part api.CouncilSessions
-		h.get(question{path: councils + "?limit=1&after=" + after}, &part)
-		for _, one := range part.Sessions {
-			got = append(got, one.ID)
-		}
-		after = part.Next
-	}
-	same(t, "the sessions, one by one", got, want)
-	for _, wrong := range []string{"x", want[0][:10], want[0] + "_01", strings.Repeat("x", 20), "2025-13-20_10-30-00"} {
-		h.refused("behind "+wrong, question{path: councils + "?after=" + wrong}, 400, "invalid_request")
 	}
 }
 

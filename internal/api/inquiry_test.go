@@ -3,14 +3,12 @@ package api_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -92,57 +90,6 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 		!strings.Contains(sum.HTML, "<p>") {
 		t.Errorf("the summary is %+v", sum)
 	}
-}
-
-func TestInquiryThatGoesOnIsToldAndStopped(t *testing.T) {
-	h, _ := withInquiry(t)
-	asked, release := h.silentFrom(2)
-	defer release()
-	h.open()
-	var begun api.InquiryBegun
-	h.get(inquires("", "once"), &begun)
-	h.comes("the second question", asked)
-	at := inquiries + "/" + begun.ID
-	var s record.Session
-	h.get(question{path: at, token: adasReader}, &s)
-	if s.ID != begun.ID || s.Status != record.Running || len(s.Pairs) != 1 || s.EndTime != nil || s.Audit() != nil ||
-		len(s.Validate()) > 0 {
-		t.Errorf("while it goes on: %+v; %v", s, s.Validate())
-	}
-	h.refused("its summary", question{path: at + "/summary"}, 404, "no_audit")
-	var all api.Inquiries
-	if h.get(question{path: inquiries}, &all); len(all.Inquiries) != 1 || all.Inquiries[0].ID != begun.ID ||
-		all.Inquiries[0].Status != record.Running || all.Inquiries[0].ConsistencyScore != nil {
-		t.Errorf("while it goes on the list is %+v", all)
-	}
-	if a := h.refused("a second one", inquires("", "another"), 409, "inquiry_goes_on"); a.problem().Run != begun.Run {
-		t.Errorf("a second one is refused with %s", a.body)
-	}
-	var again api.InquiryBegun
-	if h.get(inquires("", "once"), &again); again.ID != begun.ID || again.Run != begun.Run {
-		t.Errorf("sent again it began %+v, not %+v", again, begun)
-	}
-	var hers api.InquiryBegun
-	if h.get(inquires(evesToken, "once"), &hers); hers.Run == begun.Run {
-		t.Error("eve has ada's")
-	}
-	h.refused("stopped by who may only read", question{method: "POST", path: at + "/stop", token: adasReader}, 403,
-		"scope")
-	var stopped api.InquiryBegun
-	if a := h.get(question{method: "POST", path: at + "/stop"}, &stopped); a.status != http.StatusAccepted ||
-		stopped.ID != begun.ID || stopped.Run != begun.Run {
-		t.Errorf("stopped with %d %+v", a.status, stopped)
-	}
-	h.over(begun.Run)
-	whole := h.get(question{path: at}, &s)
-	if s.Status != record.Failed || s.EndReason != record.Stopped || len(s.Pairs) != 1 || s.ProvisionalAudit == nil {
-		t.Errorf("stopped, it is %s", whole.body)
-	}
-	if kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s))); err != nil ||
-		string(kept) != string(whole.body) {
-		t.Errorf("its file is %s; %v", kept, err)
-	}
-	h.refused("stopped again", question{method: "POST", path: at + "/stop"}, 409, "ended")
 }
 
 // aboutInquiry are requests of every route that names an inquiry.
@@ -279,20 +226,4 @@ func outcomes(r record.Report) map[string]record.Outcome {
 		all[c.Name] = c.Outcome
 	}
 	return all
-}
-
-func TestEvidenceThatTricklesIsEnded(t *testing.T) {
-	h, _ := withInquiry(t)
-	h.config.Limits.Read = 20 * time.Millisecond
-	h.open()
-	conn := h.dial()
-	if _, err := fmt.Fprintf(conn,
-		"POST %s/verify HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: "+
-			"text/html\r\nContent-Length: 100\r\n\r\n<", inquiries, h.addr, adasToken); err != nil {
-		t.Fatal(err)
-	}
-	if got := h.ends("a page that trickles", conn); !strings.Contains(got, " 408 ") ||
-		!strings.Contains(got, `"slow_body"`) {
-		t.Errorf("answered with %s", got)
-	}
 }

@@ -296,19 +296,3 @@ func TestWhatStandsBeforeTheAPINamesRequestsAndLearnsTheirRoutes(t *testing.T) {
 	}
 	h.log.waitFor(t, `"request_id":"named-before"`)
 }
-
-func TestPropertyOrParameterThatARouteDoesNotTakeIsAnsweredWithThoseItTakes(t *testing.T) {
-	h := newHouse(t).open()
-	for want, q := range map[string]question{
-		"which takes: description, title.": {method: "POST", path: "/api/tasks", body: map[string]string{"title": "Tea",
-			"hunter2": "monday"}},
-		"which takes: title.": {method: "PATCH", path: "/api/sessions/none", body: map[string]string{"title": "Tea",
-			"hunter2": "Tea"}},
-		"which takes none.": {path: "/api/me?hunter2=1"},
-	} {
-		a := h.refused(want, q, 400, "invalid_request")
-		if !strings.Contains(a.problem().Detail, want) || strings.Contains(string(a.body), "hunter2") {
-			t.Errorf("%s; want %s", a.body, want)
-		}
-	}
-}

@@ -12,21 +12,6 @@ import (
 	"sibyl/internal/service"
 )
 
-func TestRunOutlivesTheRequestThatBeganIt(t *testing.T) {
-	h := newHouse(t).open()
-	release := h.holds("ada")
-	b := h.begin("", "Tea?") // over a connection that is closed
-	h.log.waitFor(t, b.Run)
-	live := h.engine.Live(b.Run)
-	if live == nil {
-		t.Fatal("nobody drives the run after its request")
-	}
-	release()
-	if r := h.ended("", b.Run); r.Status != journal.Done {
-		t.Errorf("it ended as %s, %s", r.Status, r.Reason)
-	}
-}
-
 func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 	for name, force := range map[string]bool{"forced": true, "cancelled": false} {
 		t.Run(name, func(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -16,33 +15,6 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
-
-// personas are so many names.
-func personas(n int) map[string]any {
-	var names []string
-	for i := range n {
-		names = append(names, fmt.Sprintf("p%d", i))
-	}
-	return map[string]any{"assistant": "panel", "words": "Tea?", "options": map[string]any{"personas": names}}
-}
-
-// answersLong has personas wait until the function is called, and then answer with so many bytes each.
-func (h *house) answersLong(n, size int) (release func()) {
-	gate := make(chan struct{})
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for i := range n {
-		h.do[fmt.Sprintf("p%d", i)] = func(ctx context.Context, _ run.Job) (any, error) {
-			select {
-			case <-gate:
-				return strings.Repeat("tea ", size/4), nil
-			case <-ctx.Done():
-				return nil, ctx.Err()
-			}
-		}
-	}
-	return sync.OnceFunc(func() { close(gate) })
-}
 
 // heavy is a run of ada that nobody drives, with records of a MiB, which a test appends.
 type heavy struct {
@@ -109,62 +81,6 @@ func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
 	answering.atMost(t, 1, "once who does not read is dropped")
 	reader.close()
 	h.quiet("in the end")
-}
-
-func TestClientThatReadsOneByteAtATimeGetsAll(t *testing.T) {
-	h := newHouse(t).open()
-	const n = 8
-	release := h.answersLong(n, 16<<10)
-	begun := h.begun(personas(n))
-	l := h.stream(question{path: "/api/runs/" + begun.Run + "/events"})
-	l.lines.Reset(oneByte{l.resp.Body})
-	release()
-	all := l.rest()
-	if len(kept(all)) < 2*n || all[len(all)-1].Event != "end" {
-		t.Errorf("%d events came; the last is %+v", len(all), all[len(all)-1])
-	}
-}
-
-// oneByte reads one byte at a time.
-type oneByte struct{ io.Reader }
-
-func (o oneByte) Read(b []byte) (int, error) { return o.Reader.Read(b[:min(1, len(b))]) }
-
-func TestManyClientsOfARunAllGetAll(t *testing.T) {
-	const clients, n = 100, 20
-	h := newHouse(t)
-	h.config.Limits.Streams = clients
-	h.open()
-	for _, path := range []string{"the run", "all runs"} {
-		release := h.answersLong(n, 2000)
-		begun := h.begun(personas(n))
-		at := "/api/runs/" + begun.Run + "/events"
-		if path != "the run" {
-			at = "/api/events"
-		}
-		var all [clients]*listening
-		for i := range all {
-			all[i] = h.stream(question{path: at})
-			all[i].until("what there is", isEvent("step"))
-		}
-		release()
-		var got [clients][]string
-		var group sync.WaitGroup
-		for i, l := range all {
-			group.Go(func() {
-				got[i] = ids(l.until("the end", isEvent("end")))
-				l.close()
-			})
-		}
-		group.Wait()
-		for i, g := range got {
-			if path == "the run" && fmt.Sprint(g) != fmt.Sprint(got[0]) || len(g) != len(got[0]) || len(g) < 3*n {
-				t.Errorf("%s: client %d got %d events: %v", path, i, len(g), g)
-			}
-		}
-		h.over(begun.Run)
-		h.quiet("after all clients are gone")
-	}
 }
 
 func TestEventsAreAsTheDescriptionSays(t *testing.T) {

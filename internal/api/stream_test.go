@@ -18,7 +18,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/api"
-	"sibyl/internal/journal"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
 )
@@ -115,18 +114,6 @@ func TestStreamIsRefusedBeforeItBegins(t *testing.T) {
 		a.header.Get("Content-Type") != "text/event-stream" {
 		t.Errorf("HEAD gives %d %v", a.status, a.header)
 	}
-}
-
-func TestStreamThatTheJournalCannotBeginIsAProblem(t *testing.T) {
-	h := newHouse(t)
-	store := &faulty{Store: h.store}
-	h.store = store
-	h.panel = h.describe("panel")
-	h.open()
-	store.fail(journal.ErrLocked)
-	h.refused("a stream of all runs", question{path: "/api/events"}, 503, "journal_locked")
-	store.fail(nil)
-	h.stream(question{path: "/api/events"}).close()
 }
 
 func TestDraftsReplaceEachOtherAndASlowClientGetsTheLast(t *testing.T) {

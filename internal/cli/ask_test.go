@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +10,6 @@ import (
 
 	"sibyl/internal/config"
 	"sibyl/internal/oracle"
-	"sibyl/internal/schema"
 )
 
 // flagsOf are the flags of a question as a person gives them, read.
@@ -48,35 +46,5 @@ func TestFlagComesBeforeTheSettingEvenIfItSaysNothingIsWanted(t *testing.T) {
 	want := oracle.Options{Model: "c:d", MaxTurns: 30, MaxTime: time.Minute, Fallback: new(false)}
 	if diff := cmp.Diff(want, o); diff != "" || err != nil {
 		t.Errorf("%v\n%s", err, diff)
-	}
-}
-
-func TestTheProjectOneStandsInIsLikelyAndNotNamed(t *testing.T) {
-	project, letters, notes := t.TempDir(), t.TempDir(), t.TempDir()
-	write(t, filepath.Join(project, "go.mod"), "")
-	for _, stand := range []string{project, letters} {
-		t.Chdir(stand)
-		f, err := flagsOf(t, "--vault", notes, "--web")
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := questionOptions(f, config.Config{MaxTurns: 30})
-		if err != nil || o.Code.Name != "" || (o.Code.Path != "") != (stand == project) ||
-			o.Vault != (schema.Folder{Name: notes, Path: notes}) {
-			t.Errorf("in %s: %+v, %v", stand, o, err)
-		}
-		if o.Project != (stand == project) {
-			t.Errorf("in %s: the folder is likely: %v", stand, o.Project)
-		}
-	}
-	for args, want := range map[string]string{"--notes": "--vault", "--in=/nowhere": "--in", "--vault=" +
-		filepath.Join(project, "go.mod"): "not a folder"} {
-		f, err := flagsOf(t, args)
-		if err == nil {
-			_, err = questionOptions(f, config.Config{MaxTurns: 30})
-		}
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", args, err)
-		}
 	}
 }

@@ -67,26 +67,3 @@ func TestStoppingAtTheQuestionDeletesNothing(t *testing.T) {
 type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-func TestStoppingAConversationAnswersNothing(t *testing.T) {
-	data := t.TempDir()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	typed, person := io.Pipe()
-	defer func() { _ = person.Close() }() // the read that is left over ends
-	lines := 0
-	stopping := readerFunc(func(p []byte) (int, error) {
-		if lines++; lines == 1 {
-			return copy(p, "add Buy milk\ndelete it\n"), nil
-		}
-		cancel(errors.New("stopped by the user"))
-		return typed.Read(p)
-	})
-	code, out, errs := atTerminal(ctx, data, stopping, "chat")
-	if code != ExitStopped || !strings.HasSuffix(out, "Please answer yes or no.\n") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered ||
-		!strings.Contains(out, "Buy milk") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-}

@@ -122,28 +122,6 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 	}
 }
 
-func TestWithoutATerminalNothingIsAskedOfIt(t *testing.T) {
-	environ := []string{"HOME=" + t.TempDir()}
-	for _, one := range []struct {
-		args []string
-		tty  bool
-		code int
-		want string
-	}{
-		{nil, false, ExitAnswered, "Commands:"},
-		{[]string{"ask"}, false, ExitUsage, "the question is empty"},
-		{[]string{"ask", "--json"}, true, ExitUsage, "what is your question?"},
-		{[]string{"no-such-command"}, true, ExitUsage, "unknown command"},
-	} {
-		var all bytes.Buffer
-		code := Main(context.Background(), Program{Build: "test"}, one.args, environ, Streams{In: strings.NewReader(""),
-			Out: &all, Err: &all, InTTY: one.tty, OutTTY: one.tty})
-		if code != one.code || !strings.Contains(all.String(), one.want) {
-			t.Errorf("%q: %d, %s", one.args, code, all.String())
-		}
-	}
-}
-
 func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

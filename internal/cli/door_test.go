@@ -99,19 +99,6 @@ func TestPlainWishesAreOfferedToTasksAlone(t *testing.T) {
 	}
 }
 
-func TestTasksAskInTheConversationAndTakeTheAnswer(t *testing.T) {
-	talk := newTalker(t)
-	_, session := talk.asks(t, conversation.Asked{Of: taskchat.Name, Words: "add milk"})
-	res, again := talk.asks(t, conversation.Asked{Of: taskchat.Name, Session: session, Words: "delete milk"})
-	if !res.Asks || again != session {
-		t.Errorf("%+v in %s", res.Shown, again)
-	}
-	if res, _ := talk.asks(t, conversation.Asked{Of: taskchat.Name, Session: session, Words: "yes"}); res.Asks ||
-		!strings.Contains(res.Answer, "deleted 'milk'") {
-		t.Errorf("%+v", res.Shown)
-	}
-}
-
 func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 	talk := newTalker(t)
 	var sessions []string

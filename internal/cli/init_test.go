@@ -85,40 +85,8 @@ func told(screen string) string {
 	return "\nWhich " + after
 }
 
-const modelQuestion = `
-Which model should answer?
-  1  ollama:llama3.1:8b
-  2  ollama:qwen3:4b
-Number or name (or openai, anthropic or gemini, if you have a key) [1]: `
-
 // testLine tells what the test of a model showed, however long it took.
 var testLine = regexp.MustCompile(`answered in [0-9]\.[0-9] s`)
-
-func TestInitTakesWhatIsFoundWithEnterAlone(t *testing.T) {
-	home := newHome(t)
-	code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "nomic-embed-text", "qwen3:4b"), "\n\n\n")
-	want := modelQuestion + `ok  test          ollama:llama3.1:8b answered in N.N s and calls tools: it can
-                  search your code, your notes and the web
-
-Which folder has your notes?
-  1  HOME/texts/notes
-Number or path, - for none [1]: 
-For ~/.config/sibyl/config.yaml:
-  model: ollama:llama3.1:8b
-  vault: HOME/texts/notes
-Write this? [Y/n] Written. Try it: sibyl ask "How are errors handled here?"
-`
-	if diff := cmp.Diff(want, told(screen)); code != ExitAnswered || diff != "" {
-		t.Errorf("exit %d: %s", code, diff)
-	}
-	if !strings.Contains(screen, "ok  ollama        2 models\n") ||
-		!strings.Contains(screen, "--  anthropic     not set up\n") {
-		t.Error(screen)
-	}
-	if got := settingsIn(t, home); got != "model: ollama:llama3.1:8b\nvault: HOME/texts/notes\n" {
-		t.Error(got)
-	}
-}
 
 func TestInitIsReadAtEveryWidth(t *testing.T) {
 	t.Setenv("PATH", "") // git is found, or not, as the machine has it

@@ -80,91 +80,6 @@ func TestAFileThatKeepsAllRulesOfTheRequirementIsFound(t *testing.T) {
 	}
 }
 
-// Each case breaks one rule of the requirement, and that one alone.
-func TestEachRuleOfTheConfigurationByName(t *testing.T) {
-	change := func(old, changed string) string {
-		if !strings.Contains(goodFile, old) {
-			t.Fatalf("%q is not in the good file", old)
-		}
-		return strings.Replace(goodFile, old, changed, 1)
-	}
-	both := goodKeys()
-	for _, c := range []struct {
-		name, rule, file string
-		environ          []string
-		where, problem   string
-	}{
-		{"no entry", "detectives", "providers: {}", nil, ":1", "names no provider"},
-		{"unknown setting of one", "detectives", change("{model: claude}", "{modell: claude}"), both, ":10",
-			"providers.anthropic.modell; did you mean"},
-		{"a kind that is not its own", "detectives", change("{model: claude}", "{kind: openai}"), both, ":10",
-			"providers.anthropic.kind is openai"},
-		{"no key", "detectives[].apiKey", goodFile, both[:1], ":10", "anthropic has no key"},
-		{"a key of 19 characters", "detectives[].apiKey", goodFile, []string{both[0], "ANTHROPIC_API_KEY=" +
-			longKey[:19]}, ":10", "has 19 characters; at least 20"},
-		{"a key that can't be read", "detectives[].apiKey", change("{model: claude}", "{key_command: [pass, claude]}"),
-			both[:1], ":10", "nobody reads keys here"},
-		{"no default among two", "detectives[].isDefault", change("model: openai:gpt-4o\n", ""), both, ":9",
-			"it is unclear which model is the default of anthropic, openai"},
-		{"a default of nobody", "detectives[].isDefault", change("model: openai:", "model: opnai:"), both, ":1",
-			`no provider "opnai"; did you mean openai?`},
-		{"a default that is no model", "detectives[].isDefault", change("model: openai:gpt-4o", "model: open ai"), both,
-			":1", "must be provider:model"},
-		{"address of the witness", "witness.baseUrl", change("host: 127.0.0.1:11434", "host: ftp://x"), both, ":3",
-			"ollama.host must be a host"},
-		{"witness without a model", "witness.model", change(`"ollama:llama2"`, "ollama"), both, ":7",
-			"a provider without a model"},
-		{"witness of nobody", "witness.model", change(`"ollama:llama2"`, "olama:x"), both, ":7",
-			"did you mean ollama?"},
-		{"witness of the rules", "witness.model", change(`"ollama:llama2"`, "offline:rules"), both, ":7",
-			"can't be a witness"},
-		{"hosted witness", "witness.model", change(`"ollama:llama2"`, "openai:gpt-4o"), both, ":7", "a hosted model"},
-		{"order without a detective", "providerFallbackOrder", change(", anthropic:claude", ""), both, ":5",
-			"no model of anthropic"},
-		{"order without the default", "providerFallbackOrder", change("openai:gpt-4o, ", ""), both, ":5",
-			"no model of openai"},
-		{"no order of two", "providerFallbackOrder", change("fallback:\n  models: [openai:gpt-4o, anthropic:claude]\n",
-			""), both, ":8", "no model of anthropic"},
-		{"order with one that nobody has", "providerFallbackOrder",
-			change("anthropic:claude]", "anthropic:claude, grok:x]"), both, ":5", `no provider "grok"`},
-		{"cloud too short", "timeouts.cloudTimeout", change("start: 15s", "start: 14s"), both, ":6",
-			"timeouts.start is 14s"},
-		{"cloud too long", "timeouts.cloudTimeout", change("silence: 2m,", "silence: 121s,"), both, ":6",
-			"timeouts.silence is 2m1s"},
-		{"cloud in parts of a second", "timeouts.cloudTimeout", change("start: 15s", "start: 15.5s"), both, ":6",
-			"whole seconds"},
-		{"cloud beyond what loads", "timeouts.cloudTimeout", change("start: 15s", "start: 5s"), both, ":6",
-			"from 10s to 1h0m0s"},
-		{"local too short", "timeouts.localTimeout", change("local_silence: 15s", "local_silence: 14s"), both, ":6",
-			"timeouts.local_silence is 14s"},
-		{"local too long", "timeouts.localTimeout", change("local_start: 6m", "local_start: 361s"), both, ":6",
-			"timeouts.local_start is 6m1s"},
-		{"limit too low", "defaultIterationLimit", change("limit: 5", "limit: 4"), both, ":7", "from 5 to 20"},
-		{"limit too high", "defaultIterationLimit", change("limit: 5", "limit: 21"), both, ":7", "from 5 to 20"},
-		{"limit in parts", "defaultIterationLimit", change("limit: 5", "limit: 5.5"), both, ":7", "whole number"},
-		{"limit of a variable", "defaultIterationLimit", goodFile, append(goodKeys(), "SIBYL_INQUIRY_LIMIT=3"),
-			"SIBYL_INQUIRY_LIMIT", "from 5 to 20"},
-		{"a limit that a variable hides", "defaultIterationLimit", change("limit: 5", "limit: 4"),
-			append(goodKeys(), "SIBYL_INQUIRY_LIMIT=6"), ":7", "from 5 to 20"},
-		{"a setting that there is not", "settings", goodFile + "colour: red\n", both, ":11", "unknown setting colour"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			found, s := checked(t, c.file, c.environ...)
-			if got := broken(found); found.OK || len(got) != 1 || got[0] != c.rule {
-				t.Fatalf("broken: %v, want %s", got, c.rule)
-			}
-			all := violationsOf(found, c.rule)
-			where := c.where
-			if strings.HasPrefix(where, ":") {
-				where = s.file() + where
-			}
-			if v := all[0]; len(all) < 1 || v.Where != where || !strings.Contains(v.Problem, c.problem) || v.Fix == "" {
-				t.Errorf("%+v\nwant %s: %s", all, where, c.problem)
-			}
-		})
-	}
-}
-
 func TestAllViolationsAreListedAtOnce(t *testing.T) {
 	found, _ := checked(t, `model: groq:llama
 ollama: {host: ftp://x}
@@ -187,27 +102,6 @@ providers:
 	}
 	if n := len(violationsOf(found, "detectives[].apiKey")); n != 2 {
 		t.Errorf("%d keys are told, want the short one and the missing one", n)
-	}
-}
-
-func TestWhatNobodyNamesBreaksNoRule(t *testing.T) {
-	for name, c := range map[string]struct {
-		file    string
-		environ []string
-	}{
-		"nothing at all":          {},
-		"a file without models":   {file: "max_turns: 3\n"},
-		"keys in the environment": {environ: goodKeys()},
-		"a local model":           {file: "model: ollama:llama2\n"},
-		"the rules":               {file: "model: offline:rules\n"},
-		"one vendor":              {file: "providers: {openai: {model: gpt-4o}}\n", environ: goodKeys()[:1]},
-		"an endpoint on this machine": {
-			file: "model: studio\nproviders: {studio: {base_url: 'http://localhost:1234/v1'}}\n"},
-		"waits nobody set": {file: "model: ollama:llama2\ntimeouts: {web: 5s}\n"},
-	} {
-		if found, _ := checked(t, c.file, c.environ...); !found.OK {
-			t.Errorf("%s: broken are %v: %+v", name, broken(found), found.Rules)
-		}
 	}
 }
 

@@ -114,46 +114,6 @@ func TestASettingThatIsNotThereIsAddedToItsSection(t *testing.T) {
 	}
 }
 
-func TestWhatWouldNotHoldIsNotWritten(t *testing.T) {
-	const file = "model: ollama:a # mine\nproviders:\n  work: {base_url: 'https://llm.test', kind: ollama, " +
-		"keep_alive: 5m}\n"
-	for _, c := range []struct {
-		name  string
-		words []string
-		want  string
-	}{
-		{"max_turns", []string{"999"},
-			`max_turns is "999"; it must be a whole number from 1 to 200; nothing was written`},
-		{"max_turns", []string{"3", "4"}, "max_turns takes one value"},
-		{"max_trns", []string{"3"}, "unknown setting max_trns; did you mean max_turns?"},
-		{"providers.work.modle", []string{"x"}, "did you mean providers.work.model?"},
-		{"web", []string{"x"}, "web is a section: set something in it, such as web.access"},
-		{"providers.work", []string{"x"},
-			"providers.work is a section: set something in it, such as providers.work.api"},
-		{"providers.work.kind", []string{"openai"}, "keep_alive applies only to the kind ollama"},
-		{"providers.Work.model", []string{"x"}, "may contain only lower-case letters"},
-		{"providers.other.model", []string{"x"}, "providers.other has no base_url"},
-		{"fallback.models", []string{"ollama:a", "grok:b"}, `there is no provider "grok"`},
-		{"fallback.models", []string{"[ollama:a"}, "fallback.models takes a list, such as"},
-		{"ollama.body", []string{"top_k=20"}, "takes names and values as one argument"},
-		{"inquiry.limit", []string{"3"}, "from 5 to 20"},
-		{"inquiry.witness", []string{"offline:rules"}, "can't be a witness"},
-		{"inquiry.embeddings", []string{"ollama"}, "a provider without a model; write ollama:MODEL"},
-		{"inquiry.embeddings", []string{"anthropic:claude"}, "names anthropic, which has no embeddings"},
-		{"inquiry.embeddings", []string{"offline:rules"}, "names offline, which has no embeddings"},
-		{"inquiry.embeddings", []string{"grok:small"}, `there is no provider "grok"`},
-	} {
-		s := newSetup(t, file)
-		_, err := s.set(c.name, c.words...)
-		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), s.file()) {
-			t.Errorf("%s: %v\nwant %s", c.name, err, c.want)
-		}
-		if s.content(t) != file {
-			t.Errorf("%s: the file became %s", c.name, s.content(t))
-		}
-	}
-}
-
 func TestNoSecretIsWrittenOrRepeated(t *testing.T) {
 	const key = "sk-Zq8vT2nB7yH4mK9w1xR5c3"
 	for _, c := range []struct{ name, value string }{

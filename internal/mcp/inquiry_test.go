@@ -230,17 +230,6 @@ func TestResultsOfTheInquiryAreOfTheirSchemas(t *testing.T) {
 	c.conforms("inquiry", `{}`)
 }
 
-func TestInquiryIsBegunOnceUnderItsKey(t *testing.T) {
-	o := newOffice(t)
-	_, release := o.silentFrom(1)
-	defer release()
-	c := o.connect("ada", newer, nil)
-	first, again := c.call("investigate", inquires, mcp.MetaKey, "k"), c.call("investigate", inquires, mcp.MetaKey, "k")
-	if !first.Success || first.Data["id"] != again.Data["id"] || first.Data["run_id"] != again.Data["run_id"] {
-		t.Errorf("begun as %+v and %+v", first, again)
-	}
-}
-
 func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 	o := newOffice(t)
 	ada, eve := o.connect("ada", newer, nil), o.connect("eve", newer, nil)

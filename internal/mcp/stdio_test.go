@@ -47,15 +47,6 @@ func (h *house) streamed(in io.Reader) (all []answer) {
 	return all
 }
 
-func TestWhatIsUnderWayWhenTheInputEndsIsAnswered(t *testing.T) {
-	h := newHouse(t)
-	all := h.streamed(strings.NewReader(initialize + adding))
-	if len(all) != 2 || all[1].ID != 2.0 || !strings.Contains(string(all[1].Result), `"success":true`) ||
-		h.titles("ada") != "Buy milk" {
-		t.Errorf("answered %+v, and there is %q", all, h.titles("ada"))
-	}
-}
-
 func TestLineThatIsNoMessageIsAnsweredAndSkipped(t *testing.T) {
 	for what, one := range map[string]struct {
 		line string

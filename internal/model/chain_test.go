@@ -180,19 +180,6 @@ func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
 	}
 }
 
-func TestChainSaysWhichModelIsLeftAlone(t *testing.T) {
-	c := newChained(t, []bool{false, false}, turns(kindTurn(model.RateLimit, 5*time.Minute)),
-		turns(modeltest.Say("one"), modeltest.Say("two")))
-	if _, _, err := c.ask(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	c.now = c.now.Add(4 * time.Minute) // past the cool-down, but not past what the model asked for
-	resp, _, err := c.ask(t.Context())
-	if err != nil || len(resp.Tries) != 1 || !resp.Tries[0].Cooling || resp.Tries[0].Kind != model.RateLimit {
-		t.Errorf("%+v, %v", resp, err)
-	}
-}
-
 func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
 	c := newChained(t, []bool{false, false}, turns(kindTurn(model.Server, 0), modeltest.Say("after all")),
 		turns(kindTurn(model.RateLimit, 0)))

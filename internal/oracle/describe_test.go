@@ -72,18 +72,6 @@ func TestQuestionBeginsWithWhatItsModelIsLike(t *testing.T) {
 	}
 }
 
-func TestRunBeginsWithoutWhatIsNoText(t *testing.T) {
-	s := beginning(t, func(context.Context) model.Info { return model.Info{} }, func() error { return nil })
-	spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What\x00 is \xff?",
-		Options: oracle.Options{MaxTurns: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if given, _ := spec.Given.(oracle.Given); given.Question != "What is \uFFFD?" {
-		t.Errorf("began with %q", given.Question)
-	}
-}
-
 func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
 	ended := make(chan struct{})
 	broken := errors.New("no such folder")

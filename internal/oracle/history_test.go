@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -119,7 +118,4 @@ func TestOfflineNotesListWhatWasSearchedAndRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantParts(t, "the notes", resp.Text, auth, "code_search", "auth/middleware.go:10-30", "one.go:1-9")
-	if _, err := oracle.OfflineNotes(t.Context(), model.Request{Facts: 7}); model.KindOf(err) != model.Invalid {
-		t.Errorf("facts of another kind give %v", err)
-	}
 }

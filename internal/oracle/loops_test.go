@@ -24,7 +24,7 @@ var goingRound = map[string]func(n int) modeltest.Turn{
 func TestDetectorFiresExactlyAtItsThreshold(t *testing.T) {
 	t.Parallel()
 	for name, turn := range goingRound {
-		for threshold := 2; threshold <= 6; threshold++ {
+		for _, threshold := range []int{2, 5} {
 			t.Run(fmt.Sprintf("%s %d", name, threshold), func(t *testing.T) {
 				played := func(turns int) (oracle.Answer, *harness) {
 					var script []modeltest.Turn

@@ -173,15 +173,6 @@ func TestOfflineAnswersQuestionsAboutSibylItselfWithPassagesThatExist(t *testing
 	}
 }
 
-func TestOfflineWorksOnTheRepositoryAsItIs(t *testing.T) {
-	t.Parallel()
-	root := filepath.Join("..", "..")
-	a := offlineOver(t, root).ask("How does the extractor hold back text that may still be a signal?")
-	if files := checkQuotes(t, root, a.Answer); len(files) == 0 {
-		t.Errorf("nothing is quoted:\n%s", a.Answer)
-	}
-}
-
 func TestOfflineSaysWhichNamesOfTheQuestionItDidNotFind(t *testing.T) {
 	t.Parallel()
 	h, _ := overSibyl(t)

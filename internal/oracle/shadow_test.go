@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -84,20 +83,6 @@ func TestShadowStaysOutOfThePersonsSession(t *testing.T) {
 	same(t, "exchanges of the session", len(all), 1)
 	h.ask("And in the tests?")
 	wantNoParts(t, "the next request", whole(h.request(2)), "THEIR-ANSWER.")
-}
-
-func TestShadowReadsButOnlyRecordsItsWrites(t *testing.T) {
-	h := setUp(t, modeltest.Say("I can't save it. "+partial("the note")))
-	h.finish(h.start(save))
-	a, asked := h.shadow(
-		modeltest.Call("vault_read", lines("a.md", 1, 9)).AndCall("vault_write", `{"path":"a.md","content":"x"}`),
-		modeltest.Say("Saved."))
-	same(t, "tools that were reached", h.world.called(), []string{"vault_read"})
-	same(t, "what stands in the world", h.world.written(), []string(nil))
-	wantParts(t, "what its model hears", textOfRole(asked[1], model.ToolRole), "a.md:1-9", "recorded, not performed")
-	same(t, "calls", len(a.ToolCalls), 2)
-	same(t, "error of the write", a.ToolCalls[1].Error, "")
-	same(t, "notices of a write", notices(a, agent.NoticeUnsureWrite), []agent.Notice(nil))
 }
 
 func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {

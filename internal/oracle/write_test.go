@@ -10,7 +10,6 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
-	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
 
@@ -49,20 +48,5 @@ func TestWriteThatMayHaveHappenedBeforeACrashIsToldAndNotRepeated(t *testing.T) 
 			same(t, "writes in doubt", a.Writes.Unsure, 1)
 			wantParts(t, "caveat", a.Caveat, "The note may not have been written: a.md (")
 		})
-	}
-}
-
-func TestPersonIsToldThatASecretWasTakenOutOfANote(t *testing.T) {
-	for content, want := range map[string]string{
-		"The key is " + redact.Mark: "A secret was taken out of what was written: a.md has [redacted] in its place.",
-		"The key is under the mat":  "",
-	} {
-		h := setUp(t,
-			modeltest.SayAndCall(needTurn("write the note"), "vault_write",
-				`{"path":"a.md","mode":"create","content":"`+content+`"}`),
-			modeltest.Say("It is written. "+enough()))
-		h.world.addTool(&fake{world: h.world, spec: h.world.tools["vault_write"].Spec(),
-			do: func(tool.Call) (tool.Result, error) { return wrote, nil }})
-		same(t, "notices", joined(shownNotices(h.ask(save))), want)
 	}
 }

@@ -145,16 +145,3 @@ func TestOfManyThatReplaceOneRunOneBegins(t *testing.T) {
 		same(h, "exchanges", len(must(s.Show(h.Context(), ada, first.Session))(h).Outcomes), 1)
 	})
 }
-
-func TestRunsThatReplaceEachOtherWithinAMillisecondAreEachTheLast(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.retaking("one", h.store)
-		last := h.ask(s, "", "Tea?")
-		for range 20 {
-			again := must(s.Start(h.Context(), ada, replacing(last.ID, "", "Milk?")))(h)
-			h.wait(again)
-			last = again
-		}
-		same(h, "exchanges", len(must(s.Show(h.Context(), ada, last.Session))(h).Outcomes), 1)
-	})
-}

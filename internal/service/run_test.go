@@ -193,23 +193,6 @@ func TestSubmittedRunWithoutRoomIsQueuedAndGoesOnWhereThereIsRoom(t *testing.T) 
 	})
 }
 
-func TestRowIsFoundByItsWholeIDAlone(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		r := h.ask(s, "", "Tea?")
-		same(h, "run", must(s.Run(h.Context(), ada, r.ID))(h).State, "heard")
-		same(h, "session", must(s.Session(h.Context(), ada, r.Session))(h).Title, "Tea?")
-		for _, name := range []string{r.ID[1:], "last", ""} {
-			_, err := s.Run(h.Context(), ada, name)
-			isError(h, "run "+name, err, journal.ErrNotFound)
-			_, err = s.Session(h.Context(), ada, name)
-			isError(h, "session "+name, err, journal.ErrNotFound)
-		}
-		_, err := s.Run(h.Context(), eve, r.ID)
-		isError(h, "somebody else's", err, journal.ErrNotFound)
-	})
-}
-
 func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
 	inHouse(t, func(h *house) {
 		alone := h.panel("shadow")

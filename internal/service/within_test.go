@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -30,9 +29,6 @@ func (h *house) council(holder string, store journal.Store) *service.Service {
 					return nil, err
 				}
 				r := service.Request{Assistant: "jury", Words: asked.Words, Options: asked.Persona}
-				if asked.Persona == "nobody" {
-					r.Options = nil
-				}
 				res, err := s.Within(ctx, job.View.Owner, childOf(job), r)
 				if err != nil {
 					return res.Answer, err
@@ -89,40 +85,6 @@ func TestEffectIsPerformedByARunOfAnotherAssistant(t *testing.T) {
 		same(h, "session of a request that names one",
 			must(h.store.Run(h.Context(), ada, "another"))(h).Session, again.Session)
 	})
-}
-
-func TestWhatARunOfAnEffectCanNotBeginWithIsAUsageError(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.council("one", h.store)
-		try := func(r service.Request) error {
-			_, err := s.Within(h.Context(), ada, "child", r)
-			return err
-		}
-		misused(h, "there is no such assistant", try(service.Request{Assistant: "choir"}), "it has: panel, jury")
-		misused(h, "no words", try(service.Request{Assistant: "jury", Options: "ada"}), "a panel wants words")
-		err := try(service.Request{Assistant: "jury", Session: "none", Words: "Tea?", Options: "ada"})
-		misused(h, "no such session", err, "none")
-		isError(h, "no such session", err, journal.ErrNotFound)
-		r := must(s.Start(h.Context(), ada, service.Request{Assistant: "panel", Words: "Tea?", Options: "nobody bob"}))(
-			h)
-		same(h, "answer of a panel of which one can't be asked", h.wait(r).Answer, "- bob: done - bob: BOB\n\n")
-	})
-}
-
-func TestProcessThatDiesAtAnyWriteLeavesOneRunForEachEffect(t *testing.T) {
-	for at := 2; at <= 10; at++ { // the two beginnings, receipts and ends of the jury, and three writes of the panel
-		t.Run(fmt.Sprint(at), func(t *testing.T) {
-			inHouse(t, func(h *house) {
-				dead := h.start(h.council("dead", &failing{Store: h.store, at: at}), "", "Tea?")
-				_, _ = dead.Wait(h.Context())
-				s := h.council("two", h.store)
-				if row := must(h.store.Run(h.Context(), ada, dead.ID))(h); row.Status == journal.Running {
-					same(h, "answer", h.wait(must(s.Resume(h.Context(), ada, dead.ID))(h)).Answer, bothAnswered)
-				}
-				same(h, "statuses", h.statuses(), []journal.Status{journal.Done, journal.Done})
-			})
-		})
-	}
 }
 
 func TestPanelThatIsCancelledCancelsItsJury(t *testing.T) {

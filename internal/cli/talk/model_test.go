@@ -428,28 +428,6 @@ func TestNoSizeOfATerminalBreaksTheFrame(t *testing.T) {
 	}
 }
 
-// TestLongAnswerCostsInProportion streams an answer of 25 and of 100 KB, in pieces as models send them.
-func TestLongAnswerCostsInProportion(t *testing.T) {
-	cost := func(size int) float64 {
-		return testing.AllocsPerRun(1, func() {
-			b := newBare(t)
-			b.press("How?<enter>")
-			for n := 0; n < size; n += 64 {
-				piece := strings.Repeat("word ", 12) + "end."
-				if n%512 == 0 {
-					piece += "\n\n"
-				}
-				b.Update(updatesMsg{b.live, []service.Update{{Text: piece, Op: 1}}})
-				b.View()
-			}
-		})
-	}
-	part, whole := cost(25<<10), cost(100<<10)
-	if whole > 5*part {
-		t.Errorf("100 KB take %.0f allocations, 25 KB %.0f", whole, part)
-	}
-}
-
 func TestConversationEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	h := newEmulator(t, 80, 24)

@@ -2,7 +2,6 @@ package gemini_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 
@@ -98,29 +97,11 @@ func TestListIsWhatGeneratesContentSorted(t *testing.T) {
 	}
 }
 
-func TestCancelWinsOverWhatTheStreamHeld(t *testing.T) {
-	for name, answer := range map[string]modeltest.Answer{
-		"an answer that was finished": raw(text + stop),
-		"an error":                    raw(text + `{"error": {"code": 503}}`),
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		_, err := connect(t, modeltest.NewServer(t, answer)).Chat(ctx, hello(), func(model.Delta) error {
-			cancel()
-			return nil
-		})
-		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: got %v; want cancelled", name, err)
-		}
-	}
-}
-
 const text = `data: {"candidates": [{"content": {"parts": [{"text": "hi"}],"role": "model"},"index": 0}]}` + "\r\n\r\n"
 
 func finish(reason string) string {
 	return `data: {"candidates": [{"finishReason": "` + reason + `","index": 0}]}` + "\r\n\r\n"
 }
-
-var stop = finish("STOP")
 
 func raw(stream string) modeltest.Answer { return modeltest.Answer{Raw: &modeltest.Raw{Body: stream}} }
 

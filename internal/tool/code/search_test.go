@@ -212,18 +212,6 @@ func TestOneFileCannotFillTheHits(t *testing.T) {
 	}
 }
 
-func TestTwinsOfADefinitionMakeRoomForOthers(t *testing.T) {
-	files := map[string]string{"other.go": "package a\n\n// other also frobs the widget.\nfunc other() { frob() }\n"}
-	for _, system := range []string{"aix", "darwin", "linux", "plan9", "windows"} {
-		files["frob_"+system+".go"] = "package a\n\n// frobWidget frobs the widget.\nfunc frobWidget() { frob() }\n"
-	}
-	r, _ := rootOf(t, files)
-	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob widget"})
-	if i := slices.Index(hitPaths(d), "other.go"); i < 0 || i > 2 {
-		t.Errorf("order: %q", hitPaths(d))
-	}
-}
-
 func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
 	files := map[string]string{}
 	long := strings.Repeat("long-folder-name-", 12)

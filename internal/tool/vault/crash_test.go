@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,7 +23,7 @@ const (
 	childStep  = "VAULT_TEST_STEP" // the process kills itself here
 	childTool  = "VAULT_TEST_TOOL"
 	childArgs  = "VAULT_TEST_ARGS"
-	childKeys  = "VAULT_TEST_KEYS"  // one call for each
+	childKey   = "VAULT_TEST_KEY"
 	childLimit = "VAULT_TEST_LIMIT" // bytes that a file may have: the disk is full after
 )
 
@@ -56,13 +55,10 @@ func child(dir string) int {
 			panic("the process could not kill itself")
 		}
 	}
-	for key := range strings.SplitSeq(os.Getenv(childKeys), ",") {
-		args := strings.ReplaceAll(os.Getenv(childArgs), "KEY", key)
-		_, err := toolNamed(v, os.Getenv(childTool)).Call(context.Background(), tool.Call{Key: key, Args: []byte(args)})
-		if err != nil {
-			fmt.Println(err)
-			return 2
-		}
+	call := tool.Call{Key: os.Getenv(childKey), Args: []byte(os.Getenv(childArgs))}
+	if _, err := toolNamed(v, os.Getenv(childTool)).Call(context.Background(), call); err != nil {
+		fmt.Println(err)
+		return 2
 	}
 	return 0
 }
@@ -139,7 +135,7 @@ func TestKilledWriterLeavesTheTruthAndOneEffect(t *testing.T) {
 				t.Parallel()
 				dir := folder(t, startingFiles())
 				out, err := startChild(t, childVault+"="+dir, childStep+"="+step, childTool+"="+w.tool, childArgs+"="+
-					string(encode(t, w.args)), childKeys+"=k").CombinedOutput()
+					string(encode(t, w.args)), childKey+"=k").CombinedOutput()
 				if err == nil || strings.Contains(string(out), "\n") {
 					t.Fatalf("the child was not killed: %v %s", err, out)
 				}
@@ -203,86 +199,6 @@ func wantNothingLeft(t *testing.T, dir string, folders ...string) {
 	}
 }
 
-// A crash can also meet the call that repairs an earlier one.
-func TestCrashOnTopOfACrashLeavesOneEffect(t *testing.T) {
-	for _, name := range []string{"create", "push"} {
-		w := writes()[name]
-		for _, step := range steps()[slices.Index(steps(), "staged"):] {
-			for _, again := range steps() {
-				t.Run(name+" at "+step+" then "+again, func(t *testing.T) {
-					t.Parallel()
-					dir := folder(t, startingFiles())
-					v := open(t, dir)
-					if !crashAt(t, v, step, w.tool, "k", w.args) {
-						t.Fatal("the call did not reach the step")
-					}
-					crashAt(t, v, again, w.tool, "k", w.args)
-					checkAfterCrash(t, dir, w.tool, w.args, w.file, w.effect)
-				})
-			}
-		}
-	}
-}
-
-func TestWritersInSeveralProcessesLoseNothing(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": ""})
-	keys := func(writer string) (list []string) {
-		for i := range 8 {
-			list = append(list, fmt.Sprintf("%s%d.", writer, i))
-		}
-		return list
-	}
-	const push, appendix = `{"thread": "log", "text": "KEY"}`, `{"path": "a.md", "mode": "append", "content": "KEY"}`
-	var wait sync.WaitGroup
-	var pushed, appended []string
-	for i, name := range []string{"thread_push", "vault_write", "thread_push", "vault_write"} {
-		args, list := push, keys(fmt.Sprint("child", i, "-"))
-		if name == "vault_write" {
-			args, appended = appendix, append(appended, list...)
-		} else {
-			pushed = append(pushed, list...)
-		}
-		wait.Go(func() {
-			out, err := startChild(t, childVault+"="+dir, childTool+"="+name, childArgs+"="+args, childKeys+"="+
-				strings.Join(list, ",")).CombinedOutput()
-			if err != nil {
-				t.Errorf("%v: %s", err, out)
-			}
-		})
-	}
-	v := open(t, dir)
-	for i := range 2 {
-		list := keys(fmt.Sprint("here", i, "-"))
-		pushed = append(pushed, list...)
-		wait.Go(func() {
-			for _, key := range list {
-				if _, err := callTool(t, v, "thread_push", key, strings.ReplaceAll(push, "KEY", key)); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wait.Wait()
-	files := contents(t, dir)
-	got := []string{}
-	for _, e := range parseNote("threads/log.md", []byte(files["threads/log.md"]), false).sections {
-		got = append(got, e.id)
-	}
-	want := []string{}
-	for _, key := range pushed {
-		want = append(want, entryID(key))
-	}
-	slices.Sort(want)
-	if slices.Sort(got); !slices.Equal(want, got) {
-		t.Errorf("%d entries of %d", len(got), len(want))
-	}
-	lines := strings.Fields(files["a.md"])
-	slices.Sort(lines)
-	if slices.Sort(appended); !slices.Equal(appended, lines) {
-		t.Errorf("%d lines of %d", len(lines), len(appended))
-	}
-}
-
 func TestFullDiskChangesNothing(t *testing.T) {
 	old := strings.Repeat("old\n", 100)
 	for name, test := range map[string]struct {
@@ -296,7 +212,7 @@ func TestFullDiskChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"a.md": old})
 			out, err := startChild(t, childVault+"="+dir, childLimit+"="+test.limit, childTool+"=vault_write",
-				childArgs+"="+string(encode(t, test.args)), childKeys+"=k").CombinedOutput()
+				childArgs+"="+string(encode(t, test.args)), childKey+"=k").CombinedOutput()
 			if strings.HasPrefix(string(out), "no limits") {
 				t.Skip(string(out))
 			}

@@ -159,14 +159,6 @@ func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
 	}
 }
 
-func TestOddBytesBecomeWarningsOrVanish(t *testing.T) {
-	d := parseNote("a.md", []byte("\ufeff---\r\ntitle: T\r\n---\r\n# H\r\nbad \xff byte\r\n"), false)
-	if d.title != "T" || d.lines[4] != "bad \ufffd byte" || len(d.warnings) != 1 ||
-		!strings.Contains(d.warnings[0], "UTF-8") {
-		t.Errorf("%q %q %q", d.title, d.lines, d.warnings)
-	}
-}
-
 func TestNamedSectionHoldsItsSubsections(t *testing.T) {
 	d := parseNote("a.md", []byte("# A\n## B\nx\n### C\ny\n## D: é\n# E\n## B\nz\n"), false)
 	tests := []struct {

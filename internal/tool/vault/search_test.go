@@ -219,23 +219,6 @@ func TestQuickSecondChangeIsSeen(t *testing.T) {
 	}
 }
 
-func TestOtherFileOfTheSameSizeAndTimeIsSeen(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "lions", "zebra": "zebra"})
-	for _, name := range []string{"a.md", "zebra"} {
-		if err := os.Chtimes(filepath.Join(dir, name), noon, noon); err != nil {
-			t.Fatal(err)
-		}
-	}
-	v := open(t, dir)
-	mustCall(t, v, "vault_search", object{"query": "lions"})
-	if err := os.Rename(filepath.Join(dir, "zebra"), filepath.Join(dir, "a.md")); err != nil {
-		t.Fatal(err)
-	}
-	if got := foundBy(t, v, object{"query": "zebra"}); len(got) != 1 {
-		t.Error("the other file was not seen")
-	}
-}
-
 func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "lion"})
 	for _, name := range []string{"a.md", "b.md"} {

@@ -177,20 +177,3 @@ func TestFoldedTwinOfAThreadFolderIsNoThreadFolder(t *testing.T) {
 	_, err := callTool(t, v, "thread_push", "k", object{"thread": "a", "text": "x"})
 	wantError(t, err, tool.Conflict, "Threads stands")
 }
-
-func TestReplaceKeepsTheNotesMode(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "x"})
-	name := filepath.Join(dir, "a.md")
-	if err := os.Chmod(name, 0o666); err != nil { // more than the usual umask leaves
-		t.Fatal(err)
-	}
-	want, err := os.Stat(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustCallOnce(t, open(t, dir), "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "y"})
-	got, err := os.Stat(name)
-	if err != nil || got.Mode() != want.Mode() {
-		t.Errorf("mode %v (%v), want %v", got.Mode(), err, want.Mode())
-	}
-}
