@@ -113,13 +113,6 @@ func TestSubtreeLiteralWithoutTypedReaderReadsAsScriptsDo(t *testing.T) {
 	}
 }
 
-func TestTypesCrossSubtreeBorders(t *testing.T) {
-	runLoadCases(t, []loadCase{{name: "outwards", text: "<root BTCPP_format=\"4\" main_tree_to_execute=\"Main\">\n" +
-		tree("A", `<Emit text="{out}"/>`) + "\n" + tree("Main", `<Sequence><SubTree ID="A" out="{answer}"/><Use `+mark+
-		`int="{answer}"/></Sequence>`) + "</root>",
-		want: []string{"port int is int, but key {answer} holds std::string // the key gets its type at 2:28"}}})
-}
-
 func TestGivenKeyKeepsItsTypeAndWantedKeyIsReadable(t *testing.T) {
 	opt := Options{Given: []Port{{Name: "n", Type: typeInt}},
 		Wanted: []Port{{Name: "sum", Type: reflect.TypeFor[float64]()}}}

@@ -213,35 +213,6 @@ func TestWhatIsAskedForAndWithdrawnInOneStepIsNeverHeardOf(t *testing.T) {
 	}
 }
 
-func TestOperationIDsAreNeverUsedAgain(t *testing.T) {
-	d := drive(t, file(`<Sequence><Plan letters="aB"/><Plan letters="c"/></Sequence>`), Options{})
-	used := map[uint64]string{}
-	note := func(res Result) {
-		for _, e := range res.Start {
-			if was, taken := used[e.Op]; taken {
-				t.Errorf("operation %d is %s, and was %s", e.Op, e.Label, was)
-			}
-			used[e.Op] = e.Label
-		}
-	}
-	for range 3 {
-		note(d.step(Input{}))
-		d.halt()
-		res := d.step(Input{})
-		note(res)
-		for len(res.Start) > 0 {
-			res = d.complete(res.Start[0].Op)
-			note(res)
-		}
-		if res.Status != Success {
-			t.Fatalf("%+v", res)
-		}
-	}
-	if len(used) != 3*4 {
-		t.Errorf("used %v", used)
-	}
-}
-
 func TestLateCompletionOfAHaltedOperationDoesNotReachItsSuccessor(t *testing.T) {
 	d := drive(t, file(`<Timeout msec="10"><Plan letters="a" got="{got}"/></Timeout>`), Options{})
 	d.step(Input{Now: 1})
