@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -167,20 +165,6 @@ func TestCouncilKilledWhileARecordingIsAddedHasItOnce(t *testing.T) {
 		})
 }
 
-func TestCouncilKilledWhileWordsAreSaidHasThemOnce(t *testing.T) {
-	t.Parallel()
-	say := []string{"council", "say", "Tomorrow we will talk about the money."}
-	killedEverywhere(t, 4, func(*thinking) {}, func(*thinking) []string { return say },
-		func(s *thinking, point string) {
-			if all := s.sessions(t); len(all) == 0 || len(all[0].Audio) == 0 { // the person sees that they are missing
-				s.run(t, "", 0, say)
-			}
-			if m := s.whole(t, point); len(m.Audio) != 1 || s.heard(t, 1) != say[2] {
-				t.Errorf("%s: %+v", point, m.Audio)
-			}
-		})
-}
-
 func TestCouncilKilledWhileItTranscribesHasTheTranscriptOnce(t *testing.T) {
 	t.Parallel()
 	killedEverywhere(t, 10, func(s *thinking) { s.run(t, "", 0, []string{"council", "add", "--later", s.memo}) },
@@ -195,23 +179,6 @@ func TestCouncilKilledWhileItTranscribesHasTheTranscriptOnce(t *testing.T) {
 			log := read(t, filepath.Join(s.data, "witness.log"))
 			if n := strings.Count(string(log), "asked"); n < 1 || n > 2 {
 				t.Errorf("%s: the transcriber was asked %d times", point, n)
-			}
-		})
-}
-
-func TestCouncilKilledWhileAnOracleAnswersHasTheAnswerOnce(t *testing.T) {
-	t.Parallel()
-	ask := []string{"council", "ask", "skeptic"}
-	killedEverywhere(t, 7, func(s *thinking) { s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."}) },
-		func(*thinking) []string { return ask },
-		func(s *thinking, point string) {
-			s.goesOn(t, ask)
-			m := s.whole(t, point)
-			if len(m.Answers) != 1 || m.Answers[0].OracleName != "Skeptic" || m.State != session.Ready {
-				t.Errorf("%s: the session is %s: %+v", point, m.State, m.Answers)
-			}
-			if n := len(s.model.requests()); n > 2 {
-				t.Errorf("%s: the model was asked %d times", point, n)
 			}
 		})
 }
@@ -421,35 +388,5 @@ func TestDiskThatIsFullLosesNothingOfASession(t *testing.T) {
 	s.run(t, "", 0, []string{"council", "add", "--later", large})
 	if now := s.whole(t, "with room"); len(now.Audio) != 2 {
 		t.Errorf("there are %d entries", len(now.Audio))
-	}
-}
-
-// TestKilledFromOutsideWhileAnOracleSpeaks kills the process with the signal that nothing can be put in order after.
-func TestKilledFromOutsideWhileAnOracleSpeaks(t *testing.T) {
-	t.Parallel()
-	s := newThinking(t)
-	oracles := filepath.Join(s.vault, "oracles")
-	write(t, filepath.Join(oracles, "silent.md"), "# Silent\n\n{{CONTEXT}}\n")
-	s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})
-	cmd := exec.CommandContext(t.Context(), "sibyl", "council", "ask", "silent")
-	cmd.Env = append(s.environ(), "ORACLES_DIR="+oracles)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-s.model.Hanging()
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed
-	if m := s.whole(t, "killed"); len(m.Answers) != 0 || m.State != session.Collecting {
-		t.Errorf("the session is %s with %d answers", m.State, len(m.Answers))
-	}
-	if o := s.run(t, "", 0, []string{"run", "list"}); !strings.Contains(o.out, "interrupted") {
-		t.Errorf("it lists %s", o.out)
-	}
-	s.run(t, "", 0, []string{"run", "stop", "last"})
-	s.run(t, "", 0, []string{"council", "ask", "skeptic"})
-	if m := s.whole(t, "asked again"); len(m.Answers) != 1 {
-		t.Errorf("there are %d answers", len(m.Answers))
 	}
 }

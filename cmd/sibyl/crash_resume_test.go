@@ -49,7 +49,7 @@ func TestNoticesOfAResumedRunReachTheFileOfTheSettings(t *testing.T) {
 // TestResumedShadowIsNotShownAsTheAnswer: what a shadow says is for comparison only.
 func TestResumedShadowIsNotShownAsTheAnswer(t *testing.T) {
 	t.Parallel()
-	_, writes := calmly(t, newDrama)
+	_, writes := calmly(t)
 	d := newDrama(t)
 	d.killed(t, itoa(writes), d.ask(true)...) // before the end of the shadow is written
 	o := d.run(t, "", cli.ExitAnswered, []string{"run", "resume", "--json"})

@@ -12,7 +12,6 @@ import (
 // story is one process life after another over one data folder and one vault.
 type story struct {
 	data, vault string
-	database    string // its address; "" for a file in the data folder
 	server      *played
 }
 
@@ -48,8 +47,8 @@ func (s *story) adds(t *testing.T, settings string) {
 
 // environ is that of every process.
 func (s *story) environ() []string {
-	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE="+s.database, "HOME="+s.data, "XDG_CONFIG_HOME="+
-		s.data, "OPENAI_BASE_URL="+s.server.BaseURL+"/v1",
+	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE=", "HOME="+s.data, "XDG_CONFIG_HOME="+s.data,
+		"OPENAI_BASE_URL="+s.server.BaseURL+"/v1",
 		"OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1")
 }
 

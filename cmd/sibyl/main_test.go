@@ -80,8 +80,7 @@ func program() {
 
 // classifies is the program that computes a classifier.
 func classifies() {
-	os.Exit(network.Main(context.Background(), os.Args[1:], killsWhoAsks(os.Stdin, os.Args[len(os.Args)-1]), os.Stdout,
-		os.Stderr))
+	os.Exit(network.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // restrict takes from the process what the environment says.

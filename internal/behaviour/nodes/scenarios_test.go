@@ -221,9 +221,3 @@ func (c *cluster) locked() bool {
 	_, err := c.db.TakeDuty(ctx, "look for a lock", time.Now(), 0)
 	return err != nil
 }
-
-func TestNodesOnSQLiteAreRestartedInTurnUnderLoad(t *testing.T) {
-	c := sqliteCluster(t)
-	c.each(c.restartedInTurn)
-	c.sound()
-}
