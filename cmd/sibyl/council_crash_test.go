@@ -32,9 +32,7 @@ func newThinking(t *testing.T) *thinking {
 	t.Cleanup(s.model.Close)
 	s.server.BaseURL = s.model.BaseURL // so that every process asks there
 	program := filepath.Join(s.data, "witness")
-	if err := os.WriteFile(program, []byte(witness), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(program, []byte(witness), 0o700))
 	s.set(t, fmt.Sprintf("transcription: {command: [%q, '{file}']}\n", program))
 	s.memo = filepath.Join(s.vault, "memo.wav")
 	write(t, s.memo, string(tone()))
@@ -264,9 +262,7 @@ func TestFolderThatTakesNothingSaysSoAndStaysAsItWas(t *testing.T) {
 	folder := filepath.Join(s.data, "sessions")
 	s.give(t)
 	before := read(t, filepath.Join(folder, m.ID, "metadata.json"))
-	if err := chmod(folder, 0o500, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, chmod(folder, 0o500, 0o400))
 	t.Cleanup(func() {
 		if err := chmod(folder, 0o700, 0o600); err != nil {
 			t.Error(err)
@@ -295,9 +291,7 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 	s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})
 	folder := filepath.Join(s.data, "sessions")
 	s.give(t)
-	if err := chmod(folder, 0o500, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, chmod(folder, 0o500, 0o400))
 	t.Cleanup(func() {
 		if err := chmod(folder, 0o700, 0o600); err != nil {
 			t.Error(err)
@@ -308,9 +302,7 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 		!strings.Contains(o.err, "stays in the journal") {
 		t.Errorf("it exits %d: %s%s", o.code, o.out, o.err)
 	}
-	if err := chmod(folder, 0o700, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, chmod(folder, 0o700, 0o600))
 	o = s.begin(t, onlyReads, "council", "show")()
 	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") ||
 		!strings.Contains(o.err,
@@ -332,9 +324,7 @@ func (s *thinking) give(t *testing.T) {
 	const nobody = 65534
 	for _, folder := range []string{s.data, s.vault} {
 		for up := filepath.Dir(folder); up != os.TempDir() && len(up) > 1; up = filepath.Dir(up) {
-			if err := os.Chmod(up, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Chmod(up, 0o755))
 		}
 		err := filepath.WalkDir(folder, func(name string, _ os.DirEntry, err error) error {
 			return errors.Join(err, os.Lchown(name, nobody, nobody))

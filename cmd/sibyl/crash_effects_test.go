@@ -84,9 +84,7 @@ func (a *aftermath) count(t *testing.T, r journal.Run, rec journal.Record) {
 	if rec.Kind == records.KindTrace {
 		return
 	}
-	if err := json.Unmarshal(rec.Data, &said); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(rec.Data, &said))
 	switch rec.Kind {
 	case records.KindResume:
 		a.repeats += len(said.Repeated)

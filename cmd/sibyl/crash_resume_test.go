@@ -23,9 +23,7 @@ func (d *drama) noticesOf(t *testing.T, file string) map[string]int {
 	all := map[string]int{}
 	for line := range bytes.Lines(text) {
 		var n agent.Notice
-		if err := json.Unmarshal(line, &n); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(line, &n))
 		all[n.Type]++
 	}
 	return all

@@ -148,10 +148,7 @@ func newDrama(t *testing.T) *drama {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := trees.Set{}.Get(oracle.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must(trees.Set{}.Get(oracle.Name))(t)
 	d.note(t, "more.md", "# More\n\nThere is more.\n")
 	write(t, filepath.Join(d.data, "oracle.xml"), strings.Replace(string(tree.Text), `most="24000"`, `most="150"`, 1))
 	d.set(t, fmt.Sprintf("bert: {model: %q}\nfallback: {models: ['openai:second']}\ntrees: %q\n", d.model, d.data))
@@ -241,10 +238,7 @@ func (d *drama) withChild(t *testing.T) {
 // children are the processes of the classifier, where /proc tells.
 func (d *drama) children(t *testing.T) (pids []string) {
 	t.Helper()
-	lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := must(filepath.Glob("/proc/[0-9]*/cmdline"))(t)
 	for _, line := range lines {
 		args, err := os.ReadFile(line)
 		if err == nil && bytes.Contains(args, []byte(app.ClassifierProgram)) && bytes.Contains(args, []byte(d.model)) {
@@ -275,9 +269,7 @@ func (d *drama) killedBy(t *testing.T, args []string, kill func(*os.Process)) {
 	cmd.Env = d.environ()
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	go kill(cmd.Process)
 	err := cmd.Wait()
 	var exit *exec.ExitError

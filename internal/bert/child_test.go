@@ -243,19 +243,11 @@ func beParent() {
 
 func TestChildEndsWhenItsParentIsKilled(t *testing.T) {
 	line := newLifeline(t)
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must(os.Executable())(t)
 	parent := exec.Command(program, trained(t))
 	parent.Env = []string{parentVar + "=1", line.env()}
-	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must(parent.StdoutPipe())(t)
+	noError(t, parent.Start())
 	if got := line.next(t); got.pid != parent.Process.Pid {
 		t.Errorf("the first process is %d, not the parent", got.pid)
 	}
@@ -263,9 +255,7 @@ func TestChildEndsWhenItsParentIsKilled(t *testing.T) {
 	if _, err := out.Read(make([]byte, 9)); err != nil {
 		t.Fatal(err)
 	}
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, parent.Process.Kill())
 	if err := parent.Wait(); err == nil {
 		t.Error("the parent ended in peace")
 	}

@@ -75,10 +75,7 @@ func readLoadCase(t *testing.T, lines []texttest.Line) (c loadCase) {
 	}
 	c.text = repeats.ReplaceAllStringFunc(c.text, func(short string) string {
 		m := repeats.FindStringSubmatch(short)
-		n, err := strconv.Atoi(m[1])
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must(strconv.Atoi(m[1]))(t)
 		return strings.Repeat(m[2], n)
 	})
 	c.text = strings.NewReplacer("␍", "\r", "␉", "\t").Replace(c.text)
@@ -217,10 +214,7 @@ func TestCommentsEntitiesAndModelsAreRead(t *testing.T) {
 
 func TestChangingTheTextAfterwardsDoesNotChangeTheTree(t *testing.T) {
 	text := []byte(file(`<AlwaysSuccess/>`))
-	tree, err := someLeaves(t).Load("a.xml", text, Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must(someLeaves(t).Load("a.xml", text, Options{}))(t)
 	text[0] = 'x'
 	if tree.Source[0] != '<' {
 		t.Error("Source is the caller's slice")

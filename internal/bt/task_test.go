@@ -79,10 +79,7 @@ func (d *driver) complete(ops ...uint64) Result {
 
 func (d *driver) halt() []uint64 {
 	d.t.Helper()
-	cancelled, err := d.tree.Halt(d.state, nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	cancelled := must(d.tree.Halt(d.state, nil))(d.t)
 	return cancelled
 }
 

@@ -278,9 +278,7 @@ func TestStoppedRunShowsWhatHadArrivedAndStoresNothing(t *testing.T) {
 	p := h.processOf("one", script)
 	r := p.begin(council.Name, h.ask("ada"))
 	held(t, "the answer to begin", script.Hanging())
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
 	if o.Answer == nil {
@@ -315,9 +313,7 @@ func (h *house) inState(state session.State) {
 	h.Helper()
 	file := filepath.Join(h.folder, h.id, "metadata.json")
 	text := strings.Replace(h.metadata(), `"state": "COLLECTING"`, fmt.Sprintf(`"state": %q`, state), 1)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		h.Fatal(err)
-	}
+	noError(h, os.WriteFile(file, []byte(text), 0o600))
 	same(h, "state", h.session().State, state)
 }
 
@@ -361,12 +357,8 @@ func TestWhatIsNotInTheContextIsTold(t *testing.T) {
 	h.records("later", "noise")
 	must(h.sessions().FailTranscript(t.Context(), h.id, 5, bt.Because("noise")))(t)
 	transcripts := filepath.Join(h.folder, h.id, "transcripts")
-	if err := os.Remove(filepath.Join(transcripts, "002_audio.txt")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(transcripts, "003_audio.txt"), []byte("\xff\xfeU\x00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filepath.Join(transcripts, "002_audio.txt")))
+	noError(t, os.WriteFile(filepath.Join(transcripts, "003_audio.txt"), []byte("\xff\xfeU\x00"), 0o600))
 	res, _ := h.process("one", h.journal).run(h.ask("ada"))
 	contains(t, strings.Join(res.Warnings, "\n"), "1 recording without a transcript yet",
 		"1 recording that could not be transcribed", "the file of transcript 2 is missing",

@@ -24,10 +24,7 @@ func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
 	made(os.Mkdir(filepath.Join(h.folder, damaged), 0o700))
 	made(os.Mkdir(filepath.Join(h.folder, "notes"), 0o700))
 	made(os.Symlink(t.TempDir(), filepath.Join(h.folder, "2020-01-03_00-00-00")))
-	all, err := p.desk().Repair(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(p.desk().Repair(t.Context(), nil))(t)
 	var repaired []string
 	for _, one := range all {
 		repaired = append(repaired, one.Session)
@@ -41,13 +38,9 @@ func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
 	p := h.process("one", h.journal)
 	first, last := "2999-01-02_00-00-00", "2020-01-02_00-00-00"
 	for _, id := range []string{first, last} {
-		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600))
 	all, err := p.desk().Repair(t.Context(), nil)
 	if err == nil {
 		t.Fatalf("it is repaired: %+v", all)
@@ -77,9 +70,7 @@ func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
 	older, latest := "2020-01-02_00-00-00", "2999-01-02_00-00-00"
 	opens := func(id string) error {
 		t.Helper()
-		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
 		o, err := p.desk().Open(t.Context(), "")
 		if err == nil {
 			same(t, "session", o.ID, h.id)

@@ -109,9 +109,7 @@ func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {
 	}
 	same(t, "sessions", len(sessions), 1)
 	for id := range sessions {
-		if err := p.service.Delete(t.Context(), ada, id); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.service.Delete(t.Context(), ada, id))
 	}
 	res, _ := p.run(h.ask("ada"))
 	same(t, "status of a run after the journal's session was deleted", res.Status, journal.Done)

@@ -158,9 +158,7 @@ func TestSittingThatIsStoppedShowsWhoHasAnsweredAndStopsTheOthers(t *testing.T) 
 			break
 		}
 	}
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
 	same(t, "answers", names(o.Answers), []string{"Ada"})
@@ -189,9 +187,7 @@ func TestSittingThatIsStoppedWhileNobodyDrivesItStopsItsOracles(t *testing.T) {
 	held(t, "the second to be asked", hanging)
 	p.leave()
 	other := h.process("two", h.journal)
-	if err := other.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, other.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	for _, row := range h.runs() {
 		same(t, "status of the run of "+row.Assistant, row.Status, journal.Cancelled)
 	}

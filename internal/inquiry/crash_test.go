@@ -149,9 +149,7 @@ func TestInterruptedInquiryThatIsStoppedKeepsEveryAnswer(t *testing.T) {
 			}
 		}
 		if row := must(h.journal.Run(t.Context(), ada, id))(t); row.Status == journal.Running {
-			if err := p.service.Cancel(t.Context(), ada, id, "enough"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, p.service.Cancel(t.Context(), ada, id, "enough"))
 		}
 		s := p.session(id)
 		p.ended(s, s.Status, s.EndReason, answered)

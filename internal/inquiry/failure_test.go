@@ -166,9 +166,7 @@ func TestInquiryThatFailedAndIsStoppedStaysFailedAndGivesWayToAnother(t *testing
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
 	p.wait(r)
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "another one begins"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "another one begins"))
 	s := p.session(r.ID)
 	p.ended(s, record.Failed, record.Broken, 0)
 	same(t, "resumable", s.Resumable, false)

@@ -482,3 +482,10 @@ func held[T any](t testing.TB, what string, from <-chan T) (value T) {
 	}
 	return value
 }
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

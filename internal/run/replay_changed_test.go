@@ -185,15 +185,10 @@ func TestRenamedNodesMakeNoDifference(t *testing.T) {
 }
 
 func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		e := w.engine(store, "one", withRefs(w))
 		s := spec(`<Sequence><Do what="r:a r:b" got="{got}"/><Ask refs="{refs}"/><Ask refs="{refs}"/></Sequence>`)
-		live, err := e.Start(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := must(e.Start(t.Context(), s))(t)
 		wait(t, live)
 		found := mustReplayBy(t, w.engine(untouched(t, store), "two", withRefs(w)), live.ID, "")
 		same(t, "differences", tell(found), nil)
@@ -271,12 +266,9 @@ func TestReplayNeedsNothingThatItsTreeDoesNotRead(t *testing.T) {
 		What string `port:"what"`
 		More string `port:"more"`
 	}{"r:a", "than this build gives"}
-	live, err := w.engine(store, "one", func(c *run.Config) {
+	live := must(w.engine(store, "one", func(c *run.Config) {
 		c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: "more", Type: textType})
-	}).Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}).Start(t.Context(), s))(t)
 	wait(t, live)
 	same(t, "differences", tell(w.mustReplay(store, live.ID, "")), nil)
 }

@@ -21,21 +21,15 @@ import (
 func (c *cluster) beginAt(p *process, u *person) journal.Run {
 	c.Helper()
 	u.asked++
-	body, err := json.Marshal(map[string]any{"assistant": "oracle",
+	body := must(json.Marshal(map[string]any{"assistant": "oracle",
 		"words":   words(u.name+".md", fmt.Sprintf("%s-%d-1", u.name, u.asked)),
-		"options": map[string]any{"vault": "notes"}})
-	if err != nil {
-		c.Fatal(err)
-	}
+		"options": map[string]any{"vault": "notes"}}))(c)
 	r := u.call(c.Context(), p, p.currentAddress(), http.MethodPost, "/api/runs", string(body))
 	var begun struct{ Run string }
 	if err := json.Unmarshal(r.body, &begun); err != nil || r.status != http.StatusCreated {
 		c.Fatalf("a run is begun at %s with %d: %s", p.name, r.status, r.body)
 	}
-	run, err := c.db.Run(c.Context(), journal.Owner(u.name), begun.Run)
-	if err != nil {
-		c.Fatal(err)
-	}
+	run := must(c.db.Run(c.Context(), journal.Owner(u.name), begun.Run))(c)
 	return run
 }
 
@@ -205,18 +199,10 @@ func TestWriteThatIsUnderWayWhenItsNodeIsLostIsWrittenOnce(t *testing.T) {
 // lockVault keeps everybody from writing to the vault.
 func (c *cluster) lockVault() (unlock func()) {
 	c.Helper()
-	root, err := os.OpenRoot(c.vault)
-	if err != nil {
-		c.Fatal(err)
-	}
+	root := must(os.OpenRoot(c.vault))(c)
 	defer func() { _ = root.Close() }()
-	if err := os.MkdirAll(filepath.Join(c.vault, ".sibyl"), 0o700); err != nil {
-		c.Fatal(err)
-	}
-	unlock, err = files.Lock(c.Context(), root, ".sibyl/lock", patience)
-	if err != nil {
-		c.Fatal(err)
-	}
+	noError(c, os.MkdirAll(filepath.Join(c.vault, ".sibyl"), 0o700))
+	unlock = must(files.Lock(c.Context(), root, ".sibyl/lock", patience))(c)
 	c.Cleanup(func() { unlock() })
 	return unlock
 }

@@ -152,9 +152,7 @@ func TestPostgresIsAwayForLongerThanALease(t *testing.T) {
 		open := c.runs(journal.Filter{Status: journal.Running})
 		c.note("PostgreSQL is stopped")
 		server.Stop(t)
-		if err := rest(t.Context(), lease+2*time.Second); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, rest(t.Context(), lease+2*time.Second))
 		at := time.Now()
 		server.Restart(t)
 		c.note("PostgreSQL runs again")

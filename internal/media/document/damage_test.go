@@ -27,10 +27,7 @@ var shared = sync.OnceValues(func() (*Reader, error) {
 
 func reader(t testing.TB) *Reader {
 	t.Helper()
-	r, err := shared()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(shared())(t)
 	return r
 }
 
