@@ -28,17 +28,6 @@ func TestChildIsStartedByTheFirstQuestionAndKept(t *testing.T) {
 	line.none(t)
 }
 
-func TestKilledChildIsReplacedForTheNextQuestion(t *testing.T) {
-	line := newLifeline(t)
-	c := start(t, trained(t), line.env())
-	for range 3 {
-		if got := best(t, c, "stuck"); got != "other_strategy" {
-			t.Errorf("the best is %s", got)
-		}
-		line.next(t).kill(t)
-	}
-}
-
 func TestChildThatDiesInAnAnswerIsReplacedOnce(t *testing.T) {
 	line := newLifeline(t)
 	c := start(t, t.TempDir(), line.env(), script("read", answered, "read", "exit 3"))

@@ -188,13 +188,6 @@ func (l life) isGone(t *testing.T) {
 	}
 }
 
-func (l life) kill(t *testing.T) {
-	t.Helper()
-	p := must(os.FindProcess(l.pid))(t)
-	noError(t, p.Kill())
-	l.waitForEnd(t)
-}
-
 // start returns a classifier of the model in dir, closed with the test, with more in the child's environment.
 func start(t *testing.T, dir string, env ...string) *bert.Classifier {
 	t.Helper()

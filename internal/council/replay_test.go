@@ -1,13 +1,11 @@
 package council_test
 
 import (
-	"strings"
 	"testing"
 
 	"sibyl/internal/council"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/replay"
-	"sibyl/trees"
 )
 
 // kindsOf are the kinds of differences.
@@ -18,23 +16,11 @@ func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
 	return kinds
 }
 
-// replayed takes a run through its tree, or through one that edits (old, new, old, new …) have changed. Nothing may be
-// asked or written.
-func (p *process) replayed(id string, edits ...string) *replay.Result {
+// replayed takes a run through its tree. Nothing may be asked or written.
+func (p *process) replayed(id string) *replay.Result {
 	p.Helper()
-	o := replay.Options{}
-	if len(edits) > 0 {
-		text := string(must(must(trees.Open(""))(p).Get(council.Name))(p).Text)
-		for n := 0; n < len(edits); n += 2 {
-			if !strings.Contains(text, edits[n]) {
-				p.Fatalf("the tree has no %q", edits[n])
-			}
-			text = strings.ReplaceAll(text, edits[n], edits[n+1])
-		}
-		o.TreeFile, o.Tree = "changed.xml", []byte(text)
-	}
 	asked, before := len(p.asked), p.metadata()
-	found := must(p.service.Replay(p.Context(), ada, id, o))(p)
+	found := must(p.service.Replay(p.Context(), ada, id, replay.Options{}))(p)
 	same(p, "requests of the replay", len(p.asked)-asked, 0)
 	same(p, "metadata.json after the replay", p.metadata(), before)
 	return found
@@ -59,20 +45,6 @@ func TestReplayDecidesAsRecorded(t *testing.T) {
 		same(t, "differences of "+row.Title, kindsOf(found), nil)
 		same(t, "where it ended", found.Reached, replay.ReachedEnd)
 	}
-}
-
-func TestReplayThroughATreeWithoutAChairShowsTheFirstDecisionThatDiffers(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
-	p := h.process("one", h.journal)
-	o := h.ask("ada", "bob")
-	o.Chair = "cleo"
-	r := p.begin(council.Name, o)
-	p.wait(r)
-	found := p.replayed(r.ID, `<CallChair heard="{heard}" chair="{chair}"/>`, `<AlwaysFailure/>`)
-	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherDecision})
-	d := found.Differences[0]
-	same(t, "what is missing", []any{len(d.Missing), d.Missing[0].Leaf, len(d.Extra)}, []any{1, "Preside", 0})
 }
 
 func TestExplanationTellsTheStepsInWords(t *testing.T) {

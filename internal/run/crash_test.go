@@ -92,11 +92,12 @@ func TestCrashAtAnyWriteLosesNothingAndRepeatsNoWrite(t *testing.T) {
 			}
 		}
 	}
-	seconds := []death{{}}
-	for again := 1; again <= writesOf+1; again++ {
-		seconds = append(seconds, death{again, false}, death{again, true})
-	}
 	for at := 1; at <= writesOf; at++ {
+		seconds := []death{{}}
+		// Who goes on writes that it does, and what is left: a death at a later write would be none.
+		for again := 1; again <= writesOf-at+3; again++ {
+			seconds = append(seconds, death{again, false}, death{again, true})
+		}
 		for _, after := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) { // each opens its own database, which takes longer than the runs
 				store := newStore(t)

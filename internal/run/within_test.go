@@ -128,18 +128,6 @@ func count(t *testing.T, store journal.Store) int {
 	return len(runs)
 }
 
-func TestEffectOfARunIsPerformedByARunOfItsOwn(t *testing.T) {
-	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
-		live := start(t, w.parents(store, "one", children{"b": `<Do what="w:b r:x" got="{got}"/>`}), twoChildren)
-		_, r := waitSoon(t, "the parent", live)
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B X"})
-		_, r = ends(t, store, childOf(live.ID, 2))
-		same(t, "outcome of a child", r, result{Ended: "SUCCESS", Got: "B X"})
-		same(t, "runs", count(t, store), 3)
-		same(t, "writes", w.writes, map[string]int{childOf(live.ID, 2) + "/1": 1})
-	})
-}
-
 // works has an engine take up runs, as a node, until the test is over.
 func works(t *testing.T, store journal.Store, e *run.Engine) {
 	t.Helper()
