@@ -41,10 +41,12 @@ type loadCase struct {
 	opt    Options
 	want   []string // "message // hint"; a warning begins with "warning "
 	breaks string
+	leaves map[string]string // by key; "nothing": it was not written
 }
 
 func readLoadCase(t *testing.T, lines []texttest.Line) (c loadCase) {
 	t.Helper()
+	c.leaves = map[string]string{}
 	texts := map[string][]string{}
 	for _, l := range lines {
 		if l.Deep {
@@ -64,6 +66,9 @@ func readLoadCase(t *testing.T, lines []texttest.Line) (c loadCase) {
 				Optional: l.Words == "may want"})
 		case "breaks":
 			c.breaks = l.Rest
+		case "leaves":
+			key, value, _ := strings.Cut(l.Rest, " ")
+			c.leaves[key] = value
 		case "fine":
 		default:
 			t.Fatalf("line %d says nothing that is known: %s", l.At, l.Text)
@@ -129,12 +134,32 @@ func (c *loadCase) checkStep(t *testing.T) {
 	}
 }
 
+// checkKeys wants keys to hold what the first step leaves in them.
+func (c *loadCase) checkKeys(t *testing.T) {
+	t.Helper()
+	tree := load(t, someLeaves(t), c.text, c.opt)
+	s := tree.NewState()
+	step(t, tree, s, Input{})
+	for key, want := range c.leaves {
+		got, written := tree.Get(s, key)
+		if !written {
+			got = "nothing"
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("key %s holds %v, want %s", key, got, want)
+		}
+	}
+}
+
 func TestTreeFilesAreLoadedOrRefusedAtTheirPlaces(t *testing.T) {
-	known := []string{"main", "file", "tree", "runs", "given", "wants", "may want", "breaks", "fine"}
+	known := []string{"main", "file", "tree", "runs", "given", "wants", "may want", "breaks", "leaves", "fine"}
 	texttest.PlayFile(t, "testdata/load.txt", known, func(t *testing.T, lines []texttest.Line) {
-		if c := readLoadCase(t, lines); c.breaks != "" {
+		switch c := readLoadCase(t, lines); {
+		case c.breaks != "":
 			c.checkStep(t)
-		} else {
+		case len(c.leaves) > 0:
+			c.checkKeys(t)
+		default:
 			c.check(t)
 		}
 	})

@@ -181,6 +181,14 @@ type process struct {
 	engine  *run.Engine
 }
 
+// houseOf is a house in whose session this was said.
+func houseOf(t *testing.T, words ...string) *house {
+	t.Helper()
+	h := newHouse(t)
+	h.says(words...)
+	return h
+}
+
 func (h *house) process(holder string, store journal.Store) *process {
 	h.Helper()
 	p := &process{house: h}

@@ -135,8 +135,7 @@ func TestAnswerToASessionThatWasDeletedMeanwhileIsShownAndWrittenWhenItIsBack(t 
 
 func TestNothingOfASessionThatWasDeletedGoesToAModel(t *testing.T) {
 	for _, oracles := range [][]string{{"bob"}, {"ada", "bob"}} {
-		h := newHouse(t)
-		h.says("Hm.")
+		h := houseOf(t, "Hm.")
 		dying := &journaltest.Mortal{Store: h.journal, At: 1, Free: 1}
 		r := h.process("dead", dying).begin(council.Name, h.ask(oracles...))
 		_, _ = r.Wait(t.Context())

@@ -11,8 +11,7 @@ import (
 )
 
 func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	made := func(err error) {
 		t.Helper()
@@ -33,8 +32,7 @@ func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
 }
 
 func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	first, last := "2999-01-02_00-00-00", "2020-01-02_00-00-00"
 	for _, id := range []string{first, last} {
@@ -64,8 +62,7 @@ func TestSessionWhoseWholeNameIsTypedIsMeant(t *testing.T) {
 }
 
 func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	older, latest := "2020-01-02_00-00-00", "2999-01-02_00-00-00"
 	opens := func(id string) error {

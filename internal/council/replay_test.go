@@ -27,8 +27,7 @@ func (p *process) replayed(id string) *replay.Result {
 }
 
 func TestReplayDecidesAsRecorded(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.records("one", "two")
 	h.hears = failingOn("002_audio.ogg", h.hears)
 	p := h.process("one", h.journal)
@@ -48,8 +47,7 @@ func TestReplayDecidesAsRecorded(t *testing.T) {
 }
 
 func TestExplanationTellsTheStepsInWords(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	o := h.ask("ada", "bob")
 	o.Chair = "cleo"
@@ -68,8 +66,7 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 }
 
 func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.records("one")
 	p := h.process("one", h.journal)
 	p.run(h.ask("ada", "bob"))

@@ -182,8 +182,7 @@ func TestSummaryThatFailsLeavesTheFindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			h.sums = func(model.Request) modeltest.Turn { return turn }
-			p := h.process("one", h.journal)
-			_, s := p.inquire(options())
+			p, _, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 3)
 			same(t, "summed up by", s.AuditResult.By, "")
 			same(t, "summary", s.AuditResult.Summary, record.Verdict(&s))

@@ -231,8 +231,7 @@ func TestDocumentThatChangesMeanwhileEndsTheInquiryAndIsNamed(t *testing.T) {
 		return witness.Answer{Text: "Fact.", Citations: []witness.Citation{{Citation: record.Citation{
 			Document: "a.txt", Hash: hashOf("c"), Page: 1, ChunkHash: hashOf("b"), Quote: "Fact."}}}}, nil
 	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Failed, record.Broken, 0)
 	contains(t, s.AuditTrail[0].Reason, "a.txt is not what it was")
 }

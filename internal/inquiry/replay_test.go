@@ -44,8 +44,7 @@ func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
 
 func TestReplayDecidesAsRecorded(t *testing.T) {
 	h := confronting(t)
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	found := p.replayed(s.Run)
 	same(t, "differences", kindsOf(found), nil)
 	same(t, "where it ended", found.Reached, replay.ReachedEnd)
@@ -53,8 +52,7 @@ func TestReplayDecidesAsRecorded(t *testing.T) {
 
 func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	h := confronting(t)
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	told := must(p.service.Explain(t.Context(), ada, s.Run))(t)
 	text := strings.Join(told.Ending, "\n")
 	contains(t, text, "The detective is satisfied after 4 questions. Consistency")
