@@ -10,22 +10,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/cli"
-	"sibyl/internal/store/pgtest"
 )
 
 // TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes kills the process before and after writes of each message of a
 // dialogue that adds a task and deletes it; in the long form every write. The person says again what was not heard, and
 // goes on where it was.
 func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
-	killedInChat(t, func(*testing.T) string { return "" }, unlessLong(2))
-}
-
-func TestChatKilledAtWritesOnPostgres(t *testing.T) {
-	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, unlessLong(11))
-}
-
-func killedInChat(t *testing.T, database func(*testing.T) string, stride int) {
 	matrix(t)
+	stride := unlessLong(2)
 	dialogue := []string{"add buy milk", "show my tasks", "delete task 1", "yes", "yes"}
 	var points atomic.Int64
 	t.Run("at", func(t *testing.T) {
@@ -35,7 +27,6 @@ func killedInChat(t *testing.T, database func(*testing.T) string, stride int) {
 				for _, after := range []string{"", "-"} {
 					for n := 1; ; n += stride {
 						s := newStory(t)
-						s.database = database(t)
 						if !s.chatsKilledAt(t, dialogue, message, after+itoa(n)) {
 							break
 						}

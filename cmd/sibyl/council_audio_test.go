@@ -149,28 +149,21 @@ func forms() []string { return []string{"ogg", "webm", "mp3", "m4a", "flac", "wa
 func recorded(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	wav := filepath.Join(folder, "memo.wav")
-	if err := speak(wav, spokenWords); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, speak(wav, spokenWords))
 	all := map[string]string{}
 	for _, form := range forms() {
 		all[form] = filepath.Join(folder, "memo."+form)
 		if form == "wav" {
 			continue
 		}
-		if err := remake(wav, all[form], codecs["."+form]...); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, remake(wav, all[form], codecs["."+form]...))
 	}
 	return all
 }
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()
-	content, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := must(os.ReadFile(file))(t)
 	return content
 }
 
@@ -347,9 +340,7 @@ func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	short, long := filepath.Join(folder, "short.wav"), filepath.Join(folder, "long.wav")
-	if err := speak(short, spokenWords); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, speak(short, spokenWords))
 	loop(t, short, long, 1800)
 	d := newDictaphone(t, func(_ uploaded, n int) (string, int) { return fmt.Sprintf("This is part %d of all.", n), 0 })
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
@@ -397,10 +388,8 @@ func TestSilenceIsSentToNobody(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	silence := filepath.Join(folder, "silence.ogg")
-	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t",
-		"4", "-c:a", "libopus", silence).Run(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t",
+		"4", "-c:a", "libopus", silence).Run())
 	d := newDictaphone(t, func(uploaded, int) (string, int) { return "Thanks for watching!", 0 })
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
 	s.run(t, "", 0, []string{"council", "add", silence})
@@ -452,10 +441,8 @@ func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	picture := filepath.Join(folder, "picture.mp4")
-	if err := exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=size=64x64:rate=5", "-t",
-		"1", picture).Run(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=size=64x64:rate=5", "-t",
+		"1", picture).Run())
 	files := recorded(t, folder)
 	for name, content := range map[string][]byte{
 		"junk.ogg":     []byte(strings.Repeat("no audio at all\n", 200)),
@@ -489,9 +476,7 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 	})
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
 	wav := filepath.Join(folder, "memo.wav")
-	if err := speak(wav, spokenWords); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, speak(wav, spokenWords))
 	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav},
 		"recording 1 could not be transcribed but is kept", "failed to read audio data")
 	if n := strings.Count(o.err, "failed to read audio data"); n != 1 {
@@ -537,18 +522,14 @@ func TestTranscriptionThatWaitsSaysForWhatAndForHowLong(t *testing.T) {
 	d.after = func(n int) string { return cmp.Or(asked[n], "3600") }
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
 	wav := filepath.Join(t.TempDir(), "memo.wav")
-	if err := speak(wav, spokenWords); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, speak(wav, spokenWords))
 	o := s.run(t, "", 0, []string{"council", "add", wav}, "too many requests", "the provider failed")
 	waits := regexp.MustCompile(`(?m)^· asking again in ([0-9]+) s: \S+: `).FindAllStringSubmatch(o.err, -1)
 	if len(waits) != 2 || waits[0][1] == "0" || s.heard(t, 1) != "Tomorrow." {
 		t.Errorf("it tells %d pauses, and keeps %q:\n%s", len(waits), s.heard(t, 1), o.err)
 	}
 	other := filepath.Join(t.TempDir(), "other.wav")
-	if err := speak(other, "The rent is too high."); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, speak(other, "The rent is too high."))
 	o = s.run(t, "", cli.ExitPartial, []string{"council", "add", other}, "could not be transcribed but is kept")
 	if n := strings.Count(o.err, "come back tomorrow"); n != 1 || strings.Contains(o.err, "asking again") ||
 		!strings.Contains(o.err, "too many requests (HTTP 429)") {

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -34,9 +32,7 @@ func newThinking(t *testing.T) *thinking {
 	t.Cleanup(s.model.Close)
 	s.server.BaseURL = s.model.BaseURL // so that every process asks there
 	program := filepath.Join(s.data, "witness")
-	if err := os.WriteFile(program, []byte(witness), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(program, []byte(witness), 0o700))
 	s.set(t, fmt.Sprintf("transcription: {command: [%q, '{file}']}\n", program))
 	s.memo = filepath.Join(s.vault, "memo.wav")
 	write(t, s.memo, string(tone()))
@@ -167,20 +163,6 @@ func TestCouncilKilledWhileARecordingIsAddedHasItOnce(t *testing.T) {
 		})
 }
 
-func TestCouncilKilledWhileWordsAreSaidHasThemOnce(t *testing.T) {
-	t.Parallel()
-	say := []string{"council", "say", "Tomorrow we will talk about the money."}
-	killedEverywhere(t, 4, func(*thinking) {}, func(*thinking) []string { return say },
-		func(s *thinking, point string) {
-			if all := s.sessions(t); len(all) == 0 || len(all[0].Audio) == 0 { // the person sees that they are missing
-				s.run(t, "", 0, say)
-			}
-			if m := s.whole(t, point); len(m.Audio) != 1 || s.heard(t, 1) != say[2] {
-				t.Errorf("%s: %+v", point, m.Audio)
-			}
-		})
-}
-
 func TestCouncilKilledWhileItTranscribesHasTheTranscriptOnce(t *testing.T) {
 	t.Parallel()
 	killedEverywhere(t, 10, func(s *thinking) { s.run(t, "", 0, []string{"council", "add", "--later", s.memo}) },
@@ -195,23 +177,6 @@ func TestCouncilKilledWhileItTranscribesHasTheTranscriptOnce(t *testing.T) {
 			log := read(t, filepath.Join(s.data, "witness.log"))
 			if n := strings.Count(string(log), "asked"); n < 1 || n > 2 {
 				t.Errorf("%s: the transcriber was asked %d times", point, n)
-			}
-		})
-}
-
-func TestCouncilKilledWhileAnOracleAnswersHasTheAnswerOnce(t *testing.T) {
-	t.Parallel()
-	ask := []string{"council", "ask", "skeptic"}
-	killedEverywhere(t, 7, func(s *thinking) { s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."}) },
-		func(*thinking) []string { return ask },
-		func(s *thinking, point string) {
-			s.goesOn(t, ask)
-			m := s.whole(t, point)
-			if len(m.Answers) != 1 || m.Answers[0].OracleName != "Skeptic" || m.State != session.Ready {
-				t.Errorf("%s: the session is %s: %+v", point, m.State, m.Answers)
-			}
-			if n := len(s.model.requests()); n > 2 {
-				t.Errorf("%s: the model was asked %d times", point, n)
 			}
 		})
 }
@@ -297,9 +262,7 @@ func TestFolderThatTakesNothingSaysSoAndStaysAsItWas(t *testing.T) {
 	folder := filepath.Join(s.data, "sessions")
 	s.give(t)
 	before := read(t, filepath.Join(folder, m.ID, "metadata.json"))
-	if err := chmod(folder, 0o500, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, chmod(folder, 0o500, 0o400))
 	t.Cleanup(func() {
 		if err := chmod(folder, 0o700, 0o600); err != nil {
 			t.Error(err)
@@ -328,9 +291,7 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 	s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})
 	folder := filepath.Join(s.data, "sessions")
 	s.give(t)
-	if err := chmod(folder, 0o500, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, chmod(folder, 0o500, 0o400))
 	t.Cleanup(func() {
 		if err := chmod(folder, 0o700, 0o600); err != nil {
 			t.Error(err)
@@ -341,9 +302,7 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 		!strings.Contains(o.err, "stays in the journal") {
 		t.Errorf("it exits %d: %s%s", o.code, o.out, o.err)
 	}
-	if err := chmod(folder, 0o700, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, chmod(folder, 0o700, 0o600))
 	o = s.begin(t, onlyReads, "council", "show")()
 	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") ||
 		!strings.Contains(o.err,
@@ -365,9 +324,7 @@ func (s *thinking) give(t *testing.T) {
 	const nobody = 65534
 	for _, folder := range []string{s.data, s.vault} {
 		for up := filepath.Dir(folder); up != os.TempDir() && len(up) > 1; up = filepath.Dir(up) {
-			if err := os.Chmod(up, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Chmod(up, 0o755))
 		}
 		err := filepath.WalkDir(folder, func(name string, _ os.DirEntry, err error) error {
 			return errors.Join(err, os.Lchown(name, nobody, nobody))
@@ -421,35 +378,5 @@ func TestDiskThatIsFullLosesNothingOfASession(t *testing.T) {
 	s.run(t, "", 0, []string{"council", "add", "--later", large})
 	if now := s.whole(t, "with room"); len(now.Audio) != 2 {
 		t.Errorf("there are %d entries", len(now.Audio))
-	}
-}
-
-// TestKilledFromOutsideWhileAnOracleSpeaks kills the process with the signal that nothing can be put in order after.
-func TestKilledFromOutsideWhileAnOracleSpeaks(t *testing.T) {
-	t.Parallel()
-	s := newThinking(t)
-	oracles := filepath.Join(s.vault, "oracles")
-	write(t, filepath.Join(oracles, "silent.md"), "# Silent\n\n{{CONTEXT}}\n")
-	s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})
-	cmd := exec.CommandContext(t.Context(), "sibyl", "council", "ask", "silent")
-	cmd.Env = append(s.environ(), "ORACLES_DIR="+oracles)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	<-s.model.Hanging()
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-	_ = cmd.Wait() // it was killed
-	if m := s.whole(t, "killed"); len(m.Answers) != 0 || m.State != session.Collecting {
-		t.Errorf("the session is %s with %d answers", m.State, len(m.Answers))
-	}
-	if o := s.run(t, "", 0, []string{"run", "list"}); !strings.Contains(o.out, "interrupted") {
-		t.Errorf("it lists %s", o.out)
-	}
-	s.run(t, "", 0, []string{"run", "stop", "last"})
-	s.run(t, "", 0, []string{"council", "ask", "skeptic"})
-	if m := s.whole(t, "asked again"); len(m.Answers) != 1 {
-		t.Errorf("there are %d answers", len(m.Answers))
 	}
 }

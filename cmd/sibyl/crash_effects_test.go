@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,7 +21,6 @@ import (
 	"sibyl/internal/oracle"
 	records "sibyl/internal/run"
 	"sibyl/internal/run/audit"
-	"sibyl/internal/store/pgtest"
 )
 
 // aftermath is what the journal, the vault and the server hold in the end. What differs by itself between two runs is
@@ -86,9 +84,7 @@ func (a *aftermath) count(t *testing.T, r journal.Run, rec journal.Record) {
 	if rec.Kind == records.KindTrace {
 		return
 	}
-	if err := json.Unmarshal(rec.Data, &said); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(rec.Data, &said))
 	switch rec.Kind {
 	case records.KindResume:
 		a.repeats += len(said.Repeated)
@@ -210,7 +206,7 @@ func (d *drama) like(t *testing.T, calm aftermath, crashes int) (again int) {
 
 // calmly plays it without a crash; it must have in it what the matrix is about. It also gives the number of writes to
 // the journal.
-func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, writes int) {
+func calmly(t *testing.T) (calm aftermath, writes int) {
 	t.Helper()
 	d := newDrama(t)
 	d.run(t, "", cli.ExitPartial, d.ask(true))
@@ -254,14 +250,6 @@ func calmly(t *testing.T, newDrama func(*testing.T) *drama) (calm aftermath, wri
 	return calm, writes + begins + ends + marks
 }
 
-// onPostgres is a drama whose journal is in PostgreSQL.
-func onPostgres(t *testing.T) *drama {
-	t.Helper()
-	d := newDrama(t)
-	d.database = pgtest.New(t)
-	return d
-}
-
 // matrix skips a test of many processes with -short.
 func matrix(t *testing.T) {
 	t.Helper()
@@ -278,18 +266,12 @@ func unlessLong(stride int) int {
 	return stride
 }
 
-func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) { killedAtWrites(t, newDrama, 1) }
-
-func TestKilledAtWritesOfEveryKindOfEffectOnPostgres(t *testing.T) {
-	killedAtWrites(t, onPostgres, unlessLong(7))
-}
-
-// killedAtWrites kills the process before a write, and after it, of all or of some of them.
-func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
+// TestKilledAtEveryWriteOfEveryKindOfEffect kills the process before each write, and after it.
+func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
 	matrix(t)
-	calm, writes := calmly(t, newDrama)
+	calm, writes := calmly(t)
 	t.Run("at", func(t *testing.T) {
-		for point := 0; point < 2*writes; point += stride {
+		for point := 0; point < 2*writes; point++ {
 			crash := itoa(point/2 + 1)
 			if point%2 > 0 {
 				crash = "-" + crash
@@ -313,7 +295,7 @@ func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) 
 
 func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 	matrix(t)
-	calm, _ := calmly(t, newDrama)
+	calm, _ := calmly(t)
 	t.Run("in", func(t *testing.T) {
 		for what := range calm.asked {
 			part, streams := strings.CutPrefix(what, "second ")
@@ -329,56 +311,6 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 				if again := d.like(t, calm, 1); again != 1 {
 					t.Errorf("%d requests were repeated, want the one that was cut", again)
 				}
-			})
-		}
-	})
-}
-
-func TestKilledWhileTheClassifierAnswers(t *testing.T) {
-	matrix(t)
-	calm, _ := calmly(t, newDrama)
-	t.Run("on", func(t *testing.T) {
-		for _, question := range []string{"0", "1", "2"} {
-			t.Run("question "+question, func(t *testing.T) {
-				t.Parallel()
-				d := newDrama(t)
-				write(t, filepath.Join(d.model, killOnQuestion), question)
-				d.killedBy(t, d.ask(true), func(*os.Process) {}) // the classifier's process does
-				d.goOn(t, true)
-				if again := d.like(t, calm, 1); again != 0 {
-					t.Errorf("%d requests were repeated, though no model was asked", again)
-				}
-				if n := d.ended(t).repeats; n != 1 {
-					t.Errorf("%d operations are counted as repeated, want the classifier's", n)
-				}
-			})
-		}
-	})
-}
-
-func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, unlessLong(17)) }
-
-func TestKilledTwiceOnPostgres(t *testing.T) { killedTwice(t, onPostgres, unlessLong(29)) }
-
-// killedTwice kills the process, and the one that resumes. A stride that is odd meets every write of the latter.
-func killedTwice(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
-	matrix(t)
-	calm, writes := calmly(t, newDrama)
-	const second = 4 // the write of the resuming process
-	t.Run("at", func(t *testing.T) {
-		for pair := 0; pair < writes*second; pair += stride {
-			first, then := pair/second+1, pair%second+1
-			t.Run(fmt.Sprintf("%d and %d", first, then), func(t *testing.T) {
-				t.Parallel()
-				d := newDrama(t)
-				d.killed(t, itoa(-first), d.ask(true)...)
-				again := d.begin(t, crashAt+"="+itoa(then), "run", "resume", "--json")()
-				d.childless(t)
-				if again.code != -1 && again.code != cli.ExitPartial && again.code != cli.ExitAnswered {
-					t.Errorf("resuming exits %d\n%s", again.code, again.err)
-				}
-				d.goOn(t, true)
-				d.like(t, calm, 2)
 			})
 		}
 	})

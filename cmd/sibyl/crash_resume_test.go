@@ -23,9 +23,7 @@ func (d *drama) noticesOf(t *testing.T, file string) map[string]int {
 	all := map[string]int{}
 	for line := range bytes.Lines(text) {
 		var n agent.Notice
-		if err := json.Unmarshal(line, &n); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(line, &n))
 		all[n.Type]++
 	}
 	return all
@@ -49,7 +47,7 @@ func TestNoticesOfAResumedRunReachTheFileOfTheSettings(t *testing.T) {
 // TestResumedShadowIsNotShownAsTheAnswer: what a shadow says is for comparison only.
 func TestResumedShadowIsNotShownAsTheAnswer(t *testing.T) {
 	t.Parallel()
-	_, writes := calmly(t, newDrama)
+	_, writes := calmly(t)
 	d := newDrama(t)
 	d.killed(t, itoa(writes), d.ask(true)...) // before the end of the shadow is written
 	o := d.run(t, "", cli.ExitAnswered, []string{"run", "resume", "--json"})

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -150,10 +148,7 @@ func newDrama(t *testing.T) *drama {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree, err := trees.Set{}.Get(oracle.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must(trees.Set{}.Get(oracle.Name))(t)
 	d.note(t, "more.md", "# More\n\nThere is more.\n")
 	write(t, filepath.Join(d.data, "oracle.xml"), strings.Replace(string(tree.Text), `most="24000"`, `most="150"`, 1))
 	d.set(t, fmt.Sprintf("bert: {model: %q}\nfallback: {models: ['openai:second']}\ntrees: %q\n", d.model, d.data))
@@ -271,46 +266,6 @@ func (d *drama) children(t *testing.T) (pids []string) {
 	return pids
 }
 
-// killOnQuestion is a file in the classifier's folder. It says on which question the classifier's process kills the one
-// that asks; 0: before it has loaded the model.
-const killOnQuestion = "kill-on-question"
-
-// killsWhoAsks gives the questions of a classifier's process. If its folder has such a file, the process that asks is
-// killed, once.
-func killsWhoAsks(questions io.Reader, folder string) io.Reader {
-	file := filepath.Join(folder, killOnQuestion)
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return questions
-	}
-	on, err := strconv.Atoi(string(text))
-	if err != nil {
-		panic(err)
-	}
-	kill := func() {
-		if err := errors.Join(os.Remove(file), syscall.Kill(os.Getppid(), syscall.SIGKILL)); err != nil {
-			panic(err)
-		}
-	}
-	if on == 0 {
-		kill()
-		return questions
-	}
-	lines, w := io.Pipe()
-	go func() {
-		in := bufio.NewScanner(questions)
-		in.Buffer(nil, 1<<20)
-		for n := 1; in.Scan(); n++ {
-			if n == on {
-				kill()
-			}
-			fmt.Fprintln(w, in.Text())
-		}
-		_ = w.CloseWithError(in.Err())
-	}()
-	return lines
-}
-
 // killedInReply runs the program, kills it in the middle of a reply, and waits until it is dead.
 func (d *drama) killedInReply(t *testing.T, part string, args []string) {
 	t.Helper()
@@ -332,9 +287,7 @@ func (d *drama) killedBy(t *testing.T, args []string, kill func(*os.Process)) {
 	cmd.Env = d.environ()
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	go kill(cmd.Process)
 	err := cmd.Wait()
 	var exit *exec.ExitError

@@ -12,7 +12,6 @@ import (
 // story is one process life after another over one data folder and one vault.
 type story struct {
 	data, vault string
-	database    string // its address; "" for a file in the data folder
 	server      *played
 }
 
@@ -26,9 +25,7 @@ func newStory(t *testing.T) *story {
 // write writes a file and makes the folders that it lies in.
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 }
 
 // note writes a file of the vault.
@@ -48,8 +45,8 @@ func (s *story) adds(t *testing.T, settings string) {
 
 // environ is that of every process.
 func (s *story) environ() []string {
-	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE="+s.database, "HOME="+s.data, "XDG_CONFIG_HOME="+
-		s.data, "OPENAI_BASE_URL="+s.server.BaseURL+"/v1",
+	return append(os.Environ(), "SIBYL_DATA="+s.data, "SIBYL_DATABASE=", "HOME="+s.data, "XDG_CONFIG_HOME="+s.data,
+		"OPENAI_BASE_URL="+s.server.BaseURL+"/v1",
 		"OPENAI_MODEL=player", "OLLAMA_HOST=127.0.0.1:1")
 }
 
@@ -121,5 +118,20 @@ func (s *story) check(t *testing.T, point string, out []byte) {
 	}
 	if answer.StopReason != "satisfied" || !strings.Contains(answer.Answer, "caching.md") {
 		t.Errorf("killed at write %s: the resumed run says %+v", point, answer)
+	}
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

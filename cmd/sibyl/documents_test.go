@@ -77,10 +77,7 @@ func commandsOf(page string) (all, stray []command) {
 func TestCommandsOfThePagesRun(t *testing.T) {
 	known := map[string]bool{}
 	for _, name := range pages() {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(name))(t)
 		all, stray := commandsOf(string(text))
 		for _, c := range stray {
 			t.Errorf("%s:%d: ‘%s’ is in no block of sh or console, so nobody runs it", name, c.line, c.text)
@@ -116,10 +113,7 @@ func TestCommandsThatPagesMentionAreRun(t *testing.T) {
 	}
 	var runs, mentions strings.Builder
 	for _, name := range slices.Concat(pages(), scripts) {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(name))(t)
 		runs.Write(text)
 		if strings.HasSuffix(name, ".md") {
 			mentions.Write(regexp.MustCompile("(?s)\n```.*?\n```").ReplaceAll(text, nil))

@@ -62,9 +62,7 @@ func diskOf(t *testing.T, folders ...string) disk {
 func (d disk) written(t *testing.T, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {
-		if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o700)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o700)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(d)) {
 		var err error

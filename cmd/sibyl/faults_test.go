@@ -36,9 +36,7 @@ func (s *story) begin(t *testing.T, env string, args ...string) func() outcome {
 	var out, errText bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errText
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, cmd.Start())
 	return func() outcome {
 		defer cancel()
 		err := cmd.Wait()
@@ -94,9 +92,7 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 	stopped, unbegun := 0, 0
 	for limit := 40 << 10; ; limit += step {
 		s := newStory(t)
-		if err := os.CopyFS(s.data, os.DirFS(first.data)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.CopyFS(s.data, os.DirFS(first.data)))
 		point := fmt.Sprintf("with files of %d bytes at most", limit)
 		o := s.begin(t, fmt.Sprintf("%s=%d", fileLimit, limit), s.question()...)()
 		if o.code == cli.ExitAnswered {
@@ -126,14 +122,8 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 // holdLock begins to write to the journal, as another program might, and never ends until told to.
 func (s *story) holdLock(t *testing.T) (release func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)+"?_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx, err := db.BeginTx(context.WithoutCancel(t.Context()), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)+"?_txlock=immediate"))(t)
+	tx := must(db.BeginTx(context.WithoutCancel(t.Context()), nil))(t)
 	return sync.OnceFunc(func() {
 		_ = tx.Rollback()
 		_ = db.Close()
@@ -195,9 +185,7 @@ func (s *story) journal(t *testing.T, id string) (j journaled) {
 				Given struct{ Question string }
 			}
 		}
-		if err := lines.Decode(&rec); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, lines.Decode(&rec))
 		if rec.Seq != n {
 			t.Errorf("record %d of run %s has the number %d", n, id, rec.Seq)
 		}
@@ -288,10 +276,7 @@ func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
 
 func hostname(t *testing.T) string {
 	t.Helper()
-	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must(os.Hostname())(t)
 	return name
 }
 
@@ -328,8 +313,6 @@ func (s *story) closeFolder(t *testing.T) {
 		name string
 		mode os.FileMode
 	}{{db, 0o444}, {s.data, 0o555}, {s.vault, 0o755}, {filepath.Dir(s.data), 0o755}, {filepath.Dir(s.vault), 0o755}} {
-		if err := os.Chmod(c.name, c.mode); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chmod(c.name, c.mode))
 	}
 }

@@ -19,9 +19,7 @@ import (
 func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 	for name, stop := range map[string]func(t *testing.T, s *story, asking *exec.Cmd){
 		"by Ctrl-C": func(t *testing.T, _ *story, asking *exec.Cmd) {
-			if err := asking.Process.Signal(os.Interrupt); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, asking.Process.Signal(os.Interrupt))
 		},
 		"from another process": func(t *testing.T, s *story, _ *exec.Cmd) { s.sibyl(t, "", "inquiry", "stop") },
 	} {
@@ -39,9 +37,7 @@ func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 			asking.Env = withoutOllama(s.environ())
 			var said bytes.Buffer
 			asking.Stderr = &said
-			if err := asking.Start(); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, asking.Start())
 			soon(t, "a question that is not answered", witness.Hanging())
 			stop(t, s, asking)
 			soon(t, "the end of the request", witness.Ended())

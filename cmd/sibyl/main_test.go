@@ -81,9 +81,8 @@ func program() {
 
 // classifies is the program that computes a classifier.
 func classifies() {
-	folder := os.Args[len(os.Args)-1]
-	noteChild(folder)
-	os.Exit(network.Main(context.Background(), os.Args[1:], killsWhoAsks(os.Stdin, folder), os.Stdout, os.Stderr))
+	noteChild(os.Args[len(os.Args)-1])
+	os.Exit(network.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
 // restrict takes from the process what the environment says.

@@ -71,9 +71,7 @@ func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) 
 		!strings.Contains(o.err, "large.txt") || internals().MatchString(o.err) {
 		t.Errorf("a document that is too large exits %d: %s", o.code, clipped(o.err))
 	}
-	if err := os.Truncate(filepath.Join(s.vault, "reports", "large.txt"), 1<<20); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Truncate(filepath.Join(s.vault, "reports", "large.txt"), 1<<20))
 	if o := s.within(t, enough, "", "investigate", "-q", "--detective", "offline:rules", "The bridge was closed.",
 		"--limit", "5", "--witness", filepath.Join(s.vault, "reports")); o.code != cli.ExitAnswered &&
 		o.code != cli.ExitPartial {

@@ -155,14 +155,9 @@ func readable(screen string) string {
 func (s *screens) compare(t *testing.T) {
 	file := filepath.Join("testdata", "screens", fmt.Sprintf("%d.txt", s.width))
 	if *update {
-		if err := os.WriteFile(file, []byte(s.seen.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(file, []byte(s.seen.String()), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must(os.ReadFile(file))(t)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.seen.String(), "\n")); diff != "" &&
 		!t.Failed() {
 		t.Errorf("the screens are not those of %s, which -update writes anew (-want +got):\n%s", file, diff)

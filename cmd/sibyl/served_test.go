@@ -84,14 +84,9 @@ func (s *served) asks(user, method, path string, body any) (r reply) {
 	defer cancel()
 	var sent bytes.Buffer
 	if body != nil {
-		if err := json.NewEncoder(&sent).Encode(body); err != nil {
-			s.t.Fatal(err)
-		}
+		noError(s.t, json.NewEncoder(&sent).Encode(body))
 	}
-	req, err := http.NewRequestWithContext(ctx, method, s.url+path, &sent)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	req := must(http.NewRequestWithContext(ctx, method, s.url+path, &sent))(s.t)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

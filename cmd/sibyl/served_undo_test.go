@@ -85,10 +85,7 @@ func TestUndoOverHTTPIsDoneOnceHoweverManyAskAndWhileOthersWrite(t *testing.T) {
 		}
 	})
 	all.Wait()
-	text, err := os.ReadFile(other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(other))(t)
 	lines := strings.Count(string(text), "no cache")
 	if n := int(done.Load()); n > 1 || lines != 2-n {
 		t.Errorf("taken back %d times, and of two lines there are %d", n, lines)
@@ -108,37 +105,23 @@ func TestUndoOverHTTPOfANoteThatCannotBeWrittenIsRefusedAndChangesNothing(t *tes
 		"it is a pipe": {func() error { return syscall.Mkfifo(name, 0o600) }, "refused"},
 		"a folder":     {func() error { return os.Mkdir(name, 0o700) }, "refused"},
 	} {
-		if err := os.Rename(name, moved); err != nil {
-			t.Fatal(err)
-		}
-		if err := in.place(); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Rename(name, moved))
+		noError(t, in.place())
 		s.wants(about, s.undoes("ada", write), http.StatusConflict, `"kind":"`+in.kind+`"`)
 		if about != "it is gone" {
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Remove(name))
 		}
-		if err := os.Rename(moved, name); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Rename(moved, name))
 		if got := s.note(); got != written {
 			t.Fatalf("%s: the note is %q", about, got)
 		}
 	}
-	if err := os.Chmod(name, 0o400); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chmod(name, 0o400))
 	s.wants("it is read-only", s.undoes("ada", write), http.StatusConflict, `"kind":"refused"`)
 	away := s.vault + ".away"
-	if err := os.Rename(s.vault, away); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(s.vault, away))
 	s.wants("its folder is away", s.undoes("ada", write), http.StatusConflict, `"kind":"refused"`)
-	if err := os.Rename(away, s.vault); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(away, s.vault))
 	if got := s.note(); got != written {
 		t.Errorf("the note is %q", got)
 	}
@@ -157,18 +140,13 @@ func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 		t.Errorf("after 31 days there are %v, and %s was made before", ids, first)
 	}
 	s.wants("after 31 days", s.undoes("ada", first), http.StatusNotFound, "not_found")
-	texts, err := filepath.Glob(filepath.Join(shelf, "texts", "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texts := must(filepath.Glob(filepath.Join(shelf, "texts", "*")))(t)
 	for _, text := range texts {
 		content, err := os.ReadFile(text)
 		if err != nil || string(content) == blank {
 			t.Errorf("what the write replaced 31 days ago is still there: %v", err)
 		}
-		if err := os.Remove(text); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(text))
 	}
 	s.wants("whose text is lost", s.undoes("ada", lost), http.StatusGone, "not_kept")
 }
@@ -177,17 +155,9 @@ func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 func age(t *testing.T, name string, by time.Duration) {
 	t.Helper()
 	var record map[string]any
-	if err := json.Unmarshal(read(t, name), &record); err != nil {
-		t.Fatal(err)
-	}
-	at, err := time.Parse(time.RFC3339Nano, record["at"].(string))
-	if err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(read(t, name), &record))
+	at := must(time.Parse(time.RFC3339Nano, record["at"].(string)))(t)
 	record["at"] = at.Add(-by).Format(time.RFC3339Nano)
-	text, err := json.Marshal(record)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(record))(t)
 	write(t, name, string(text))
 }

@@ -20,10 +20,7 @@ func prepared(t *testing.T, file string, environ ...string) *App {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := Prepare(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Prepare(cfg))(t)
 	return a
 }
 
@@ -85,10 +82,7 @@ func TestLocalModelThatChatsWithToolsIsChosen(t *testing.T) {
 // asked asks a model hello, which its server answers.
 func asked(t *testing.T, a *App, id string) {
 	t.Helper()
-	m, err := a.Models.Open(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(a.Models.Open(id))(t)
 	req := model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
 	if _, err := m.Chat(t.Context(), req, nil); err != nil {
 		t.Errorf("%s: %v", id, err)
@@ -159,5 +153,20 @@ func TestProviderSaysHowItsModelsReport(t *testing.T) {
 		if got := a.ReportTool(id); got != want {
 			t.Errorf("%s: %v", id, got)
 		}
+	}
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

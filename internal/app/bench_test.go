@@ -56,21 +56,12 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	cfg, err := config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb),
+	cfg := must(config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb),
 		"OPENAI_MODEL=m",
-		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	a, err := Open(tb.Context(), cfg, Options{Build: "bench"})
-	if err != nil {
-		tb.Fatal(err)
-	}
+		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}}))(tb)
+	a := must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
 	tb.Cleanup(func() { _ = a.Close() })
-	stub, err := tool.NewSet(stubTool{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	stub := must(tool.NewSet(stubTool{}))(tb)
 	o, err := oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(),
 		error) {
 		return stub, func() {}, nil
@@ -83,10 +74,7 @@ func newBench(tb testing.TB) *bench {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	t, err := a.Trees.Get(oracle.Name)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	t := must(a.Trees.Get(oracle.Name))(tb)
 	from := a.Surroundings()
 	from.Choose = func(context.Context, string) (string, error) { return "openai:m", nil }
 	from.Describe = func(context.Context, string) model.Info { return model.Info{} }
@@ -134,14 +122,10 @@ func BenchmarkTurn(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			p := newBench(b)
 			p.words += text
-			if err := p.once(b.Context()); err != nil {
-				b.Fatal(err)
-			}
+			noError(b, p.once(b.Context()))
 			b.ResetTimer()
 			for range b.N {
-				if err := p.once(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				noError(b, p.once(b.Context()))
 			}
 			turn := b.Elapsed() / time.Duration(turns*b.N)
 			if text == "" {
@@ -155,17 +139,12 @@ func BenchmarkTurn(b *testing.B) {
 
 func TestRunWritesEachInputOnce(t *testing.T) {
 	b := newBench(t)
-	if err := b.once(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, b.once(t.Context()))
 	runs, err := b.Store.Runs(t.Context(), Owner, journal.Filter{Limit: 1})
 	if err != nil || len(runs) == 0 {
 		t.Fatal(err)
 	}
-	recs, err := b.Store.Records(t.Context(), Owner, runs[0].ID, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recs := must(b.Store.Records(t.Context(), Owner, runs[0].ID, 0))(t)
 	inputs := 0
 	for _, r := range recs {
 		if r.Kind != run.KindTrace {

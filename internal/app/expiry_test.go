@@ -14,10 +14,7 @@ const day = 24 * time.Hour
 // settledAgo is whether what was too old so long ago may go.
 func settledAgo(t *testing.T, a *App, ago time.Duration) bool {
 	t.Helper()
-	at, err := a.Settled()
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must(a.Settled())(t)
 	return !at.Before(time.Now().Add(-ago))
 }
 

@@ -37,21 +37,10 @@ func present(t *testing.T, data string) (holder string, kill func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), presentEnv+"="+data)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must(cmd.StdinPipe())(t)
+	out := must(cmd.StdoutPipe())(t)
+	noError(t, cmd.Start())
+	line := must(bufio.NewReader(out).ReadString('\n'))(t)
 	return strings.TrimSpace(line), func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
@@ -123,10 +112,7 @@ func TestFilesOfProcessesThatAreGoneAreRemovedInTheEnd(t *testing.T) {
 	_, kill := present(t, data)
 	defer kill()
 	count := func() int {
-		all, err := os.ReadDir(filepath.Join(data, "processes"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := must(os.ReadDir(filepath.Join(data, "processes")))(t)
 		return len(all)
 	}
 	if n := count(); n != 3 {
@@ -135,9 +121,7 @@ func TestFilesOfProcessesThatAreGoneAreRemovedInTheEnd(t *testing.T) {
 	all, _ := os.ReadDir(filepath.Join(data, "processes"))
 	for _, one := range all {
 		long := time.Now().Add(-2 * keptLocks)
-		if err := os.Chtimes(filepath.Join(data, "processes", one.Name()), long, long); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chtimes(filepath.Join(data, "processes", one.Name()), long, long))
 	}
 	newPresence(data).Close()
 	if n := count(); n != 3 {

@@ -77,27 +77,6 @@ func leftOut(s *servers) string {
 	return strings.Join(all, "\n")
 }
 
-func TestToolsOfAServerAreThereAndAreItsOwn(t *testing.T) {
-	set, url := changing(t, trackerKey)
-	set(tracker("search", "get", "purge"))
-	a := prepared(t, "mcp: {servers: {tracker: {url: '"+url+"', key_env: KEY, tools: [search, get]}}}",
-		"KEY="+trackerKey)
-	defer a.servers.close()
-	if got := toolNames(t, a); !slices.Equal(got, []string{"tracker__get", "tracker__search"}) {
-		t.Fatalf("%v, left out %v", got, a.servers.leftOut())
-	}
-	all, give, err := a.Tools(t.Context(), oracle.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer give()
-	search, _ := all.Get("tracker__search")
-	res, err := search.Call(t.Context(), tool.Call{})
-	if err != nil || res.Text != "done search" || !search.Spec().Foreign {
-		t.Errorf("%+v, %v, %+v", res, err, search.Spec())
-	}
-}
-
 func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
 	set, url := changing(t, trackerKey)
 	set(tracker("search"))

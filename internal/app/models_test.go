@@ -34,10 +34,7 @@ func TestModelsThatAreNamedOneAfterTheOtherHoldNeitherConnectionsNorMemory(t *te
 	for i := range 3 * mostModels {
 		id := fmt.Sprint("work:m", i)
 		a.Describe(t.Context(), id)
-		m, err := a.openModel(a.Models, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must(a.openModel(a.Models, id))(t)
 		if _, err := m.Chat(t.Context(), req, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -17,9 +17,7 @@ import (
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 }
 
 func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
@@ -61,10 +59,7 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 // What is written into the folder holds from the next run on, of each assistant, and what can't be used begins none.
 func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	dir := t.TempDir()
-	a, err := Prepare(config.Config{Prompts: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must(Prepare(config.Config{Prompts: dir}))(t)
 	tasks, err := a.tasksPrompt()
 	segments, ofOracle := a.oraclePrompts()
 	if err := errors.Join(err, ofOracle); err != nil || bytes.Contains(segments.Encoded(), []byte("Be terse.")) ||

@@ -80,10 +80,7 @@ func TestRunThatEndsOnATransientFailureSaysSoAndIsResumed(t *testing.T) {
 	}
 	back.Store(true)
 	before := len(s.scenes(model))
-	again, err := s.Service.Resume(t.Context(), app.Owner, r.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must(s.Service.Resume(t.Context(), app.Owner, r.ID))(t)
 	e := s.finish(t, again)
 	if e.StopReason != "satisfied" || e.Answer.Answer != jwt {
 		t.Errorf("resumed, it ends %s with %q", e.StopReason, e.Answer.Answer)
@@ -129,28 +126,19 @@ func TestThanksAfterTwoTopicShiftsSendsOnlyWhatItMayBeAbout(t *testing.T) {
 // What an endless reply adds to the journal is bounded: by wire.MaxReply, with what JSON makes of it.
 func TestEndlessReplyAddsLittleToTheJournal(t *testing.T) {
 	s := newStage(t)
-	piece, err := json.Marshal(strings.Repeat("no end, ", 8<<10))
-	if err != nil {
-		t.Fatal(err)
-	}
+	piece := must(json.Marshal(strings.Repeat("no end, ", 8<<10)))(t)
 	stream := strings.Repeat(`data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":`+
 		string(piece)+`}}]}`+"\n\n", 200)
 	model := s.cast("openai", "endless", func(heard) reply {
 		return reply{raw: &modeltest.Raw{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: stream}}
 	})
 	r := s.start(t, model, "", auth, folder(t))
-	res, err := r.Wait(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must(r.Wait(t.Context()))(t)
 	if said := fmt.Sprint(res.Failure, res.Warnings, res.Notes, res.Ending); !strings.Contains(said,
 		"larger than 1 MB") {
 		t.Errorf("the person is told %s", said)
 	}
-	recs, err := s.Store.Records(t.Context(), app.Owner, r.ID, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recs := must(s.Store.Records(t.Context(), app.Owner, r.ID, 0))(t)
 	size := 0
 	for _, rec := range recs {
 		size += len(rec.Data)

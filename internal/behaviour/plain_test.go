@@ -16,10 +16,7 @@ const mostPlain = 40
 // plainly asks as a plain loop does: it goes on while there are calls, and the first reply without one is the answer.
 func (s *stage) plainly(t *testing.T, id, question, vault string) {
 	t.Helper()
-	m, err := s.Models.Open(id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(s.Models.Open(id))(t)
 	tools, closeTools, err := s.Tools(t.Context(), oracle.Env{CodeRoot: s.code, Vault: vault})
 	if err != nil {
 		t.Fatal(err)

@@ -60,10 +60,8 @@ func folder(t *testing.T, files ...string) string {
 	dir := t.TempDir()
 	for i := 0; i+1 < len(files); i += 2 {
 		file := filepath.Join(dir, files[i])
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(files[i+1]),
-			0o600)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(files[i+1]),
+			0o600)))
 	}
 	return dir
 }
@@ -136,13 +134,10 @@ func (s *stage) ask(t *testing.T, model, session, question, vault string) ending
 
 func (s *stage) start(t *testing.T, model, session, question, vault string) *service.Run {
 	t.Helper()
-	r, err := s.Service.Start(t.Context(), app.Owner, service.Request{Assistant: oracle.Name, Session: session,
+	r := must(s.Service.Start(t.Context(), app.Owner, service.Request{Assistant: oracle.Name, Session: session,
 		Words: question,
 		Options: oracle.Options{Code: schema.Folder{Path: s.code}, Vault: schema.Folder{Path: vault}, Model: model,
-			MaxTurns: 30}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			MaxTurns: 30}}))(t)
 	return r
 }
 
@@ -196,4 +191,19 @@ func (e ending) ran() (names []string) {
 		}
 	}
 	return names
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

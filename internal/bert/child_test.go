@@ -28,17 +28,6 @@ func TestChildIsStartedByTheFirstQuestionAndKept(t *testing.T) {
 	line.none(t)
 }
 
-func TestKilledChildIsReplacedForTheNextQuestion(t *testing.T) {
-	line := newLifeline(t)
-	c := start(t, trained(t), line.env())
-	for range 3 {
-		if got := best(t, c, "stuck"); got != "other_strategy" {
-			t.Errorf("the best is %s", got)
-		}
-		line.next(t).kill(t)
-	}
-}
-
 func TestChildThatDiesInAnAnswerIsReplacedOnce(t *testing.T) {
 	line := newLifeline(t)
 	c := start(t, t.TempDir(), line.env(), script("read", answered, "read", "exit 3"))
@@ -243,19 +232,11 @@ func beParent() {
 
 func TestChildEndsWhenItsParentIsKilled(t *testing.T) {
 	line := newLifeline(t)
-	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	program := must(os.Executable())(t)
 	parent := exec.Command(program, trained(t))
 	parent.Env = []string{parentVar + "=1", line.env()}
-	out, err := parent.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := parent.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must(parent.StdoutPipe())(t)
+	noError(t, parent.Start())
 	if got := line.next(t); got.pid != parent.Process.Pid {
 		t.Errorf("the first process is %d, not the parent", got.pid)
 	}
@@ -263,9 +244,7 @@ func TestChildEndsWhenItsParentIsKilled(t *testing.T) {
 	if _, err := out.Read(make([]byte, 9)); err != nil {
 		t.Fatal(err)
 	}
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, parent.Process.Kill())
 	if err := parent.Wait(); err == nil {
 		t.Error("the parent ended in peace")
 	}

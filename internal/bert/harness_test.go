@@ -105,9 +105,7 @@ func zeroShot(t testing.TB) string { return written(t, berttest.ZeroShot) }
 
 func written(t testing.TB, model string) string {
 	dir := t.TempDir()
-	if err := berttest.Write(dir, model); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, berttest.Write(dir, model))
 	return dir
 }
 
@@ -124,10 +122,7 @@ type life struct {
 }
 
 func newLifeline(t *testing.T) *lifeline {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	line := &lifeline{l.Addr().String(), make(chan life, 100)}
 	finished := make(chan struct{})
 	go func() {
@@ -178,9 +173,7 @@ func (l *lifeline) none(t *testing.T) {
 // waitForEnd waits for the child's end, and fails if it lives on.
 func (l life) waitForEnd(t *testing.T) {
 	t.Helper()
-	if err := l.conn.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, l.conn.SetReadDeadline(time.Now().Add(20*time.Second)))
 	var timeout net.Error
 	if _, err := l.in.ReadByte(); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
 		t.Fatalf("the child lives on (%v)", err)
@@ -195,18 +188,6 @@ func (l life) isGone(t *testing.T) {
 	}
 }
 
-func (l life) kill(t *testing.T) {
-	t.Helper()
-	p, err := os.FindProcess(l.pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	l.waitForEnd(t)
-}
-
 // start returns a classifier of the model in dir, closed with the test, with more in the child's environment.
 func start(t *testing.T, dir string, env ...string) *bert.Classifier {
 	t.Helper()
@@ -216,10 +197,7 @@ func start(t *testing.T, dir string, env ...string) *bert.Classifier {
 
 func config(t *testing.T, dir string, env ...string) bert.Config {
 	t.Helper()
-	cfg, err := berttest.Config(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := must(berttest.Config(dir))(t)
 	// without it, a measured child's last words are a warning
 	cfg.Env = append(append(cfg.Env, "GOCOVERDIR="+t.TempDir()), env...)
 	return cfg
@@ -287,9 +265,7 @@ func edit(t *testing.T, path string, change func(map[string]any)) {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func sorted(scores []bert.Score) bool {
@@ -302,4 +278,19 @@ func sorted(scores []bert.Score) bool {
 		}
 		return 0
 	})
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -31,10 +31,7 @@ func TestBothKindsOfModelFollowTheText(t *testing.T) {
 				if kind == "zero-shot" && strings.Contains(text, "looping has ended") {
 					continue // both hypotheses are true of it
 				}
-				scores, err := c.Classify(t.Context(), text, labels)
-				if err != nil {
-					t.Fatal(err)
-				}
+				scores := must(c.Classify(t.Context(), text, labels))(t)
 				var sum float64
 				for _, s := range scores {
 					sum += s.Score
@@ -54,10 +51,7 @@ func TestTrainedLabelsAreTheSameWhateverTheirSpelling(t *testing.T) {
 	c := start(t, trained(t))
 	spelt := []bert.Label{{Name: "Ask User"}, {Name: "GO-ON"}, {Name: "retry"}, {Name: "other strategy"},
 		{Name: "Force_Answer"}}
-	scores, err := c.Classify(t.Context(), "I am stuck", spelt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores := must(c.Classify(t.Context(), "I am stuck", spelt))(t)
 	if scores[0].Label != "other strategy" {
 		t.Errorf("the best is %q; want the caller's own spelling of it", scores[0].Label)
 	}
@@ -109,14 +103,9 @@ func TestHypothesisThatFillsTheModelIsRefused(t *testing.T) {
 func rewrite(t *testing.T, dir string, change func(*onnx.Model)) {
 	t.Helper()
 	path := filepath.Join(dir, "model.onnx")
-	m, err := onnx.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(onnx.ReadFile(path))(t)
 	change(m)
-	if err := m.SaveToFile(path); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, m.SaveToFile(path))
 }
 
 func TestNetworkWithNarrowNumbersIsUnderstood(t *testing.T) {
@@ -177,13 +166,9 @@ func TestWeightsElsewhereAreRefused(t *testing.T) {
 
 func TestFolderLaidAsLinksWithAnOddNameIsRead(t *testing.T) {
 	blobs, dir := trained(t), filepath.Join(t.TempDir(), "-my model%20#1?é")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(dir, 0o700))
 	for _, name := range []string{"config.json", "tokenizer.json", "model.onnx"} {
-		if err := os.Symlink(filepath.Join(blobs, name), filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Symlink(filepath.Join(blobs, name), filepath.Join(dir, name)))
 	}
 	if got := best(t, start(t, dir), "unsure"); got != "ask_user" {
 		t.Errorf("the best is %s", got)
@@ -198,10 +183,7 @@ func TestCheckTellsWhatTheModelIs(t *testing.T) {
 		"classification": {trained(t), names},
 		"zero-shot":      {zeroShot(t), []string{"contradiction", "neutral", "entailment"}},
 	} {
-		info, err := start(t, c.dir).Check(t.Context(), labels)
-		if err != nil {
-			t.Fatal(err)
-		}
+		info := must(start(t, c.dir).Check(t.Context(), labels))(t)
 		if info.LoadTime <= 0 || info.AnswerTime <= 0 {
 			t.Errorf("%s: loading took %v, the answer %v", kind, info.LoadTime, info.AnswerTime)
 		}

@@ -29,55 +29,6 @@ func wrote(t *testing.T, r *Leaves, text string, opt Options) []string {
 	return all
 }
 
-func TestKeysCrossSubtreesOnlyWhereTheyAreHandedIn(t *testing.T) {
-	writeX := `<Script code="x := 1"/>`
-	cases := map[string]struct {
-		text string
-		want map[string]any // keys of the root scope afterwards
-	}{
-		"own blackboard": {file(`<SubTree ID="A"/>`, tree("A", writeX)), map[string]any{"x": nil}},
-		"remapped":       {file(`<SubTree ID="A" x="{y}"/>`, tree("A", writeX)), map[string]any{"x": nil, "y": 1.0}},
-		"same name":      {file(`<SubTree ID="A" x="{=}"/>`, tree("A", writeX)), map[string]any{"x": 1.0}},
-		"through two levels": {file(`<SubTree ID="A" b="{c}"/>`, tree("A", `<SubTree ID="B" x="{b}"/>`),
-			tree("B", writeX)),
-			map[string]any{"x": nil, "b": nil, "c": 1.0}},
-		"{=} through two levels": {file(`<SubTree ID="A" x="{=}"/>`, tree("A", `<SubTree ID="B" x="{=}"/>`),
-			tree("B", writeX)),
-			map[string]any{"x": 1.0}},
-		"to the root": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B" x="{@top}"/>`), tree("B", writeX)),
-			map[string]any{"top": 1.0, "x": nil}},
-		"a script's @key": {file(`<SubTree ID="A"/>`, tree("A", `<SubTree ID="B"/>`),
-			tree("B", `<Script code="@x := 1"/>`)),
-			map[string]any{"x": 1.0}},
-		"autoremap": {file(`<SubTree ID="A" _autoremap="true"/>`, tree("A", writeX)), map[string]any{"x": 1.0}},
-		"autoremap through two levels": {file(`<SubTree ID="A" _autoremap="true"/>`,
-			tree("A", `<SubTree ID="B" _autoremap="1"/>`), tree("B", writeX)),
-			map[string]any{"x": 1.0}},
-		"autoremap ends where it is not said": {file(`<SubTree ID="A" _autoremap="true"/>`,
-			tree("A", `<SubTree ID="B" _autoremap="false"/>`), tree("B", writeX)),
-			map[string]any{"x": nil}},
-		"autoremap leaves private keys": {file(`<SubTree ID="A" _autoremap="true"/>`,
-			tree("A", `<Script code="_x := 1; y := _x"/>`)),
-			map[string]any{"_x": nil, "y": 1.0}},
-		"a port goes before autoremap": {file(`<SubTree ID="A" _autoremap="true" x="{y}"/>`, tree("A", writeX)),
-			map[string]any{"x": nil, "y": 1.0}},
-		"a literal stays inside": {file(`<SubTree ID="A" _autoremap="true" x="7"/>`,
-			tree("A", `<Script code="x += 1; y := x"/>`)), map[string]any{"x": nil, "y": 8.0}},
-	}
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			tr := load(t, someLeaves(t), c.text, Options{})
-			s := tr.NewState()
-			step(t, tr, s, Input{})
-			for key, want := range c.want {
-				if got, _ := tr.Get(s, key); got != want {
-					t.Errorf("key %s = %v, want %v", key, got, want)
-				}
-			}
-		})
-	}
-}
-
 func TestEverySubtreeInstanceHasItsOwnKeys(t *testing.T) {
 	text := file(`<Sequence><SubTree ID="A" out="{a}" step="2"/><SubTree ID="A" out="{b}" step="3"/><SubTree ID="A" out="{a}" step="5"/></Sequence>`,
 		tree("A", `<Sequence><Script code="n := 10; out := n + step"/></Sequence>`))
@@ -111,13 +62,6 @@ func TestSubtreeLiteralWithoutTypedReaderReadsAsScriptsDo(t *testing.T) {
 	if res := step(t, tr, tr.NewState(), Input{}); res.Status != Success {
 		t.Errorf("%+v", res.Fault)
 	}
-}
-
-func TestTypesCrossSubtreeBorders(t *testing.T) {
-	runLoadCases(t, []loadCase{{name: "outwards", text: "<root BTCPP_format=\"4\" main_tree_to_execute=\"Main\">\n" +
-		tree("A", `<Emit text="{out}"/>`) + "\n" + tree("Main", `<Sequence><SubTree ID="A" out="{answer}"/><Use `+mark+
-		`int="{answer}"/></Sequence>`) + "</root>",
-		want: []string{"port int is int, but key {answer} holds std::string // the key gets its type at 2:28"}}})
 }
 
 func TestGivenKeyKeepsItsTypeAndWantedKeyIsReadable(t *testing.T) {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-
-	"sibyl/internal/behaviour/lineartest"
 )
 
 func TestNestingIsBounded(t *testing.T) {
@@ -36,22 +34,5 @@ func TestSubtreesThatDoubleAreBounded(t *testing.T) {
 	got := problems(t, someLeaves(t), b.String(), Options{})
 	if len(got) != 1 || !strings.Contains(got[0], "the tree has more than 262144 nodes, subtrees included") {
 		t.Errorf("problems: %q", got)
-	}
-}
-
-// A place that is counted from the start of the file would make a large tree cost more than its share.
-func TestLargeTreeLoadsInLinearTimeAndMemory(t *testing.T) {
-	r := someLeaves(t)
-	for _, sep := range []string{"", "\n"} {
-		t.Log(lineartest.Check(t, 500, func(n int) func() {
-			b := &strings.Builder{}
-			b.WriteString("<Parallel><Sequence>")
-			for i := range n {
-				fmt.Fprintf(b, `%s<Emit text="{k%d}" _skipIf="false"/>`, sep, i)
-			}
-			b.WriteString("</Sequence></Parallel>")
-			text := file(b.String())
-			return func() { load(t, r, text, Options{}) }
-		}))
 	}
 }

@@ -48,10 +48,7 @@ type caseNode struct {
 
 // TestCases runs every case. Those with a node that is not in the kernel are skipped and counted.
 func TestCases(t *testing.T) {
-	text, err := os.ReadFile(*casesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(*casesFile))(t)
 	var file struct{ Cases []conformanceCase }
 	if err := json.Unmarshal(text, &file); err != nil {
 		t.Fatalf("%s: %v", *casesFile, err)

@@ -71,10 +71,7 @@ func askLeaf() Leaf {
 
 func registry(tb testing.TB, leaves ...Leaf) *Leaves {
 	tb.Helper()
-	r, err := NewLeaves(leaves...)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	r := must(NewLeaves(leaves...))(tb)
 	return r
 }
 
@@ -129,10 +126,7 @@ func problems(tb testing.TB, r *Leaves, text string, opt Options) []string {
 // step is one Step that must not break.
 func step(tb testing.TB, t *Tree, s *State, in Input) Result {
 	tb.Helper()
-	res, err := t.Step(s, in, nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	res := must(t.Step(s, in, nil))(tb)
 	return res
 }
 
@@ -155,7 +149,20 @@ func (t *Tree) Set(s *State, key string, value any) error {
 
 func set(tb testing.TB, t *Tree, s *State, key string, value any) {
 	tb.Helper()
-	if err := t.Set(s, key, value); err != nil {
-		tb.Fatal(err)
+	noError(tb, t.Set(s, key, value))
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

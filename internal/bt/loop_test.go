@@ -182,20 +182,6 @@ func TestAPassOfExactlyTheVisitsAllowedIsFine(t *testing.T) {
 	}
 }
 
-func TestOneTickDoesNotSpin(t *testing.T) {
-	tr := load(t, someLeaves(t), file(`<KeepRunningUntilFailure><AlwaysSuccess/></KeepRunningUntilFailure>`), Options{})
-	s := tr.NewState()
-	for range 2 * MaxVisits {
-		res, err := tr.Tick(s, Input{}, nil)
-		if err != nil || res.Status != Running {
-			t.Fatalf("%+v, %v", res, err)
-		}
-	}
-	if s.Ticks != 2*MaxVisits {
-		t.Errorf("%d ticks", s.Ticks)
-	}
-}
-
 func TestBrokenStepEndsWithTheFirstTrouble(t *testing.T) {
 	tr := load(t, someLeaves(t),
 		file(`<Parallel failure_count="2"><Script code="a := 1"/><Script name="bad" code="b := 1 / 0"/><Script code="c := 2 / 0"/></Parallel>`), Options{})

@@ -46,9 +46,7 @@ func (m *model) lines() string {
 func models(t *testing.T, r *Leaves) (string, map[string]string) {
 	t.Helper()
 	b := &strings.Builder{}
-	if err := r.Models(b); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, r.Models(b))
 	var f modelFile
 	if err := xml.Unmarshal([]byte(b.String()), &f); err != nil {
 		t.Fatalf("%v in\n%s", err, b)

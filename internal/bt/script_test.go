@@ -60,7 +60,7 @@ func scriptKeys() map[string]any {
 }
 
 func TestScripts(t *testing.T) {
-	texttest.Play(t, []string{"fails", "refused"}, func(t *testing.T, lines []texttest.Line) {
+	texttest.PlayFile(t, "testdata/scripts.txt", []string{"fails", "refused"}, func(t *testing.T, lines []texttest.Line) {
 		for _, l := range lines {
 			script, want, _ := strings.Cut(l.Rest, " ⇒ ")
 			if quoted, err := strconv.Unquote(script); err == nil && script[0] == '"' {

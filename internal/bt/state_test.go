@@ -57,10 +57,7 @@ func TestNowNeverGoesBack(t *testing.T) {
 
 func TestStatusReadsAsItsNameInJSON(t *testing.T) {
 	for s := Idle; s <= Skipped; s++ {
-		data, err := json.Marshal(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must(json.Marshal(s))(t)
 		var back Status
 		if err := json.Unmarshal(data, &back); err != nil || back != s || string(data) != `"`+s.String()+`"` {
 			t.Errorf("%s becomes %v, %v", data, back, err)
@@ -112,10 +109,7 @@ func TestPortsOfAStructAreGivenAndRead(t *testing.T) {
 		Limit int      `port:"limit,optional"`
 		List  []string `port:"list"`
 	}
-	raw, err := EncodePorts(given{Text: "x", List: []string{"a"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(EncodePorts(given{Text: "x", List: []string{"a"}}))(t)
 	var back given
 	if err := DecodePorts(raw, &back); err != nil || back.Text != "x" || len(back.List) != 1 {
 		t.Errorf("%+v, %v", back, err)
@@ -124,16 +118,11 @@ func TestPortsOfAStructAreGivenAndRead(t *testing.T) {
 	if err := DecodePorts(raw, &back); err == nil || !strings.Contains(err.Error(), "{limit}") {
 		t.Errorf("a text for a number: %v", err)
 	}
-	ports, err := Ports[given]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ports := must(Ports[given]())(t)
 	tr := load(t, registry(t), file(`<Script code="sum := limit + 1; said := text"/>`), Options{Given: ports})
 	s := tr.NewState()
 	for key, value := range map[string]any{"text": "x", "limit": 2} {
-		if err := tr.Set(s, key, value); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, tr.Set(s, key, value))
 	}
 	step(t, tr, s, Input{})
 	var read struct {

@@ -79,10 +79,7 @@ func (d *driver) complete(ops ...uint64) Result {
 
 func (d *driver) halt() []uint64 {
 	d.t.Helper()
-	cancelled, err := d.tree.Halt(d.state, nil)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	cancelled := must(d.tree.Halt(d.state, nil))(d.t)
 	return cancelled
 }
 
@@ -210,35 +207,6 @@ func TestWhatIsAskedForAndWithdrawnInOneStepIsNeverHeardOf(t *testing.T) {
 		if res.Status != want || len(res.Cancel) > 0 || (len(res.Start) > 0) != (want == Running) {
 			t.Errorf("n = %d: %+v", n, res)
 		}
-	}
-}
-
-func TestOperationIDsAreNeverUsedAgain(t *testing.T) {
-	d := drive(t, file(`<Sequence><Plan letters="aB"/><Plan letters="c"/></Sequence>`), Options{})
-	used := map[uint64]string{}
-	note := func(res Result) {
-		for _, e := range res.Start {
-			if was, taken := used[e.Op]; taken {
-				t.Errorf("operation %d is %s, and was %s", e.Op, e.Label, was)
-			}
-			used[e.Op] = e.Label
-		}
-	}
-	for range 3 {
-		note(d.step(Input{}))
-		d.halt()
-		res := d.step(Input{})
-		note(res)
-		for len(res.Start) > 0 {
-			res = d.complete(res.Start[0].Op)
-			note(res)
-		}
-		if res.Status != Success {
-			t.Fatalf("%+v", res)
-		}
-	}
-	if len(used) != 3*4 {
-		t.Errorf("used %v", used)
 	}
 }
 

@@ -99,8 +99,7 @@ func TestHistoryIsAsTheSessionIsSetUnlessACallSaysOtherwise(t *testing.T) {
 		call *bool
 		want bool
 	}{{true, nil, true}, {true, &no, false}, {false, nil, false}, {false, &yes, true}} {
-		h := newHouse(t)
-		h.says("Hm.")
+		h := houseOf(t, "Hm.")
 		p := h.process("one", h.journal)
 		p.run(h.ask("ada"))
 		must(p.desk().Set(t.Context(), h.id, session.Settings{IncludeLLMHistory: &c.set}))(t)
@@ -138,8 +137,7 @@ func TestWhatDoesNotFitIntoTheModelsWindowIsCutAndTold(t *testing.T) {
 }
 
 func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	previews := must(p.deps.Preview(t.Context(), ada, h.ask("ada", "bob")))(t)
 	same(t, "requests", len(h.asked), 0)
@@ -162,8 +160,7 @@ func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
 }
 
 func TestAnswerIsStampedWithTheModelThatWasNamed(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	o := h.ask("ada")
 	o.Model = "other:big.model:8b"
 	_, out := h.process("one", h.journal).run(o)
@@ -172,8 +169,7 @@ func TestAnswerIsStampedWithTheModelThatWasNamed(t *testing.T) {
 }
 
 func TestAnswerIsStreamedAndWhatAModelTakesBackIsRetracted(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	m := retracts{make(chan bool)}
 	p := h.processOf("one", m)
 	r := p.begin(council.Name, h.ask("ada"))
@@ -236,8 +232,7 @@ func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
 		"a filter at work":          {modeltest.Turn{Text: "Half of an", Finish: model.FinishFilter}, "refused"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
-			h.says("Hm.")
+			h := houseOf(t, "Hm.")
 			before := h.metadata()
 			h.plays = func(model.Request) modeltest.Turn { return c.turn }
 			p := h.process("one", h.journal)
@@ -259,8 +254,7 @@ func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
 }
 
 func TestAnswerCutOffByTheModelsLimitIsKeptAndSaidSo(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.plays = func(model.Request) modeltest.Turn {
 		return modeltest.Turn{Text: "It begins well and", Finish: model.FinishLength}
 	}
@@ -271,16 +265,13 @@ func TestAnswerCutOffByTheModelsLimitIsKeptAndSaidSo(t *testing.T) {
 }
 
 func TestStoppedRunShowsWhatHadArrivedAndStoresNothing(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	before := h.metadata()
 	script := modeltest.Script(t, modeltest.Turn{Text: "As far as it came", Hang: true})
 	p := h.processOf("one", script)
 	r := p.begin(council.Name, h.ask("ada"))
 	held(t, "the answer to begin", script.Hanging())
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
 	if o.Answer == nil {
@@ -300,8 +291,7 @@ func TestAskingIsPossibleInEveryStateThatHasATranscript(t *testing.T) {
 		session.Ready:       session.Ready, session.Interrupted: session.Ready, session.Failed: session.Failed,
 	} {
 		t.Run(string(state), func(t *testing.T) {
-			h := newHouse(t)
-			h.says("Hm.")
+			h := houseOf(t, "Hm.")
 			h.inState(state)
 			res, _ := h.process("one", h.journal).run(h.ask("ada"))
 			same(t, "status", res.Status, journal.Done)
@@ -315,9 +305,7 @@ func (h *house) inState(state session.State) {
 	h.Helper()
 	file := filepath.Join(h.folder, h.id, "metadata.json")
 	text := strings.Replace(h.metadata(), `"state": "COLLECTING"`, fmt.Sprintf(`"state": %q`, state), 1)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		h.Fatal(err)
-	}
+	noError(h, os.WriteFile(file, []byte(text), 0o600))
 	same(h, "state", h.session().State, state)
 }
 
@@ -361,12 +349,8 @@ func TestWhatIsNotInTheContextIsTold(t *testing.T) {
 	h.records("later", "noise")
 	must(h.sessions().FailTranscript(t.Context(), h.id, 5, bt.Because("noise")))(t)
 	transcripts := filepath.Join(h.folder, h.id, "transcripts")
-	if err := os.Remove(filepath.Join(transcripts, "002_audio.txt")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(transcripts, "003_audio.txt"), []byte("\xff\xfeU\x00"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(filepath.Join(transcripts, "002_audio.txt")))
+	noError(t, os.WriteFile(filepath.Join(transcripts, "003_audio.txt"), []byte("\xff\xfeU\x00"), 0o600))
 	res, _ := h.process("one", h.journal).run(h.ask("ada"))
 	contains(t, strings.Join(res.Warnings, "\n"), "1 recording without a transcript yet",
 		"1 recording that could not be transcribed", "the file of transcript 2 is missing",
@@ -379,15 +363,13 @@ func TestWhatIsNotInTheContextIsTold(t *testing.T) {
 
 func TestOracleThatIsGoneOrOtherWhenItIsAsked(t *testing.T) {
 	t.Run("deleted between list and ask", func(t *testing.T) {
-		h := newHouse(t)
-		h.says("Hm.")
+		h := houseOf(t, "Hm.")
 		same(t, "oracles in the list", len(must(h.shelf.List(t.Context()))(t).Oracles), 3)
 		h.moved(filepath.Join(h.oracles, "bob.md"), filepath.Join(t.TempDir(), "bob.md"))
 		h.process("one", h.journal).refused(council.Name, h.ask("bob"), "no oracle is called “bob”", "Ada")
 	})
 	t.Run("changed between list and ask", func(t *testing.T) {
-		h := newHouse(t)
-		h.says("Hm.")
+		h := houseOf(t, "Hm.")
 		must(h.shelf.List(t.Context()))(t)
 		h.oracle("Bob", "# Bob\nYou are another Bob.\n{{CONTEXT}}\n")
 		h.process("one", h.journal).run(h.ask("bob"))
@@ -397,8 +379,7 @@ func TestOracleThatIsGoneOrOtherWhenItIsAsked(t *testing.T) {
 
 func TestRunThatIsResumedKeepsItsPromptThoughItsOracleIsDeletedAndMoreWasSaid(t *testing.T) {
 	for _, oracles := range [][]string{{"bob"}, {"ada", "bob"}} {
-		h := newHouse(t)
-		h.says("Hm.")
+		h := houseOf(t, "Hm.")
 		dying := &journaltest.Mortal{Store: h.journal, At: 1, Free: 1}
 		r := h.process("dead", dying).begin(council.Name, h.ask(oracles...))
 		_, _ = r.Wait(t.Context())
@@ -459,8 +440,7 @@ func TestOracleWithoutAModelSaysSoWithTwoWaysOnAndLeavesNothing(t *testing.T) {
 }
 
 func TestSessionIsReadyOnlyWhenAnAnswerHeldAllThatWasSaid(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	h.hearing(func() { h.says("Said meanwhile.") })
 	p.run(h.ask("ada", "bob"))

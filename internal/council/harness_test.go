@@ -98,9 +98,7 @@ func (h *house) oracle(name, content string) (file string) {
 		content = "# " + name + "\n\nYou are " + name + ".\n\n{{CONTEXT}}\n\nAnswer.\n"
 	}
 	file = filepath.Join(h.oracles, strings.ToLower(name)+".md")
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		h.Fatal(err)
-	}
+	noError(h, os.WriteFile(file, []byte(content), 0o600))
 	return file
 }
 
@@ -165,18 +163,14 @@ func (h *house) locked(name string) (unlock func()) {
 	}
 	return func() {
 		h.Helper()
-		if err := os.Remove(folder); err != nil {
-			h.Fatal(err)
-		}
+		noError(h, os.Remove(folder))
 		h.moved(folder+".aside", folder)
 	}
 }
 
 func (h *house) moved(from, to string) {
 	h.Helper()
-	if err := os.Rename(from, to); err != nil {
-		h.Fatal(err)
-	}
+	noError(h, os.Rename(from, to))
 }
 
 // process is one that serves the Council.
@@ -185,6 +179,14 @@ type process struct {
 	service *service.Service
 	deps    council.Deps
 	engine  *run.Engine
+}
+
+// houseOf is a house in whose session this was said.
+func houseOf(t *testing.T, words ...string) *house {
+	t.Helper()
+	h := newHouse(t)
+	h.says(words...)
+	return h
 }
 
 func (h *house) process(holder string, store journal.Store) *process {
@@ -428,9 +430,7 @@ func (p *process) wait(r *service.Run) (service.Result, council.Outcome) {
 
 func outcomeOf(t testing.TB, raw json.RawMessage) (o council.Outcome) {
 	t.Helper()
-	if err := json.Unmarshal(raw, &o); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(raw, &o))
 	return o
 }
 
@@ -510,4 +510,18 @@ func (h *house) processOf(holder string, m model.Model) *process {
 	h.Helper()
 	h.other = m
 	return h.process(holder, h.journal)
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// leave has a process that is dead let go of all that it drives.
+func (p *process) leave() {
+	now, cut := context.WithCancel(p.Context())
+	cut()
+	p.service.Drain(now)
 }

@@ -135,8 +135,7 @@ func TestAnswerToASessionThatWasDeletedMeanwhileIsShownAndWrittenWhenItIsBack(t 
 
 func TestNothingOfASessionThatWasDeletedGoesToAModel(t *testing.T) {
 	for _, oracles := range [][]string{{"bob"}, {"ada", "bob"}} {
-		h := newHouse(t)
-		h.says("Hm.")
+		h := houseOf(t, "Hm.")
 		dying := &journaltest.Mortal{Store: h.journal, At: 1, Free: 1}
 		r := h.process("dead", dying).begin(council.Name, h.ask(oracles...))
 		_, _ = r.Wait(t.Context())
@@ -181,4 +180,48 @@ func TestManyRunsOfASessionHideNoAnswerThatWaits(t *testing.T) {
 		same(h, "lines", len(p.open()), 1)
 		h.whole(71)
 	})
+}
+
+// A process dies before each of the writes of a run in turn; another one goes on.
+func TestWhatADeadProcessHadWrittenIsFoundAndNotWrittenAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		assistant string
+		begin     func(h *house) council.Options
+		wants     func(h *house)
+	}{
+		"an answer": {council.Name, func(h *house) council.Options {
+			h.says("Hm.")
+			return h.ask("ada")
+		}, func(h *house) { h.whole(1) }},
+		"a transcript": {council.TranscriptionName, func(h *house) council.Options {
+			h.records("one", "two")
+			h.hears = failingOn("002_audio.ogg", h.hears)
+			return council.Options{Session: h.id}
+		}, func(h *house) {
+			same(h, "recordings", h.statuses(), []session.Status{session.Success, session.Failure})
+			same(h, "problems", must(h.sessions().Check(h.Context(), h.id, nil))(h), nil)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for at := 1; ; at++ {
+				h := newHouse(t)
+				dying := &journaltest.Mortal{Store: h.journal, At: at, Free: 1}
+				dead := h.process("dead", dying)
+				r := dead.begin(c.assistant, c.begin(h))
+				_, _ = r.Wait(t.Context())
+				dead.leave()
+				if !dying.Dead() {
+					if at < 3 {
+						t.Errorf("the run is written in %d writes", at-1)
+					}
+					return
+				}
+				p := h.process("survivor", h.journal)
+				if must(h.journal.Run(t.Context(), ada, r.ID))(t).Status == journal.Running {
+					p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
+				}
+				c.wants(h)
+			}
+		})
+	}
 }

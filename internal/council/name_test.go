@@ -34,8 +34,7 @@ func TestModelNamesTheSessionByWhatWasSaid(t *testing.T) {
 }
 
 func TestNameThatAPersonGaveIsNeverReplaced(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	// while the model thinks
 	h.hearing(func() { must(p.desk().Rename(t.Context(), h.id, "Mine", session.ByPerson))(t) })
@@ -52,8 +51,7 @@ func TestNameThatCanNotBeHadLeavesTheSessionAsItWas(t *testing.T) {
 		"a long name": modeltest.Say(`{"name":"` + strings.Repeat("long ", 100) + `"}`),
 	} {
 		t.Run(what, func(t *testing.T) {
-			h := newHouse(t)
-			h.says("Hm.")
+			h := houseOf(t, "Hm.")
 			before := h.metadata()
 			h.plays = func(model.Request) modeltest.Turn { return turn }
 			res, _ := h.process("one", h.journal).run(h.naming())

@@ -11,8 +11,7 @@ import (
 )
 
 func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	made := func(err error) {
 		t.Helper()
@@ -24,10 +23,7 @@ func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
 	made(os.Mkdir(filepath.Join(h.folder, damaged), 0o700))
 	made(os.Mkdir(filepath.Join(h.folder, "notes"), 0o700))
 	made(os.Symlink(t.TempDir(), filepath.Join(h.folder, "2020-01-03_00-00-00")))
-	all, err := p.desk().Repair(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must(p.desk().Repair(t.Context(), nil))(t)
 	var repaired []string
 	for _, one := range all {
 		repaired = append(repaired, one.Session)
@@ -36,18 +32,13 @@ func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
 }
 
 func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	first, last := "2999-01-02_00-00-00", "2020-01-02_00-00-00"
 	for _, id := range []string{first, last} {
-		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
 	}
-	if err := os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600))
 	all, err := p.desk().Repair(t.Context(), nil)
 	if err == nil {
 		t.Fatalf("it is repaired: %+v", all)
@@ -71,15 +62,12 @@ func TestSessionWhoseWholeNameIsTypedIsMeant(t *testing.T) {
 }
 
 func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	older, latest := "2020-01-02_00-00-00", "2999-01-02_00-00-00"
 	opens := func(id string) error {
 		t.Helper()
-		if err := os.Mkdir(filepath.Join(h.folder, id), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
 		o, err := p.desk().Open(t.Context(), "")
 		if err == nil {
 			same(t, "session", o.ID, h.id)

@@ -1,13 +1,11 @@
 package council_test
 
 import (
-	"strings"
 	"testing"
 
 	"sibyl/internal/council"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/replay"
-	"sibyl/trees"
 )
 
 // kindsOf are the kinds of differences.
@@ -18,31 +16,18 @@ func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
 	return kinds
 }
 
-// replayed takes a run through its tree, or through one that edits (old, new, old, new …) have changed. Nothing may be
-// asked or written.
-func (p *process) replayed(id string, edits ...string) *replay.Result {
+// replayed takes a run through its tree. Nothing may be asked or written.
+func (p *process) replayed(id string) *replay.Result {
 	p.Helper()
-	o := replay.Options{}
-	if len(edits) > 0 {
-		text := string(must(must(trees.Open(""))(p).Get(council.Name))(p).Text)
-		for n := 0; n < len(edits); n += 2 {
-			if !strings.Contains(text, edits[n]) {
-				p.Fatalf("the tree has no %q", edits[n])
-			}
-			text = strings.ReplaceAll(text, edits[n], edits[n+1])
-		}
-		o.TreeFile, o.Tree = "changed.xml", []byte(text)
-	}
 	asked, before := len(p.asked), p.metadata()
-	found := must(p.service.Replay(p.Context(), ada, id, o))(p)
+	found := must(p.service.Replay(p.Context(), ada, id, replay.Options{}))(p)
 	same(p, "requests of the replay", len(p.asked)-asked, 0)
 	same(p, "metadata.json after the replay", p.metadata(), before)
 	return found
 }
 
 func TestReplayDecidesAsRecorded(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.records("one", "two")
 	h.hears = failingOn("002_audio.ogg", h.hears)
 	p := h.process("one", h.journal)
@@ -61,23 +46,8 @@ func TestReplayDecidesAsRecorded(t *testing.T) {
 	}
 }
 
-func TestReplayThroughATreeWithoutAChairShowsTheFirstDecisionThatDiffers(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
-	p := h.process("one", h.journal)
-	o := h.ask("ada", "bob")
-	o.Chair = "cleo"
-	r := p.begin(council.Name, o)
-	p.wait(r)
-	found := p.replayed(r.ID, `<CallChair heard="{heard}" chair="{chair}"/>`, `<AlwaysFailure/>`)
-	same(t, "differences", kindsOf(found), []replay.DifferenceKind{replay.OtherDecision})
-	d := found.Differences[0]
-	same(t, "what is missing", []any{len(d.Missing), d.Missing[0].Leaf, len(d.Extra)}, []any{1, "Preside", 0})
-}
-
 func TestExplanationTellsTheStepsInWords(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	o := h.ask("ada", "bob")
 	o.Chair = "cleo"
@@ -96,8 +66,7 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 }
 
 func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.records("one")
 	p := h.process("one", h.journal)
 	p.run(h.ask("ada", "bob"))
@@ -109,9 +78,7 @@ func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {
 	}
 	same(t, "sessions", len(sessions), 1)
 	for id := range sessions {
-		if err := p.service.Delete(t.Context(), ada, id); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, p.service.Delete(t.Context(), ada, id))
 	}
 	res, _ := p.run(h.ask("ada"))
 	same(t, "status of a run after the journal's session was deleted", res.Status, journal.Done)

@@ -28,8 +28,7 @@ func except(turns map[string]modeltest.Turn) func(model.Request) modeltest.Turn 
 }
 
 func TestSeveralOraclesAnswerByARunEachOverOneSnapshot(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.hearing(func() { h.says("Said meanwhile.") })
 	res, o := h.process("one", h.journal).run(h.ask("ada", "bob", "cleo"))
 	same(t, "status", res.Status, journal.Done)
@@ -78,8 +77,7 @@ func TestOracleThatFailsOrTimesOutHarmsNoOther(t *testing.T) {
 		"breaks off": {Text: "Half of", Err: &model.Error{Kind: model.Timeout, Message: "scripted failure"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := newHouse(t)
-			h.says("Hm.")
+			h := houseOf(t, "Hm.")
 			h.plays = except(map[string]modeltest.Turn{"Bob": turn})
 			p := h.process("one", h.journal)
 			res, o := p.run(h.ask("ada", "bob", "cleo"))
@@ -101,8 +99,7 @@ func TestOracleThatFailsOrTimesOutHarmsNoOther(t *testing.T) {
 }
 
 func TestSittingInWhichNobodyAnswersFailsAndLeavesTheSessionAsItWas(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	before := h.metadata()
 	h.plays = func(model.Request) modeltest.Turn { return modeltest.Fail(model.Server) }
 	res, out := h.process("one", h.journal).run(h.ask("ada", "bob"))
@@ -115,8 +112,7 @@ func TestSittingInWhichNobodyAnswersFailsAndLeavesTheSessionAsItWas(t *testing.T
 }
 
 func TestTwoSittingsOfOneSessionAtOnceKeepAllAnswers(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	var both sync.WaitGroup
 	for _, holder := range []string{"one", "two"} {
 		p := h.process(holder, h.journal)
@@ -137,8 +133,7 @@ func TestTwoSittingsOfOneSessionAtOnceKeepAllAnswers(t *testing.T) {
 }
 
 func TestSittingThatIsStoppedShowsWhoHasAnsweredAndStopsTheOthers(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	hanging := make(chan bool, 1)
 	h.plays = func(req model.Request) modeltest.Turn {
 		if who(req) == "Bob" {
@@ -158,9 +153,7 @@ func TestSittingThatIsStoppedShowsWhoHasAnsweredAndStopsTheOthers(t *testing.T) 
 			break
 		}
 	}
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
 	same(t, "answers", names(o.Answers), []string{"Ada"})
@@ -176,8 +169,7 @@ func TestSittingThatIsStoppedShowsWhoHasAnsweredAndStopsTheOthers(t *testing.T) 
 }
 
 func TestSittingThatIsStoppedWhileNobodyDrivesItStopsItsOracles(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	hanging := make(chan bool, 1)
 	h.plays = func(req model.Request) modeltest.Turn {
 		hanging <- true
@@ -189,9 +181,7 @@ func TestSittingThatIsStoppedWhileNobodyDrivesItStopsItsOracles(t *testing.T) {
 	held(t, "the second to be asked", hanging)
 	p.leave()
 	other := h.process("two", h.journal)
-	if err := other.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, other.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	for _, row := range h.runs() {
 		same(t, "status of the run of "+row.Assistant, row.Status, journal.Cancelled)
 	}
@@ -208,8 +198,7 @@ var advice = map[string]string{"Ada": "**Sell** the house\nin spring, before the
 // advised is a house whose oracles give their advice, and whose chair writes this.
 func advised(t *testing.T, chair string) *house {
 	t.Helper()
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.plays = func(req model.Request) modeltest.Turn {
 		switch req.Purpose {
 		case council.Purpose:
@@ -287,8 +276,7 @@ func TestNoWordsAreCreditedToAnOracleThatDidNotSayThem(t *testing.T) {
 }
 
 func TestChairOfOneAnswerIsLeftOutAndTold(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.plays = except(map[string]modeltest.Turn{"Bob": modeltest.Fail(model.Server)})
 	o := h.ask("ada", "bob")
 	o.Chair = "cleo"
@@ -302,8 +290,7 @@ func TestChairOfOneAnswerIsLeftOutAndTold(t *testing.T) {
 }
 
 func TestChairThatGivesNothingIsLeftOutAndTold(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.plays = func(req model.Request) modeltest.Turn {
 		if req.Purpose == council.EffectChair {
 			return modeltest.Fail(model.Timeout)
@@ -323,8 +310,7 @@ func TestChairThatGivesNothingIsLeftOutAndTold(t *testing.T) {
 }
 
 func TestRepliesOfNoUseCountAmongWhatRunsTook(t *testing.T) {
-	h := newHouse(t)
-	h.says("Hm.")
+	h := houseOf(t, "Hm.")
 	h.plays = func(req model.Request) modeltest.Turn {
 		turn := everybody(req)
 		turn.Usage = model.Usage{InputTokens: 10}

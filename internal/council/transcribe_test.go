@@ -192,9 +192,7 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	held(t, "the second recording", hanging)
 	opened := must(p.desk().Open(t.Context(), h.id))(t)
 	same(t, "state while it goes on", []any{opened.State, opened.Fixed}, []any{session.Transcribing, []bt.Why(nil)})
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	close(released)
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)

@@ -42,8 +42,7 @@ func TestContradictionBetweenAnswersIsConfrontedAndThenRecorded(t *testing.T) {
 	for name, last := range map[string]said{"reported again": with(satisfied, beams), "not taken back": satisfied} {
 		t.Run(name, func(t *testing.T) {
 			h := testimony(t, []string{"Both are what I said."}, open, with(open, beams), last)
-			p := h.process("one", h.journal)
-			_, s := p.inquire(options())
+			p, _, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 3)
 			gaps := s.Pairs[1].GapAnalysis.Gaps
 			if len(gaps) != 1 || gaps[0].Category != record.Inconsistency || gaps[0].Severity != record.High ||
@@ -72,8 +71,7 @@ func TestContradictionThatIsTakenBackIsTakenOutAlsoWhenItWasRecorded(t *testing.
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := testimony(t, []string{"I was wrong: it was 60.", "As I said, 60."}, analyses...)
-			p := h.process("one", h.journal)
-			_, s := p.inquire(options())
+			p, _, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, len(analyses))
 			same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
 			same(t, "remaining gaps", len(s.AuditResult.RemainingGaps), 0)
@@ -87,8 +85,7 @@ func TestContradictionThatWasTakenBackIsNotAskedAboutAgainThoughItIsReportedAgai
 	retracted := said{Complete: 50, More: true, Retracted: []string{"c2.1"}}
 	h := testimony(t, []string{"I was wrong: it was 60.", "As I said.", "As I said."}, open, with(open, beams),
 		retracted, with(open, beams), with(satisfied, beams))
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 5)
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
 	same(t, "questions about it", strings.Count(strings.Join(h.asked(), "\n"), "“40 beams”"), 1)
@@ -114,8 +111,7 @@ func TestThatNothingWasFoundContradictsNothing(t *testing.T) {
 		}
 		return witness.Answer{Text: "There were 40 beams.", By: "documents"}, nil
 	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	_, _, s := h.inquires()
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
 	same(t, "shown as not verifiable", len(s.AuditResult.Unverified), 1)
 }
@@ -132,8 +128,7 @@ func TestQuotationIsFoundWhateverMarksTheModelPutsAround(t *testing.T) {
 
 func TestSatisfiedDetectiveEndsAndWhatWaitsIsUnconfirmed(t *testing.T) {
 	h := testimony(t, nil, open, with(satisfied, beams))
-	p := h.process("one", h.journal)
-	res, s := p.inquire(options())
+	p, res, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 2)
 	same(t, "contradictions", s.AuditResult.Contradictions, []record.Contradiction{
 		{Pairs: [2]int{0, 1}, Description: beams.Description, Kind: "number", Words: [2]string{"40 beams", "60 Beams"},
@@ -163,8 +158,7 @@ func TestContradictionOfTheLastPairIsUnconfirmed(t *testing.T) {
 
 func TestSilenceLeavesAContradictionUnconfirmed(t *testing.T) {
 	h := testimony(t, []string{" "}, open, with(open, beams), satisfied)
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	if found := s.AuditResult.Contradictions; len(found) != 1 || !found[0].Unconfirmed || found[0].Settled != 3 {
 		t.Errorf("contradictions %+v", found)
@@ -176,8 +170,7 @@ func TestContradictionIsKnownByItsQuotationsWhateverPairsAndOrderItIsReportedWit
 		Description: "Told anew."}
 	h := testimony(t, []string{"Both: 60 beams and 40 beams."}, open, with(open, beams, beams), with(open, turned),
 		with(satisfied, turned))
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 4)
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 1)
 	same(t, "questions about it", strings.Count(strings.Join(h.asked(), "\n"), "“40 beams”"), 1)
@@ -189,8 +182,7 @@ func TestTwoContradictionsOfOneKindInOnePairAreBothKept(t *testing.T) {
 	h := testimony(t, nil, open, with(open, beams, bolts), open, satisfied)
 	h.says = speaking("There were 40 beams and 9 bolts.", "60 beams were set, with 12 bolts.", "I say no more.",
 		"No more.")
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 4)
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 2)
 	same(t, "strategies", []string{s.Pairs[2].Strategy, s.Pairs[3].Strategy},
@@ -210,8 +202,7 @@ func TestFindingWhoseQuotationsStandNowhereIsShownAndNotCounted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c.Kind, c.Description = "number", "They differ."
 			h := testimony(t, nil, open, with(satisfied, c))
-			p := h.process("one", h.journal)
-			res, s := p.inquire(options())
+			p, res, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 2)
 			same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
 			same(t, "score", *s.AuditResult.ConsistencyScore, record.Score(s.Pairs, nil).Score)
@@ -230,8 +221,7 @@ func TestFindingThatIsQuotedRightlyLaterIsVerified(t *testing.T) {
 	wrong := beams
 	wrong.FirstWords = "forty beams"
 	h := testimony(t, []string{"So it is."}, open, with(open, wrong), with(satisfied, beams))
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	_, _, s := h.inquires()
 	same(t, "unverified", len(s.AuditResult.Unverified), 0)
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 1)
 	contains(t, h.requests(analysing)[2].Messages[0].Text, "not quoted letter by letter", "forty beams")
@@ -284,8 +274,7 @@ func TestContradictionBetweenDocumentsStandsThoughTheModelSaysThatItWasTakenBack
 			}
 			return said{Complete: 90, Retracted: []string{retracted}}.turn()
 		}
-		p := h.process("one", h.journal)
-		_, s := p.inquire(options())
+		p, _, s := h.inquires()
 		p.ended(s, record.Completed, record.Satisfied, 2)
 		same(t, "contradictions after "+retracted, len(s.AuditResult.Contradictions), 1)
 		lacks(t, strings.Join(reasons(s), "\n"), "took back")
@@ -302,8 +291,7 @@ func TestReportsThatContradictEachOtherFlatlyClaimNothingWithoutAModel(t *testin
 	h := reports(t, "The bridge was closed in 2019.", "The bridge was never closed.", "The bridge was closed in 1987.",
 		"There is no bridge.")
 	h.offline, h.broken = true, errors.New("a model is asked")
-	p := h.process("one", h.journal)
-	res, s := p.inquire(options())
+	p, res, s := h.inquires()
 	p.ended(s, record.LimitReached, record.Collected, 7)
 	same(t, "by whom", by(s), slices.Repeat([]string{model.OfflineRules + " "}, 7))
 	same(t, "trail", trail(s), nil)

@@ -99,6 +99,11 @@ func TestCrashAtEveryWriteLosesNoPairAndAsksNoneAgainThatWasAnswered(t *testing.
 		id, _ := h.dies(at, after)
 		p := h.process("survivor", h.journal)
 		before := p.session(id)
+		_, text := h.file()
+		same(t, "the file", text, string(must(record.Marshal(before))(t)))
+		items := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
+		same(t, "in the list", []any{items[0].ID, items[0].Status, items[0].Pairs},
+			[]any{before.ID, before.Status, len(before.Pairs)})
 		known := len(h.asked())
 		s := p.resumed(id)
 		same(t, "the session", timeless(t, s), timeless(t, want))
@@ -129,21 +134,6 @@ func TestCrashAtEveryWriteLosesNoPairAndAsksNoneAgainThatWasAnswered(t *testing.
 	})
 }
 
-func TestSessionThatACrashHasInterruptedIsReadAndWrittenAsItsRecordsHaveIt(t *testing.T) {
-	calm := confronting(t)
-	_, writes := calm.dies(0, false)
-	matrix(t, writes, func(t *testing.T, at int, after bool) {
-		h := confronting(t)
-		id, _ := h.dies(at, after)
-		p := h.process("reader", h.journal)
-		s := p.session(id)
-		_, text := h.file()
-		same(t, "the file", text, string(must(record.Marshal(s))(t)))
-		items := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
-		same(t, "in the list", []any{items[0].ID, items[0].Status, items[0].Pairs}, []any{s.ID, s.Status, len(s.Pairs)})
-	})
-}
-
 func TestInterruptedInquiryThatIsStoppedKeepsEveryAnswer(t *testing.T) {
 	calm := confronting(t)
 	_, writes := calm.dies(0, false)
@@ -159,9 +149,7 @@ func TestInterruptedInquiryThatIsStoppedKeepsEveryAnswer(t *testing.T) {
 			}
 		}
 		if row := must(h.journal.Run(t.Context(), ada, id))(t); row.Status == journal.Running {
-			if err := p.service.Cancel(t.Context(), ada, id, "enough"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, p.service.Cancel(t.Context(), ada, id, "enough"))
 		}
 		s := p.session(id)
 		p.ended(s, s.Status, s.EndReason, answered)

@@ -18,10 +18,8 @@ import (
 func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T) {
 	h := newHouse(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "niacin.txt"),
-		[]byte("The recommended daily allowance is 16 mg for adult men."), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(filepath.Join(dir, "niacin.txt"),
+		[]byte("The recommended daily allowance is 16 mg for adult men."), 0o600))
 	docs, _, err := document.NewReader("").ReadAll(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)

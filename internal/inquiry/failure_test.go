@@ -166,9 +166,7 @@ func TestInquiryThatFailedAndIsStoppedStaysFailedAndGivesWayToAnother(t *testing
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
 	p.wait(r)
-	if err := p.service.Cancel(t.Context(), ada, r.ID, "another one begins"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "another one begins"))
 	s := p.session(r.ID)
 	p.ended(s, record.Failed, record.Broken, 0)
 	same(t, "resumable", s.Resumable, false)
@@ -184,8 +182,7 @@ func TestSummaryThatFailsLeavesTheFindings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			h.sums = func(model.Request) modeltest.Turn { return turn }
-			p := h.process("one", h.journal)
-			_, s := p.inquire(options())
+			p, _, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 3)
 			same(t, "summed up by", s.AuditResult.By, "")
 			same(t, "summary", s.AuditResult.Summary, record.Verdict(&s))

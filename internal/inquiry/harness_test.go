@@ -348,6 +348,14 @@ func (p *process) inquire(o inquiry.Options) (service.Result, record.Session) {
 	return p.wait(p.begin(bridge, o))
 }
 
+// inquires has one process inquire as usual.
+func (h *house) inquires() (*process, service.Result, record.Session) {
+	h.Helper()
+	p := h.process("one", h.journal)
+	res, s := p.inquire(options())
+	return p, res, s
+}
+
 func (p *process) wait(r *service.Run) (service.Result, record.Session) {
 	p.Helper()
 	ctx, enough := context.WithTimeout(p.Context(), time.Minute)
@@ -481,4 +489,11 @@ func held[T any](t testing.TB, what string, from <-chan T) (value T) {
 		t.Fatal("waiting for " + what)
 	}
 	return value
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

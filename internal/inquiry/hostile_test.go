@@ -39,8 +39,7 @@ func TestWhatAnswersHoldCausesNothing(t *testing.T) {
 				}
 				return usual(ctx, q, n)
 			}
-			p := h.process("one", h.journal)
-			_, s := p.inquire(options())
+			p, _, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 3)
 			same(t, "questions", h.asked(), questions[:3])
 			same(t, "trail", trail(s), nil)
@@ -104,8 +103,7 @@ func TestNothingOfAnInquiryLeavesButToTheModels(t *testing.T) {
 	h.asks = func(n int, req model.Request) modeltest.Turn { return out.Obeyed(asks(n, req)) }
 	h.analyses = func(n int, req model.Request) modeltest.Turn { return out.Obeyed(analyses(n, req)) }
 	h.sums = func(req model.Request) modeltest.Turn { return out.Obeyed(sums(req)) }
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	met := false
 	for _, purpose := range []string{asking, analysing, summing} {

@@ -47,9 +47,7 @@ func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t 
 	h := newHouse(t)
 	folder := filepath.Join(h.folder, string(ada))
 	// works for root as well, whom no permission stops
-	if err := errors.Join(os.MkdirAll(h.folder, 0o700), os.WriteFile(folder, nil, 0o400)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(h.folder, 0o700), os.WriteFile(folder, nil, 0o400)))
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
 	res := must(r.Wait(t.Context()))(t)
@@ -66,9 +64,7 @@ func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t 
 	h.valid(s)
 	same(t, "events", slices.Compact(trail(s)), []string{"error"})
 	contains(t, s.AuditTrail[0].Reason, "could not be written")
-	if err := os.Remove(folder); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(folder))
 	p.ended(p.session(r.ID), record.Completed, record.Satisfied, 3)
 }
 
@@ -110,9 +106,7 @@ func TestListIsOfRowsAlone(t *testing.T) {
 		return witness.Answer{}, errors.New("gone")
 	}
 	_, failed := p.inquire(o)
-	if err := os.RemoveAll(h.folder); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.RemoveAll(h.folder))
 	store := &counting{Store: h.journal}
 	desk := h.process("two", store).desk
 	store.rows.Store(0)
@@ -238,8 +232,7 @@ func TestDocumentThatChangesMeanwhileEndsTheInquiryAndIsNamed(t *testing.T) {
 		return witness.Answer{Text: "Fact.", Citations: []witness.Citation{{Citation: record.Citation{
 			Document: "a.txt", Hash: hashOf("c"), Page: 1, ChunkHash: hashOf("b"), Quote: "Fact."}}}}, nil
 	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Failed, record.Broken, 0)
 	contains(t, s.AuditTrail[0].Reason, "a.txt is not what it was")
 }

@@ -16,8 +16,7 @@ import (
 
 func TestInquiryEndsWhenTheDetectiveIsSatisfied(t *testing.T) {
 	h := newHouse(t)
-	p := h.process("one", h.journal)
-	res, s := p.inquire(options())
+	p, res, s := h.inquires()
 	same(t, "status of the run", res.Status, journal.Done)
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	same(t, "questions", h.asked(), questions[:3])
@@ -57,8 +56,7 @@ func TestSatisfactionWantsCompletenessAndNoFollowUpWhateverIsOpen(t *testing.T) 
 				}
 				return said{Complete: 80, Gaps: []gap{missing(2, "high")}}.turn()
 			}
-			p := h.process("one", h.journal)
-			res, s := p.inquire(options())
+			p, res, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 2)
 			same(t, "remaining gaps", len(s.AuditResult.RemainingGaps), 1)
 			contains(t, res.Answer, "1 open gap (1 high)", "- high: No date is in answer 2.")
@@ -91,8 +89,7 @@ func TestNoProgressIsJudgedByWhatGapsSayAndNotByTheirIds(t *testing.T) {
 		}
 		return said{Gaps: []gap{g}, Complete: 40 - n, More: true}.turn()
 	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.LimitReached, record.NoProgress, 4)
 	same(t, "since", s.Pairs[3].GapAnalysis.Gaps[0].Since, 1)
 }
@@ -102,8 +99,7 @@ func TestPairByWhichSomethingChangesBreaksARowWithoutProgress(t *testing.T) {
 	h.analyses = func(n int, _ model.Request) modeltest.Turn {
 		return said{Complete: 40 + n/3, More: true}.turn() // at the third, the sixth and the ninth it gets on
 	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.LimitReached, record.Limit, 10)
 }
 
@@ -129,8 +125,7 @@ func TestWitnessThatFailsEndsTheInquiryAndWhatWasAnsweredStays(t *testing.T) {
 				return usual(ctx, q, n)
 			}
 			h.analyses = never
-			p := h.process("one", h.journal)
-			res, s := p.inquire(options())
+			p, res, s := h.inquires()
 			same(t, "status of the run", res.Status, journal.Failed)
 			p.ended(s, record.Failed, one.reason, 2)
 			same(t, "trail", trail(s), []string{string(one.event)})
@@ -148,8 +143,7 @@ func TestWitnessThatIsGoneWhenTheInquiryBeginsIsNamed(t *testing.T) {
 		}
 		return nil, nil
 	}
-	p := h.process("one", h.journal)
-	res, s := p.inquire(options())
+	p, res, s := h.inquires()
 	p.ended(s, record.Failed, record.Broken, 0)
 	same(t, "questions", len(h.asked()), 0)
 	contains(t, s.AuditTrail[0].Reason, "bridge.pdf: it is gone")
@@ -166,8 +160,7 @@ func TestAnswerThatDoesNotFitItsFormIsAskedForOnceMore(t *testing.T) {
 		}
 		return usual(n, req)
 	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	same(t, "trail", trail(s), nil)
 	same(t, "requests for questions", len(h.requests(asking)), 4)
@@ -182,8 +175,7 @@ func TestQuestionThatIsRepeatedIsAskedForAgainAndThenItsGapIsLeft(t *testing.T) 
 		}
 		return usual(n, req)
 	}
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	same(t, "questions", h.asked(), questions[:3])
 	all := h.requests(asking)
@@ -195,8 +187,7 @@ func TestQuestionThatIsRepeatedIsAskedForAgainAndThenItsGapIsLeft(t *testing.T) 
 func TestDetectiveThatOnlyRepeatsItselfMakesNoProgress(t *testing.T) {
 	h := newHouse(t)
 	h.asks = func(int, model.Request) modeltest.Turn { return ask(questions[0]) }
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.LimitReached, record.NoProgress, 1)
 	same(t, "requests for questions", len(h.requests(asking)), 4)
 }
@@ -219,7 +210,6 @@ func TestQuestionsAreInTheLanguageOfTheHypothesis(t *testing.T) {
 func TestTreeThatDoesNotGoOnEndsAsAnErrorAndNeverAsTheLimit(t *testing.T) {
 	h := newHouse(t)
 	h.tree = changed(h, `<Judge ledger="{ledger}" stale="3" done="{done}" reason="{reason}"/>`, `<AlwaysFailure/>`)
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	p.ended(s, record.Failed, record.Broken, 1)
 }

@@ -23,16 +23,12 @@ func changed(h *house, edits ...string) string {
 	return text
 }
 
-// replayed takes a run through its tree, or through one that edits have changed. Nothing may be asked or written.
-func (p *process) replayed(id string, edits ...string) *replay.Result {
+// replayed takes a run through its tree. Nothing may be asked or written.
+func (p *process) replayed(id string) *replay.Result {
 	p.Helper()
-	o := replay.Options{}
-	if len(edits) > 0 {
-		o.TreeFile, o.Tree = "changed.xml", []byte(changed(p.house, edits...))
-	}
 	asked, heard := len(p.sent), len(p.heard)
 	_, before := p.file()
-	found := must(p.service.Replay(p.Context(), ada, id, o))(p)
+	found := must(p.service.Replay(p.Context(), ada, id, replay.Options{}))(p)
 	_, after := p.file()
 	same(p, "what was asked for the replay", []int{len(p.sent) - asked, len(p.heard) - heard}, []int{0, 0})
 	same(p, "the file after the replay", after, before)
@@ -48,33 +44,15 @@ func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
 
 func TestReplayDecidesAsRecorded(t *testing.T) {
 	h := confronting(t)
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	found := p.replayed(s.Run)
 	same(t, "differences", kindsOf(found), nil)
 	same(t, "where it ended", found.Reached, replay.ReachedEnd)
 }
 
-func TestReplayThroughAnotherTreeShowsTheFirstDecisionThatDiffers(t *testing.T) {
-	h := newHouse(t)
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
-	found := p.replayed(s.Run, `ChooseStrategy model="{model}"`, `ChooseStrategy model="false"`)
-	if len(found.Differences) == 0 {
-		t.Fatal("none differs")
-	}
-	d := found.Differences[0]
-	same(t, "the first difference", d.Kind, replay.OtherRequest)
-	found = p.replayed(s.Run, `<WriteSession opened="{opened}" trail="{trail}"/>`, `<AlwaysSuccess/>`)
-	d = found.Differences[0]
-	same(t, "what is missing without the first write", []any{d.Kind, d.Missing[0].Leaf},
-		[]any{replay.OtherDecision, "WriteSession"})
-}
-
 func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	h := confronting(t)
-	p := h.process("one", h.journal)
-	_, s := p.inquire(options())
+	p, _, s := h.inquires()
 	told := must(p.service.Explain(t.Context(), ada, s.Run))(t)
 	text := strings.Join(told.Ending, "\n")
 	contains(t, text, "The detective is satisfied after 4 questions. Consistency")

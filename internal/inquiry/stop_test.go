@@ -79,9 +79,7 @@ func TestStopTakesEffectInTimeWhoeverIsAskedAndWhatWasAnsweredStays(t *testing.T
 				p := h.process("one", h.journal)
 				r := p.begin(bridge, options())
 				<-reached
-				if err := p.service.Cancel(t.Context(), ada, r.ID, "enough"); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 				begun := time.Now()
 				for must(h.journal.Run(t.Context(), ada, r.ID))(t).Status == journal.Running {
 					if time.Since(begun) > within {

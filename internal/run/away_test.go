@@ -14,9 +14,7 @@ import (
 )
 
 func TestJournalThatIsAwayForLongerThanALeaseLeavesTheRunToOthers(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		wire := remote(store)
 		release := w.holds("a", false)
 		live := start(t, w.engine(wire, "one"), `<Do what="r:a" got="{got}"/>`)
@@ -39,9 +37,7 @@ func TestJournalThatIsAwayForLongerThanALeaseLeavesTheRunToOthers(t *testing.T) 
 
 func TestEffectThatCanNotReadTheJournalIsNoFaultOfTheRun(t *testing.T) {
 	for _, cause := range []error{journal.ErrUnreachable, journal.ErrLocked, journal.ErrUnsure} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 			w.do["b"] = func(context.Context, run.Job) (any, error) {
 				return nil, fmt.Errorf("what it is asked: %w", cause)
 			}
@@ -109,10 +105,7 @@ func TestTextOfARunIsWaitedForWhileTheJournalIsAway(t *testing.T) {
 			s := spec(`<Do what="r:a" got="{got}"/>`)
 			s.Texts = []run.Text{{Name: "words", Content: []byte("kept")}}
 			store.until = time.Now().Add(c.away)
-			live, err := w.engine(store, "one").Start(t.Context(), s)
-			if err != nil {
-				t.Fatal(err)
-			}
+			live := must(w.engine(store, "one").Start(t.Context(), s))(t)
 			if c.short {
 				stopsShort(t, live, journal.ErrUnreachable)
 				pass(c.away)

@@ -92,11 +92,12 @@ func TestCrashAtAnyWriteLosesNothingAndRepeatsNoWrite(t *testing.T) {
 			}
 		}
 	}
-	seconds := []death{{}}
-	for again := 1; again <= writesOf+1; again++ {
-		seconds = append(seconds, death{again, false}, death{again, true})
-	}
 	for at := 1; at <= writesOf; at++ {
+		seconds := []death{{}}
+		// Who goes on writes that it does, and what is left: a death at a later write would be none.
+		for again := 1; again <= writesOf-at+3; again++ {
+			seconds = append(seconds, death{again, false}, death{again, true})
+		}
 		for _, after := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) { // each opens its own database, which takes longer than the runs
 				store := newStore(t)
@@ -165,9 +166,7 @@ func TestMarkedWriteIsLookedUpAfterACrash(t *testing.T) {
 			w.without = "write"
 		}, `write b:  !unknown`, "took effect", 1},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, writeTree, c.at, c.after)
 			same(t, "records before the crash", kinds(records(t, store, id)), []string{"start", "completion", "mark"})
 			c.found(w)
@@ -199,9 +198,7 @@ func findsNoJSON(w *world) {
 }
 
 func TestParallelWritesAreEachLookedUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store,
 			`<Parallel><Do what="w:a" got="{got}"/><Do what="w:b" got="{b}"/><Do what="r:c" got="{c}"/></Parallel>`,
 			3, false)
@@ -243,9 +240,7 @@ func TestJournalThatDoesNotFitItsTreeIsNotGoneOnFrom(t *testing.T) {
 		"a mark of another write": {"w:b", "w:x", 4, "record 2 is the mark of operation 2 of Do"},
 		"a mark of nothing":       {"w:b ", "", 4, "record 2 is the mark of operation 2 of Do"},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, writeTree, c.at, true)
 			before := w.begun()
 			_, err := w.engine(changed{store, c.from, c.to}, "two").Resume(t.Context(), ada, id)

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -81,16 +80,10 @@ func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 	s := spec(`<Sequence><Do what="{what}" got="{ab}"/><Do what="r:b" got="{got}"/></Sequence>`)
 	s.Texts = []run.Text{{Name: "manual", Content: []byte("read me")}}
 	s.Env = map[string]int{"folders": 2}
-	live, err := w.engine(store, "one").Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := must(w.engine(store, "one").Start(t.Context(), s))(t)
 	_, r := wait(t, live)
 	same(t, "what a performer read", r.Got, `read me r:a "A" done "before" start,completion`)
-	ended, err := run.ReadEnd(t.Context(), store, ada, live.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ended := must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
 	begun := all[run.StartRecord](t, records(t, store, live.ID), run.KindStart)[0]
 	same(t, "environment", string(begun.Env), `{"folders":2}`)
 	same(t, "status", ended.Status, journal.Done)
@@ -143,9 +136,7 @@ func TestEffectWithdrawnInTheStepThatAsksForItIsNotPerformed(t *testing.T) {
 }
 
 func TestTreeThatBreaksIsEndedByTheOneWhoResumes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, fmt.Sprintf(brokenTree, "r:a"), 3, false) // the end is not written
 		end, r := wait(t, resume(t, w.engine(store, "two"), id))
 		same(t, "status", end.Status, journal.Failed)
@@ -242,10 +233,7 @@ func TestOpenThatFailsEndsANewRun(t *testing.T) {
 		t.Fatalf("%d runs, %v", len(runs), err)
 	}
 	same(t, "status", runs[0].Status, journal.Failed)
-	end, err := run.ReadEnd(t.Context(), store, ada, runs[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must(run.ReadEnd(t.Context(), store, ada, runs[0].ID))(t)
 	same(t, "fault", end.Fault, &bt.Fault{Kind: "open", Reason: noModel.Error()})
 	same(t, "effects", w.begun(), nil)
 }
@@ -272,9 +260,7 @@ func TestRunThatCanNeitherBeOpenedNorEndedIsLetGo(t *testing.T) {
 }
 
 func TestOpenThatFailsLeavesAResumedRunOpenAndFree(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, longTree, 3, false)
 		for name, open := range map[string]func(context.Context, *run.View) error{
 			"an error": func(context.Context, *run.View) error { return errors.New("no model answers") },
@@ -349,10 +335,7 @@ func TestSecretReachesNeitherTheStoreNorTheStep(t *testing.T) {
 	})
 	s := spec(`<Fallback><Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{b}"/></Sequence><Do what="{what}" got="{c}" lenient="true"/></Fallback>`)
 	s.Title, s.Given, s.Env = "is hunter2 good?", given{"x:hunter2"}, "hunter2"
-	live, err := e.Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := must(e.Start(t.Context(), s))(t)
 	end, r := wait(t, live)
 	same(t, "note of the outcome", r.Under, []string{"[secret] was there"})
 	if kept, err := run.ReadEnd(t.Context(), store, ada, live.ID); err != nil || cmp.Diff(end, kept) != "" {

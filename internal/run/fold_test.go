@@ -26,10 +26,7 @@ func TestTraceShowsWhatALeafTells(t *testing.T) {
 	})
 	live := start(t, w.engine(store, "one", w.with(append(leaves(), point)...)), `<Point value="{v}"/>`)
 	wait(t, live)
-	steps, err := run.ReadTrace(records(t, store, live.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must(run.ReadTrace(records(t, store, live.ID)))(t)
 	same(t, "events", steps[0].Events, []run.TraceEvent{
 		{Rule: "Main/Point", Type: "pointed", Data: json.RawMessage(`{"Names":["x","y"]}`)},
 		{Rule: "Main/Point", Status: "SUCCESS"}})
@@ -45,10 +42,7 @@ func TestTraceNamesAnEffectWithoutLabelByItsKind(t *testing.T) {
 	store := localStore(t)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a r:" got="{got}"/>`)
 	wait(t, live)
-	steps, err := run.ReadTrace(records(t, store, live.ID))
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must(run.ReadTrace(records(t, store, live.ID)))(t)
 	var names []string
 	for i, a := range steps[0].Start {
 		names = append(names, a.Name())
@@ -73,10 +67,7 @@ func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 			say := bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value })
 			live := start(t, w.engine(store, "one", w.with(say)), `<Say/>`)
 			wait(t, live)
-			steps, err := run.ReadTrace(records(t, store, live.ID))
-			if err != nil {
-				t.Fatal(err)
-			}
+			steps := must(run.ReadTrace(records(t, store, live.ID)))(t)
 			same(t, "reason", steps[0].Events[0].Reason, c.want)
 		})
 	}
@@ -106,10 +97,8 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 	for name, recs := range cases {
 		t.Run(name, func(t *testing.T) {
 			id := "run with " + name
-			if err := store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada},
-				Records: recs}); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada},
+				Records: recs}))
 			if _, err := w.engine(store, "one").Resume(t.Context(), ada, id); !errors.Is(err, journal.ErrCorrupt) {
 				t.Errorf("resuming gives %v", err)
 			}

@@ -285,10 +285,7 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 	for _, f := range change {
 		f(&c)
 	}
-	e, err := run.NewEngine(c)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	e := must(run.NewEngine(c))(w.t)
 	return e
 }
 
@@ -302,10 +299,7 @@ func newStore(t *testing.T) journal.Store {
 // decide.
 func localStore(t *testing.T) journal.Store {
 	t.Helper()
-	db, err := store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced())
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := must(store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced()))(t)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Errorf("close the store: %v", err)
@@ -332,10 +326,7 @@ func spec(body string) run.Spec {
 
 func start(t *testing.T, e *run.Engine, body string) *run.Live {
 	t.Helper()
-	live, err := e.Start(t.Context(), spec(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := must(e.Start(t.Context(), spec(body)))(t)
 	return live
 }
 
@@ -360,9 +351,7 @@ func wait(t *testing.T, live *run.Live) (run.EndRecord, result) {
 func resultOf(t *testing.T, end run.EndRecord) result {
 	t.Helper()
 	var r result
-	if err := json.Unmarshal(end.Outcome, &r); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal(end.Outcome, &r))
 	return r
 }
 
@@ -375,10 +364,7 @@ func stopsShort(t *testing.T, live *run.Live, want error) {
 
 func records(t *testing.T, store journal.Store, id string) []journal.Record {
 	t.Helper()
-	recs, err := store.Records(t.Context(), ada, id, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	recs := must(store.Records(t.Context(), ada, id, 0))(t)
 	return recs
 }
 
@@ -399,9 +385,7 @@ func all[T any](t *testing.T, recs []journal.Record, kind string) []T {
 			continue
 		}
 		var v T
-		if err := json.Unmarshal(r.Data, &v); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, json.Unmarshal(r.Data, &v))
 		found = append(found, v)
 	}
 	return found
@@ -409,10 +393,7 @@ func all[T any](t *testing.T, recs []journal.Record, kind string) []T {
 
 func statusOf(t *testing.T, store journal.Store, id string) journal.Run {
 	t.Helper()
-	r, err := store.Run(t.Context(), ada, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(store.Run(t.Context(), ada, id))(t)
 	return r
 }
 
@@ -420,6 +401,32 @@ func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+// inWorld runs a test on a clock of its own, in a world and with a journal of its own.
+func inWorld(t *testing.T, test func(t *testing.T, w *world, store journal.Store)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { test(t, newWorld(t), newStore(t)) })
+}
+
+// inWorldOf is inWorld as a subtest.
+func inWorldOf(t *testing.T, name string, test func(t *testing.T, w *world, store journal.Store)) {
+	t.Run(name, func(t *testing.T) { inWorld(t, test) })
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

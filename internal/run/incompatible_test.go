@@ -22,9 +22,7 @@ func nextBuild(c *run.Config) {
 const oldTree = `<Sequence><Do what="w:b" got="{got}"/><Add add="!" got="{got}"/></Sequence>`
 
 func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, oldTree, 3, false)
 		_, err := w.engine(store, "two", nextBuild).Resume(t.Context(), ada, id)
 		if !errors.Is(err, run.ErrIncompatible) {
@@ -62,25 +60,18 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 			panic("no words")
 		}, "there is no node <Add>", `{}`},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, oldTree, 3, false)
 			before := w.begun()
 			w.outcome = c.outcome
 			e := w.engine(changed{store, c.from, c.to}, "two", c.change)
-			if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, e.Cancel(t.Context(), ada, id, "enough"))
 			r := statusOf(t, store, id)
 			same(t, "status", r.Status, journal.Cancelled)
 			same(t, "holder of the lease", r.LeaseHolder, "")
 			same(t, "effects", w.begun(), before)
 			same(t, "records", kinds(records(t, store, id)), []string{"start", "mark", "cancel", "stopped", "end"})
-			end, err := run.ReadEnd(t.Context(), store, ada, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := must(run.ReadEnd(t.Context(), store, ada, id))(t)
 			same(t, "status of the end", end.Status, journal.Cancelled)
 			same(t, "fault", end.Fault.Kind, run.KindCancelled)
 			for _, want := range []string{"enough", `build "test" wrote`, c.why,
@@ -100,9 +91,7 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 }
 
 func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		defer w.holds("a", false)()
 		live := start(t, w.engine(&journaltest.Mortal{Store: store, At: 4}, "one"),
 			`<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/></Sequence>`)
@@ -110,14 +99,9 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		live.Cancel("the first request") // the stop is recorded, the end is not
 		stopsShort(t, live, journaltest.ErrDead)
 		pass(lease)
-		if err := w.engine(store, "two", nextBuild).Cancel(t.Context(), ada, live.ID,
-			"the second request"); err != nil {
-			t.Fatal(err)
-		}
-		end, err := run.ReadEnd(t.Context(), store, ada, live.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.engine(store, "two", nextBuild).Cancel(t.Context(), ada, live.ID,
+			"the second request"))
+		end := must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
 		same(t, "what was under way", resultOf(t, end).Under, []string{`read a: "half of a" !cancelled`})
 		same(t, "stops", countOf(t, store, live.ID, run.KindStopped), 1)
 		if !strings.HasPrefix(end.Fault.Reason, "the first request; ") {
@@ -128,9 +112,7 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 
 func TestWishThatComesBetweenEndsARunThatThisBuildCannotFold(t *testing.T) {
 	for times, want := range map[int]error{2: nil, 1000: journal.ErrConflict} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, oldTree, 3, false)
 			left := times
 			e := w.engine(beforeKind(store, run.KindEnd, func(first journal.Record) error {

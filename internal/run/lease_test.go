@@ -20,9 +20,7 @@ func refused(t *testing.T, e *run.Engine, id string) {
 }
 
 func TestRunIsItsDriversWhileTheLeaseIsRenewed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		release := w.holds("a", false)
 		first, second := w.engine(store, "one"), w.engine(store, "two")
 		live := start(t, first, `<Do what="r:a" got="{got}"/>`)
@@ -78,9 +76,7 @@ func TestJournalThatIsBackWithinALeaseLosesNothing(t *testing.T) {
 }
 
 func TestBeginningThatTakesLongerThanItsLeaseIsNone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
 		e := w.engine(hanging(store), "one")
 		began := time.Now()
@@ -106,9 +102,7 @@ func TestDriverThatLostItsRunPerformsNothingMore(t *testing.T) {
 		"at its next heartbeat":                    {"b", func(func()) { pass(2 * time.Second) }},
 		"at its next heartbeat, as early":          {"a", func(func()) { pass(2 * time.Second) }},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			wire := remote(store)
 			release := w.holds("a", false)
 			defer release()
@@ -140,18 +134,14 @@ func TestDriverThatLostItsRunPerformsNothingMore(t *testing.T) {
 }
 
 func TestDriverWhoseLeaseWasTakenStopsBeforeTheOtherAppends(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		wire := remote(store)
 		defer w.holds("a", false)()
 		zombie := start(t, w.engine(wire, "one"), `<Do what="r:a" got="{got}"/>`)
 		wire.set(true)
 		pass(lease)
 		now := time.Now()
-		if err := store.Acquire(t.Context(), ada, zombie.ID, "two", now, now.Add(lease)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, store.Acquire(t.Context(), ada, zombie.ID, "two", now, now.Add(lease)))
 		wire.set(false)
 		stopsShort(t, zombie, journal.ErrLeased)
 		same(t, "holder of the lease", statusOf(t, store, zombie.ID).LeaseHolder, "two")
@@ -165,9 +155,7 @@ func TestJournalThatConflictsWithoutAReasonStopsTheDriver(t *testing.T) {
 }
 
 func TestOneProcessDrivesARunOnceOnly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
 		release := w.holds("a", false)
 		opening := make(chan struct{})
@@ -201,9 +189,7 @@ func TestOneProcessDrivesARunOnceOnly(t *testing.T) {
 }
 
 func TestRunIsNotFreedWhileAWriteGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		full := full(store)
 		release := w.holds("b", true)
 		defer release()
@@ -226,14 +212,10 @@ func TestRunIsNotFreedWhileAWriteGoesOn(t *testing.T) {
 }
 
 func TestLeaseOfADeadProcessIsNotWaitedFor(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
 		now := time.Now()
-		if err := store.Acquire(t.Context(), ada, id, "gone", now, now.Add(lease)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, store.Acquire(t.Context(), ada, id, "gone", now, now.Add(lease)))
 		refused(t, w.engine(store, "two"), id)
 		knows := w.engine(store, "three", func(c *run.Config) {
 			c.Dead = func(holder string) bool { return holder == "gone" }
@@ -271,13 +253,9 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 			return s.Release(ctx, ada, id, "ahead", time.Now().Add(year))
 		},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-			if err := set(t.Context(), store, id); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, set(t.Context(), store, id))
 			e := w.engine(store, "right")
 			if row := statusOf(t, store, id); e.Driven(row) || row.Rests(e.LeaseTimes()) {
 				t.Errorf("driven %v, rests %v", e.Driven(row), row.Rests(e.LeaseTimes()))
@@ -292,14 +270,10 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 			same(t, "outcome", r.Got, "A")
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-		if err := store.Acquire(t.Context(), ada, id, "a little ahead", time.Now(),
-			time.Now().Add(lease+time.Second)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, store.Acquire(t.Context(), ada, id, "a little ahead", time.Now(),
+			time.Now().Add(lease+time.Second)))
 		_, err := w.engine(store, "right").ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
 		if !errors.Is(err, journal.ErrLeased) {
 			t.Errorf("a lease of a clock that is a second ahead is taken with %v", err)

@@ -259,9 +259,7 @@ func (u *uncounted) Append(
 
 func TestRunThatWaitsIsSeenByItsWatchersWhereverItIsTakenUp(t *testing.T) {
 	for _, taker := range []string{"here", "elsewhere"} {
-		bubble(t, taker, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, taker, func(t *testing.T, w *world, store journal.Store) {
 			release := w.holds("a", false)
 			w.streams("b", "one two three")
 			engines := map[string]*run.Engine{"here": w.engine(store, "here", func(c *run.Config) {
@@ -290,10 +288,7 @@ func TestRunThatWaitsIsSeenByItsWatchersWhereverItIsTakenUp(t *testing.T) {
 			pass(time.Second)
 			release()
 			wait(t, first)
-			live, err = engines[taker].ResumeFound(t.Context(), k)
-			if err != nil {
-				t.Fatal(err)
-			}
+			live = must(engines[taker].ResumeFound(t.Context(), k))(t)
 			wait(t, live)
 			want := &seen{Kinds: []string{"start", "resume", "completion", "completion", "trace", "end"}}
 			if taker == "here" {
@@ -305,9 +300,7 @@ func TestRunThatWaitsIsSeenByItsWatchersWhereverItIsTakenUp(t *testing.T) {
 }
 
 func TestWatcherIsToldWhenItsProcessLeavesARunAndSeesItTakenUpAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.streams("a", "one two three four")
 		one, two := w.engine(store, "one"), w.engine(store, "two")
 		live := start(t, one, `<Do what="r:a" got="{got}"/>`)

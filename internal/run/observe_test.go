@@ -162,10 +162,8 @@ func TestObserverIsToldHowARunStandsThatIsNotDrivenAnyMore(t *testing.T) {
 		"another process has it": {func(t *testing.T, w *world, e *run.Engine, s *failing) {
 			release := w.holds("a", false)
 			live := start(t, e, body)
-			if err := s.Store.Append(t.Context(), ada, live.ID,
-				[]journal.Record{{Seq: 1, At: time.Now(), Kind: run.KindTime, Data: []byte(`{}`)}}, nil); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, s.Store.Append(t.Context(), ada, live.ID,
+				[]journal.Record{{Seq: 1, At: time.Now(), Kind: run.KindTime, Data: []byte(`{}`)}}, nil))
 			release()
 			stopsShort(t, live, journal.ErrConflict)
 		}, "stands lost taken"},
@@ -226,10 +224,7 @@ func TestRunThatWaitedForRoomIsNotTakenUp(t *testing.T) {
 		wait(t, first)
 		same(t, "commits with that of the run that waits", eye.commits, 4)
 		eye.heard()
-		second, err := one.ResumeFound(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		second := must(one.ResumeFound(t.Context(), k))(t)
 		wait(t, second)
 		same(t, "what it was told", eye.heard()[0], "drives tester, taken up false")
 	})

@@ -34,9 +34,7 @@ func poisoned(t *testing.T, w *world, store journal.Store, times int) journal.Ke
 }
 
 func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		k := poisoned(t, w, store, 3)
 		e := w.engine(store, "careful")
 		same(t, "tries", statusOf(t, store, k.Run).Tries, 3)
@@ -71,9 +69,7 @@ func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
 }
 
 func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		k := poisoned(t, w, store, 3)
 		if _, err := w.engine(perishing(store), "perishes too").Resume(t.Context(), ada, k.Run,
 			run.Forced); !errors.Is(err, journaltest.ErrDead) {
@@ -84,25 +80,17 @@ func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
 		if _, err := e.Resume(t.Context(), ada, k.Run); !errors.Is(err, run.ErrSetAside) {
 			t.Errorf("after another try in vain, resuming gives %v", err)
 		}
-		live, err := e.Resume(t.Context(), ada, k.Run, run.Forced, run.AtOnce)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := must(e.Resume(t.Context(), ada, k.Run, run.Forced, run.AtOnce))(t)
 		_, r := wait(t, live)
 		same(t, "outcome", r.Got, "A")
 	})
 }
 
 func TestTakeUpThatSettlesIsCountedAnew(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		k := poisoned(t, w, store, 2)
 		release := w.holds("a", false)
-		live, err := w.engine(store, "careful").ResumeFound(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := must(w.engine(store, "careful").ResumeFound(t.Context(), k))(t)
 		synctest.Wait()
 		same(t, "tries", statusOf(t, store, k.Run).Tries, 0)
 		release()
@@ -113,9 +101,7 @@ func TestTakeUpThatSettlesIsCountedAnew(t *testing.T) {
 
 // What a build can't go on with is no death: another may.
 func TestBuildsThatCanNotFoldARunDoNotSetItAside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, oldTree, 3, false)
 		for range 2 * journal.MaxTries {
 			if _, err := w.engine(store, "next", nextBuild).ResumeFound(t.Context(),
@@ -130,20 +116,13 @@ func TestBuildsThatCanNotFoldARunDoNotSetItAside(t *testing.T) {
 
 func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
 	for _, times := range []int{1, 3} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 			k := poisoned(t, w, store, times)
 			before := w.begun()
 			unreadable := w.with(append(leaves()[1:], bt.Func("Do", "must not be asked",
 				func(struct{}, *struct{}) error { panic("it was gone through") }))...)
-			if err := w.engine(store, "careful", unreadable).Cancel(t.Context(), ada, k.Run, "enough"); err != nil {
-				t.Fatal(err)
-			}
-			end, err := run.ReadEnd(t.Context(), store, ada, k.Run)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.engine(store, "careful", unreadable).Cancel(t.Context(), ada, k.Run, "enough"))
+			end := must(run.ReadEnd(t.Context(), store, ada, k.Run))(t)
 			same(t, "status", statusOf(t, store, k.Run).Status, journal.Cancelled)
 			same(t, "effects", w.begun(), before)
 			if !strings.Contains(end.Fault.Reason, "enough") ||
@@ -156,9 +135,7 @@ func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
 }
 
 func TestWatcherOfARunThatAProcessDiedOfSeesItsRecordsAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		k := poisoned(t, w, store, 1)
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
@@ -261,10 +238,7 @@ func TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled(t *testing.T) 
 			t.Fatalf("process %d, %s: %v with status %d, want %d: %s", i, c.role, err, code, c.want, said)
 		}
 	}
-	store, err := store.OpenFile(t.Context(), filepath.Join(folder, "sibyl.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := must(store.OpenFile(t.Context(), filepath.Join(folder, "sibyl.db")))(t)
 	defer func() { _ = store.Close() }()
 	same(t, "status", statusOf(t, store, lethalRun).Status, journal.Cancelled)
 }

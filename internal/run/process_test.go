@@ -50,16 +50,12 @@ func TestOneHeartbeatLooksAfterAllRuns(t *testing.T) {
 }
 
 func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		for _, owner := range []journal.Owner{"bob", "eve"} {
 			b := journal.Beginning{Run: journal.Run{ID: "first of " + string(owner), Session: string(owner),
 				Owner: owner}, Session: &journal.Session{ID: string(owner), Owner: owner},
 				Records: []journal.Record{{Kind: "start"}}}
-			if err := store.Begin(t.Context(), b); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, store.Begin(t.Context(), b))
 		}
 		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		var mu sync.Mutex
@@ -106,9 +102,7 @@ func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
 }
 
 func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.takes("quick", 5*time.Second)
 		release := w.holds("slow", false)
 		w.takes("write", 11*time.Second)
@@ -163,9 +157,7 @@ func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
 }
 
 func TestDrainingLeavesAWriteBehindThatTakesTooLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		release := w.holds("b", true)
 		e := w.engine(store, "one")
 		live := start(t, e, `<Do what="w:b" got="{got}"/>`)
@@ -202,10 +194,7 @@ func TestPendingRowsAndClaimsPassThroughRuns(t *testing.T) {
 	release := w.holds("a", false)
 	s := spec(`<Do what="r:a" got="{got}"/>`)
 	s.Claims = []string{"only one"}
-	first, err := e.Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(e.Start(t.Context(), s))(t)
 	var claimed *journal.ClaimedError
 	if _, err := e.Start(t.Context(), s); !errors.As(err, &claimed) || claimed.Run != first.ID {
 		t.Errorf("a second run with the claim gives %v", err)
@@ -218,10 +207,7 @@ func TestPendingRowsAndClaimsPassThroughRuns(t *testing.T) {
 	}
 	w.outcome = outcomeOf
 	s.Claims, s.Consume = nil, []string{"p1"}
-	second, err := e.Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	second := must(e.Start(t.Context(), s))(t)
 	wait(t, second)
 	same(t, "what it used up", all[run.StartRecord](t, records(t, store, second.ID), run.KindStart)[0].Consumed,
 		[]string{"p1"})

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"sibyl/internal/bt"
@@ -97,9 +96,7 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 }
 
 func TestReplayOfAnOpenRunInAnotherBuildDoesNotTakeItsDecisionsForThatBuilds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
 			3, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion"})
@@ -243,15 +240,11 @@ func TestReplayTellsWhichToolsWouldBeSentOtherwise(t *testing.T) {
 
 // Such a run has no trace: what it decided is known only to a build that can fold it.
 func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store,
 			`<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
 			3, false)
-		if err := w.engine(store, "next", w.lacking("Add")).Cancel(t.Context(), ada, id, "enough"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, w.engine(store, "next", w.lacking("Add")).Cancel(t.Context(), ada, id, "enough"))
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion", "cancel", "stopped", "end"})
 		for name, c := range map[string]struct {
 			e    *run.Engine
@@ -271,9 +264,7 @@ func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
 }
 
 func TestReplayOfAnOpenRunWhoseTreeDoesNotLoadTellsNothingOfItsLastStep(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Fallback><Never/><Do what="r:a" got="{got}"/></Fallback>`, 2, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start"})
 		e := w.engine(untouched(t, store), "two", w.lacking("Never"))

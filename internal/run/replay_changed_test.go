@@ -10,130 +10,33 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 )
 
-// Each line: a recorded run, a changed tree, and what a replay through it tells.
 func TestReplayThroughAChangedTreeTellsWhatDiffers(t *testing.T) {
-	const two = `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`
-	cases := map[string]struct {
-		was, would string
-		first      []string // with --past-first as well, unless all is given
-		all        []string
-		reach      replay.Reach
-		why        string
-	}{
-		"another way to the same": {was: two, reach: replay.ReachedEnd,
-			would: `<Sequence name="other"><AlwaysSuccess/><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`},
-		"another request": {was: two,
-			would: `<Sequence><Do what="r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 request Do: name "a"→"z"`}, reach: replay.ReachedEnd},
-		"two other requests": {was: two,
-			would: `<Sequence><Do what="r:y" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
-			first: []string{`0 request Do: name "a"→"y"`}, all: []string{`0 request Do: name "a"→"y"`,
-				`1 request Do: name "b"→"z"`}, reach: replay.ReachedEnd},
-		"another kind of effect": {was: two,
-			would: `<Sequence><Do what="w:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 request Do: (kind) read→write`}, reach: replay.ReachedEnd},
-		"one effect more": {was: two,
-			would: `<Sequence><Do what="r:a r:z" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 decision +read z`}, reach: replay.ReachedCut,
-			why: "no recorded completion for read z (Do)"},
-		"one effect fewer": {was: two, would: `<Do what="r:a" got="{got}"/>`,
-			first: []string{`1 decision -read b RUNNING→SUCCESS`}, reach: replay.ReachedEnd},
-		"the first effect is left out": {was: two, would: `<Do what="r:b" got="{got}"/>`,
-			first: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-		"goes on where it ended": {was: `<Do what="r:a" got="{got}"/>`, would: two,
-			first: []string{`1 decision +read b SUCCESS→RUNNING`}, reach: replay.ReachedCut,
-			why: "no recorded completion for read b (Do)"},
-		"fails where it succeeded": {was: two,
-			would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><AlwaysFailure/></Sequence>`,
-			first: []string{`2 decision SUCCESS→FAILURE`}, reach: replay.ReachedEnd},
-		"breaks": {was: two, would: `<Sequence><Do what="r:a" got="{got}"/><Boom/></Sequence>`,
-			first: []string{`1 decision -read b RUNNING→FAILURE`}, reach: replay.ReachedEnd},
-		"waits for nothing": {was: two, would: waitsForNothing,
-			first: []string{`1 decision -read b RUNNING→FAILURE`}, reach: replay.ReachedEnd},
-		"goes on where it waited for nothing": {was: waitsForNothing, would: two,
-			first: []string{`1 decision +read b FAILURE→RUNNING`}, reach: replay.ReachedCut,
-			why: "no recorded completion for read b (Do)"},
-		"one after the other instead of at once": {was: `<Do what="r:a r:b" got="{got}"/>`, would: two,
-			first: []string{`0 decision -read b`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-		"at once instead of one after the other": {was: two, would: `<Do what="r:a r:b" got="{got}"/>`,
-			first: []string{`0 decision +read b@2`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-		"in another order": {was: two,
-			would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:a" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a +read b@2`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-		"another outcome of the same": {was: two,
-			would: `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><Add add="!" got="{got}"/></Sequence>`,
-			first: []string{`4 outcome outcome.got: "A b"→"A b!"`}, reach: replay.ReachedEnd},
-		"a shorter time": {was: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			first: []string{`0+2000ms decision +read b withdraws read slow`}, reach: replay.ReachedCut,
-			why: "no recorded completion for read b (Do)"},
-		"a shorter time, and another try": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`,
-			would: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:slow" got="{got}"/></Fallback>`,
-			first: []string{`0+2000ms decision +read slow withdraws read slow`}, reach: replay.ReachedCut,
-			why: "no recorded completion for read slow (Do)"},
-		"a longer time": {was: `<Fallback><Timeout msec="2000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			would: `<Fallback><Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout><Do what="r:b" got="{got}"/></Fallback>`,
-			first: []string{`1 decision -read b keeps read slow`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-		"a longer time that is kept": {was: `<Timeout msec="9000"><Do what="r:slow" got="{got}"/></Timeout>`,
-			would: `<Timeout msec="6000"><Do what="r:slow" got="{got}"/></Timeout>`,
-			reach: replay.ReachedEnd},
-		"the same once more": {was: `<Do what="r:a" got="{got}"/>`,
-			would: `<Sequence><Do what="r:a" got="{k}"/><Do what="r:a" got="{got}"/></Sequence>`,
-			first: []string{`1 decision +read a SUCCESS→RUNNING`}, reach: replay.ReachedCut,
-			why: "no recorded completion for read a (Do)"},
-		"another request after another decision": {
-			was:   `<Sequence><Do what="r:a r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`,
-			would: `<Sequence><Do what="r:b" got="{got}"/><Do what="r:z" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a`},
-			reach: replay.ReachedCut, why: "what would come of another decision is not recorded"},
-		"what is not done while it waits for what is not recorded": {
-			was:   `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a" got="{got}"/></Parallel>`,
-			would: `<Parallel success_count="1"><Do what="r:slow" got="{s}"/><Do what="r:a r:z" got="{got}"/></Parallel>`,
-			first: []string{`0 decision +read z`}, reach: replay.ReachedCut,
-			why: "no recorded completion for read z (Do)"},
-		"it waits first": {was: two,
-			would: `<Sequence><Delay delay_msec="300"><Do what="r:a" got="{got}"/></Delay><Do what="r:b" got="{got}"/></Sequence>`,
-			first: []string{`0 decision -read a`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-		"it waits at the end": {was: `<Do what="r:a" got="{got}"/>`,
-			would: `<Sequence><Do what="r:a" got="{got}"/><Delay delay_msec="300"><AlwaysSuccess/></Delay></Sequence>`,
-			first: []string{`1 decision SUCCESS→RUNNING`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-		"it waits for ever": {was: `<Do what="r:a" got="{got}"/>`,
-			would: `<KeepRunningUntilFailure><Delay delay_msec="300"><AlwaysSuccess/></Delay></KeepRunningUntilFailure>`,
-			first: []string{`0 decision -read a`}, reach: replay.ReachedCut,
-			why: "what would come of another decision is not recorded"},
-	}
-	for name, c := range cases {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
+	known := []string{"was", "would", "differs", "later", "reaches", "since"}
+	texttest.PlayFile(t, "testdata/replay.txt", known, func(t *testing.T, lines []texttest.Line) {
+		said := map[string][]string{}
+		for _, l := range lines {
+			said[l.Words] = append(said[l.Words], l.Rest)
+		}
+		inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 			w.takes("slow", 5*time.Second)
 			w.takes("b", time.Second)
-			store := newStore(t)
-			live := start(t, w.engine(store, "one"), c.was)
+			live := start(t, w.engine(store, "one"), said["was"][0])
 			wait(t, live)
-			first := w.mustReplay(store, live.ID, c.would)
-			same(t, "the first difference", tell(first), c.first)
-			found := w.mustReplay(store, live.ID, c.would, pastFirst)
-			if c.all == nil {
-				c.all = c.first
-			}
-			same(t, "all differences", tell(found), c.all)
-			same(t, "where it ended", found.Reached, c.reach)
-			same(t, "why", found.Why, c.why)
+			first := w.mustReplay(store, live.ID, said["would"][0])
+			same(t, "the first difference", tell(first), said["differs"])
+			found := w.mustReplay(store, live.ID, said["would"][0], pastFirst)
+			same(t, "all differences", tell(found), append(said["differs"], said["later"]...))
+			same(t, "where it ended", []string{string(found.Reached)}, said["reaches"])
+			same(t, "why", found.Why, strings.Join(said["since"], ""))
 		})
-	}
+	})
 }
 
 func TestReplayShowsWhereTheTracesDiffer(t *testing.T) {
@@ -185,15 +88,10 @@ func TestRenamedNodesMakeNoDifference(t *testing.T) {
 }
 
 func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		e := w.engine(store, "one", withRefs(w))
 		s := spec(`<Sequence><Do what="r:a r:b" got="{got}"/><Ask refs="{refs}"/><Ask refs="{refs}"/></Sequence>`)
-		live, err := e.Start(t.Context(), s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		live := must(e.Start(t.Context(), s))(t)
 		wait(t, live)
 		found := mustReplayBy(t, w.engine(untouched(t, store), "two", withRefs(w)), live.ID, "")
 		same(t, "differences", tell(found), nil)
@@ -271,12 +169,9 @@ func TestReplayNeedsNothingThatItsTreeDoesNotRead(t *testing.T) {
 		What string `port:"what"`
 		More string `port:"more"`
 	}{"r:a", "than this build gives"}
-	live, err := w.engine(store, "one", func(c *run.Config) {
+	live := must(w.engine(store, "one", func(c *run.Config) {
 		c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: "more", Type: textType})
-	}).Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}).Start(t.Context(), s))(t)
 	wait(t, live)
 	same(t, "differences", tell(w.mustReplay(store, live.ID, "")), nil)
 }

@@ -133,12 +133,9 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 // anyRun begins a run in a process that may die at a write (0: it lives), or be told to stop (0: it is not).
 func (w *world) anyRun(store journal.Store, body string, crashAt int, stopAfter time.Duration) string {
 	w.t.Helper()
-	live, err := w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1),
+	live := must(w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1),
 		After: crashAt%2 == 0}, "one").Start(w.t.Context(),
-		spec(body))
-	if err != nil {
-		w.t.Fatal(err)
-	}
+		spec(body)))(w.t)
 	if stopAfter > 0 {
 		timer := time.AfterFunc(stopAfter, func() { live.Cancel("enough") })
 		defer timer.Stop()
@@ -208,10 +205,7 @@ func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
 	end, _ := wait(t, live)
 	recs := records(t, store, live.ID)
-	steps, err := run.ReadTrace(recs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := must(run.ReadTrace(recs))(t)
 	var all []string
 	asked := uint64(0)
 	for _, s := range steps {
@@ -221,9 +215,7 @@ func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 		}
 		if len(s.Start)+len(s.Cancel) > 0 || s.Status != "RUNNING" {
 			var at run.TimeRecord // a completion has the same field
-			if err := json.Unmarshal(recs[s.Record].Data, &at); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, json.Unmarshal(recs[s.Record].Data, &at))
 			all = append(all, fmt.Sprint(at.Now, s.Start, len(s.Cancel), s.Status))
 		}
 	}

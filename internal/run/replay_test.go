@@ -85,10 +85,7 @@ func (w *world) asRecorded(store journal.Store, id string, want replay.Reach) *r
 	if found.OtherTrace != nil {
 		w.t.Errorf("the own tree went another way: %+v", found.OtherTrace)
 	}
-	told, err := w.engine(untouched(w.t, store), "explains").Explain(w.t.Context(), ada, id)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	told := must(w.engine(untouched(w.t, store), "explains").Explain(w.t.Context(), ada, id))(w.t)
 	same(w.t, "traces", found.Trace, told)
 	return found
 }
@@ -189,9 +186,7 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 }
 
 func TestReplayOfARunThatHasNotEndedComparesItsLastStepToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
 			3, false)
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion"})
@@ -211,10 +206,7 @@ func TestReplayOfARunThatCouldNotBeOpenedSaysSo(t *testing.T) {
 	if _, err := w.engine(store, "one").Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); err == nil {
 		t.Fatal("the run began")
 	}
-	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
 	found := w.mustReplay(store, runs[0].ID, "")
 	same(t, "differences", tell(found), nil)
 	same(t, "where it ended", found.Reached, replay.ReachedStop)
@@ -232,10 +224,7 @@ func TestSecretsDoNotShowInAReplay(t *testing.T) {
 	}
 	found := mustReplayBy(t, w.engine(untouched(t, store), "two", redact), live.ID, `<Sequence><Add add="`+secret+
 		`" got="{got}"/><Do what="r:`+secret+` r:a" got="{got}"/></Sequence>`, pastFirst)
-	raw, err := json.Marshal(found)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must(json.Marshal(found))(t)
 	if strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "[redacted]") {
 		t.Errorf("the report is %s", raw)
 	}

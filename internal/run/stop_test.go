@@ -41,10 +41,7 @@ func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
 			ctx, cut := context.WithCancelCause(t.Context())
 			defer cut(nil)
 			e := w.engine(store, "one")
-			live, err := e.Start(ctx, spec(`<Do what="r:a r:b" got="{got}"/>`))
-			if err != nil {
-				t.Fatal(err)
-			}
+			live := must(e.Start(ctx, spec(`<Do what="r:a r:b" got="{got}"/>`)))(t)
 			synctest.Wait()
 			request(e, live, cut)
 			end, r := wait(t, live)
@@ -114,18 +111,14 @@ func TestWishOfAnotherProcessIsTakenIn(t *testing.T) {
 		"two of them":                      {2, func(func()) {}, `read b: "half of b" !cancelled`, time.Second},
 		"with the receipt that is in hand": {1, func(release func()) { release() }, `read b: "B"`, 0},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			release := w.holds("b", false)
 			defer release()
 			live := start(t, w.engine(store, "one"), `<Do what="r:a r:b w:c" got="{got}"/>`)
 			synctest.Wait()
 			began := time.Now()
 			for range c.wishes {
-				if err := w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
-					t.Fatal(err)
-				}
+				noError(t, w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough"))
 			}
 			c.then(release)
 			_, r := wait(t, live)
@@ -146,9 +139,7 @@ func TestWishThatComesBetweenEndsTheRunAllTheSame(t *testing.T) {
 		run.KindStopped:    stopped("mine", `write b: "B"`),
 		run.KindEnd:        {Ended: "SUCCESS", Got: "A B"}, // too late
 	} {
-		bubble(t, "a "+kind, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, "a "+kind, func(t *testing.T, w *world, store journal.Store) {
 			var id string
 			if kind == run.KindResume {
 				id = crash(t, w, store, body, 2, false)
@@ -211,19 +202,12 @@ func TestCancellingARunThatNobodyDrivesEndsItAndPerformsNothing(t *testing.T) {
 		}, stopped("enough", "write b:  !unknown"), 1},
 		"the tree had ended": {5, false, func(*world) {}, result{Ended: "SUCCESS", Got: "A B"}, 1},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, `<Do what="r:a w:b" got="{got}"/>`, c.at, c.after)
 			before := w.begun()
 			c.change(w)
-			if err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"); err != nil {
-				t.Fatal(err)
-			}
-			end, err := run.ReadEnd(t.Context(), store, ada, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			noError(t, w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"))
+			end := must(run.ReadEnd(t.Context(), store, ada, id))(t)
 			same(t, "outcome", resultOf(t, end), c.want)
 			same(t, "effects", w.begun(), before)
 			same(t, "resume records", countOf(t, store, id, run.KindResume), 0)
@@ -289,9 +273,7 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 		"only the end is lost":                     {death{end, false}, 1, kept},
 		"nothing is lost":                          {death{end, true}, 1, kept},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			release := w.holds("b", false)
 			defer release()
 			live := start(t, w.engine(&journaltest.Mortal{Store: store, At: c.death.at, After: c.death.after}, "one"),
@@ -308,10 +290,7 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 				delete(w.do, "b")
 				wait(t, resume(t, w.engine(store, "two"), live.ID))
 			}
-			last, err := run.ReadEnd(t.Context(), store, ada, live.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			last := must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
 			same(t, "outcome", resultOf(t, last), c.want)
 			same(t, "stopped records", countOf(t, store, live.ID, run.KindStopped), whether(c.want.Cancelled))
 			same(t, "resume records", countOf(t, store, live.ID, run.KindResume), whether(!c.want.Cancelled))
@@ -340,9 +319,7 @@ func whether(yes bool) int {
 }
 
 func TestWishThatReachesAProcessWhileItOpensARun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.opened = func(ctx context.Context, _ *run.View) error { <-ctx.Done(); return ctx.Err() }
 		ctx, cut := context.WithTimeout(t.Context(), time.Minute)
 		defer cut()
@@ -370,19 +347,14 @@ func TestWishThatReachesAProcessWhileItOpensARun(t *testing.T) {
 }
 
 func TestWishThatAnOpeningRunDoesNotHeedEndsItAllTheSame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		ctx, cut := context.WithCancel(t.Context())
 		w.opened = func(context.Context, *run.View) error { cut(); return nil }
 		if _, err := w.engine(store, "one").Start(ctx, spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err,
 			context.Canceled) {
 			t.Errorf("starting gives %v", err)
 		}
-		runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		runs := must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
 		same(t, "status", runs[0].Status, journal.Cancelled)
 		same(t, "what is open", w.open, 0)
 		same(t, "effects", w.begun(), nil)

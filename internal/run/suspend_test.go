@@ -102,22 +102,15 @@ func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
 			return w.engine(store, "two").Cancel(w.t.Context(), ada, live.ID, "enough")
 		},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			release := w.holds("a", true)
 			w.busy("b")
 			live := start(t, w.engine(store, "one"),
 				`<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
 			synctest.Wait()
-			if err := stop(w, store, live); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, stop(w, store, live))
 			release()
-			end, err := live.Wait(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := must(live.Wait(t.Context()))(t)
 			same(t, "status", end.Status, journal.Cancelled)
 		})
 	}

@@ -17,9 +17,7 @@ import (
 )
 
 func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		release := w.holds("a", false)
 		one := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		first := start(t, one, `<Do what="r:a" got="{got}"/>`)
@@ -39,10 +37,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		if err != nil || len(stranded) != 1 || stranded[0].ID != k.Run {
 			t.Errorf("waiting are %v, %v", stranded, err)
 		}
-		taken, err := w.engine(store, "two").ResumeFound(t.Context(), k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		taken := must(w.engine(store, "two").ResumeFound(t.Context(), k))(t)
 		_, r := wait(t, taken)
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "B"})
 		same(t, "records", kinds(records(t, store, k.Run)), []string{"start", "resume", "completion", "trace", "end"})
@@ -54,9 +49,7 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 }
 
 func TestRunThatWasSubmittedOutlivesItsRequestAndOneThatIsNotRecordedByThenIsNone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		release := w.holds("a", false)
 		ctx, cancel := context.WithCancel(t.Context())
 		k, live, err := w.engine(store, "one").Submit(ctx, spec(`<Do what="r:a" got="{got}"/>`))
@@ -85,9 +78,7 @@ func TestRunThatWasSubmittedOutlivesItsRequestAndOneThatIsNotRecordedByThenIsNon
 }
 
 func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.busy("a")
 		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
@@ -95,10 +86,7 @@ func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
 		if row := statusOf(t, store, live.ID); !row.Rests(journal.LeaseTimes{Now: time.Now()}) {
 			t.Fatalf("it does not rest: %v", row)
 		}
-		again, err := e.Resume(t.Context(), ada, live.ID, run.AtOnce)
-		if err != nil {
-			t.Fatal(err)
-		}
+		again := must(e.Resume(t.Context(), ada, live.ID, run.AtOnce))(t)
 		wait(t, again)
 		same(t, "room after it", e.Room(), 1)
 		if _, err := e.Resume(t.Context(), ada, "nowhere", run.AtOnce); !errors.Is(err, journal.ErrNotFound) {
@@ -127,9 +115,7 @@ func TestRoomThatBecomesFreeIsTold(t *testing.T) {
 }
 
 func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.busy("b")
 		e := w.engine(store, "one")
 		live := start(t, e, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
@@ -145,10 +131,7 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 			if !waits(row) {
 				t.Fatal("nobody takes it up after its rest")
 			}
-			again, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID})
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := must(e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}))(t)
 			wait(t, again)
 		}
 		same(t, "rests", rests, []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
@@ -157,9 +140,7 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 }
 
 func TestRunThatProcessesLeaveInOrderIsNeverSetAside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		release := w.holds("a", false)
 		at := w.engine(store, "first")
 		live := start(t, at, `<Do what="r:a" got="{got}"/>`)
@@ -181,9 +162,7 @@ func TestRunThatProcessesLeaveInOrderIsNeverSetAside(t *testing.T) {
 }
 
 func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		body := `<Do what="r:a" got="{got}"/>`
 		k := journal.Key{Owner: ada, Run: crash(t, w, store, body, 2, false)} // the second write would be the receipt
 		for i := range 5 {
@@ -207,9 +186,7 @@ func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
 func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 	for cause, rests := range map[error]bool{journal.ErrInvalid: true, journal.ErrFull: true, journal.ErrLocked: false,
 		journal.ErrUnreachable: false} {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 			var log bytes.Buffer
 			e := w.engine(endless(store, cause), "one", func(c *run.Config) {
 				c.Log = slog.New(slog.NewJSONHandler(&log, nil))
@@ -228,10 +205,7 @@ func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 				if row = statusOf(t, store, live.ID); !waits(row) {
 					t.Errorf("%v: after a minute it is left out", cause)
 				}
-				again, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID})
-				if err != nil {
-					t.Fatal(err)
-				}
+				again := must(e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}))(t)
 				stopsShort(t, again, cause)
 			}
 			_, r := wait(t, resume(t, w.engine(store, "asked"), live.ID))

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
 
@@ -49,9 +50,7 @@ func TestDelayAndTimeoutActAtTheirRunTime(t *testing.T) {
 }
 
 func TestRunTimeStandsStillWhileNobodyDrives(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.takes("a", 10*time.Second)
 		w.takes("b", 5*time.Second)
 		id := crash(t, w, store,
@@ -67,9 +66,7 @@ func TestRunTimeStandsStillWhileNobodyDrives(t *testing.T) {
 }
 
 func TestTimerThatIsOverdueActsAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.opened = func(context.Context, *run.View) error { pass(time.Hour); return nil }
 		began := time.Now()
 		e := w.engine(store, "one", func(c *run.Config) { c.Clock = strict{t} })

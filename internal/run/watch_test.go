@@ -97,9 +97,7 @@ func TestWatchersSeeRecordsAndTextFromWheneverTheyCome(t *testing.T) {
 }
 
 func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, longTree, 5, false)
 		live := resume(t, w.engine(store, "two"), id)
 		var last int64
@@ -116,10 +114,7 @@ func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
 			}
 		}
 		wait(t, live)
-		told, err := run.ReadTrace(records(t, store, id))
-		if err != nil {
-			t.Fatal(err)
-		}
+		told := must(run.ReadTrace(records(t, store, id)))(t)
 		same(t, "steps", steps, slices.DeleteFunc(told, func(s run.TraceStep) bool { return s.Record < 3 }))
 	})
 }
@@ -210,9 +205,7 @@ func TestTextThatComesTooLateIsDropped(t *testing.T) {
 }
 
 func TestWatchersContextAndBreakEndIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		release := w.holds("a", false)
 		e := w.engine(store, "one")
 		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
@@ -289,9 +282,7 @@ func follow(t *testing.T, e *run.Engine, id string, from int64) []string {
 }
 
 func TestRunOfAnotherProcessIsWatchedUntilItsEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.streams("a", "one two three four")
 		live := start(t, w.engine(store, "one"),
 			`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
@@ -304,9 +295,7 @@ func TestRunOfAnotherProcessIsWatchedUntilItsEnd(t *testing.T) {
 }
 
 func TestWatchGoesOnWhenAnotherProcessTakesTheRunOver(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.takes("a", time.Second)
 		full := full(store)
 		w.do["b"] = func(context.Context, run.Job) (any, error) {

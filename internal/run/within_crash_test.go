@@ -38,9 +38,7 @@ func TestCrashAtAnyWriteLeavesOneChildThatGoesOn(t *testing.T) {
 	for at := 1; at <= writesWithin; at++ {
 		for _, after := range []bool{false, true} {
 			for order, before := range orders {
-				bubble(t, fmt.Sprintf("write %d %v %s", at, after, order), func(t *testing.T) {
-					w := newWorld(t)
-					store := newStore(t)
+				inWorldOf(t, fmt.Sprintf("write %d %v %s", at, after, order), func(t *testing.T, w *world, store journal.Store) {
 					dying := &journaltest.Mortal{Store: store, At: at, After: after}
 					live, err := w.parents(dying, "dead", writing).Start(t.Context(), spec(oneChild))
 					if err == nil {
@@ -73,10 +71,7 @@ func TestCrashAtAnyWriteLeavesOneChildThatGoesOn(t *testing.T) {
 // parentOf is the run that was begun first; "" if there is none.
 func parentOf(t *testing.T, store journal.Store) string {
 	t.Helper()
-	runs, err := store.Runs(t.Context(), ada, journal.Filter{Session: session})
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must(store.Runs(t.Context(), ada, journal.Filter{Session: session}))(t)
 	if len(runs) == 0 {
 		return ""
 	}
@@ -101,9 +96,7 @@ func TestCrashMatrixCoversEveryWriteOfAParentAndItsChild(t *testing.T) {
 
 func TestProcessThatDrainsLeavesParentAndChildAndOthersFinishBoth(t *testing.T) {
 	for order, before := range orders {
-		bubble(t, order, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, order, func(t *testing.T, w *world, store journal.Store) {
 			release := w.holds("x", false)
 			defer release()
 			e := w.parents(store, "one", writing)
@@ -194,9 +187,7 @@ func leavesNoReceipt(t *testing.T, late bool) {
 }
 
 func TestRunThatIsBeingOpenedWhenItsProcessLeavesIsLeftToo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		defer w.holds("a", false)()
 		w.opened = func(_ context.Context, v *run.View) error {
 			if v.Session != session {
@@ -216,9 +207,7 @@ func TestRunThatIsBeingOpenedWhenItsProcessLeavesIsLeftToo(t *testing.T) {
 
 func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 	for name, c := range map[string]struct{ crash bool }{"begun": {false}, "resumed": {true}} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			defer w.holds("a", false)()
 			dying := &journaltest.Mortal{Store: store}
 			e := w.parents(dying, "one", nil)
@@ -273,9 +262,7 @@ func (s slow) Begin(ctx context.Context, b journal.Beginning) error {
 }
 
 func TestRunThatIsBeingRecordedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		defer w.holds("a", false)()
 		live := start(t, w.parents(slow{store}, "one", nil), oneChild)
 		synctest.Wait()
@@ -297,9 +284,7 @@ func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T)
 		"its process left":  func(t *testing.T, _ *world, e *run.Engine, _ *journaltest.Mortal) { drained(t, e) },
 		"it waits to begin": nil,
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			dying := &journaltest.Mortal{Store: store}
 			e := w.parents(dying, "one", nil, func(c *run.Config) { c.MostRuns = 1 })
 			release := w.holds("a", false)
@@ -318,9 +303,7 @@ func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T)
 				last = w.parents(store, "two", nil)
 			}
 			synctest.Wait()
-			if err := last.Cancel(t.Context(), ada, id, "enough"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, last.Cancel(t.Context(), ada, id, "enough"))
 			same(t, "status", statusOf(t, store, id).Status, journal.Cancelled)
 			if leave == nil {
 				same(t, "runs, with the one that went on and its child", count(t, store), 3)
@@ -346,18 +329,14 @@ func TestRunOfAnEffectThatCanNotBeWithdrawnIsTold(t *testing.T) {
 		}, "withdrawn, but it may go on: withdrawing it panicked: no answer"},
 		"it is": {func(ctx context.Context, _ run.Job) error { return ctx.Err() }, "withdrawn"},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
 			e := w.engine(store, "two", func(conf *run.Config) {
 				conf.Assistants[0].Open = func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
 					return map[string]run.Performer{"read": {Do: w.perform, Withdraw: c.withdraw}}, nil, nil
 				}
 			})
-			if err := e.Cancel(t.Context(), ada, id, "enough"); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, e.Cancel(t.Context(), ada, id, "enough"))
 			under := all[run.StoppedRecord](t, records(t, store, id), run.KindStopped)[0].Under
 			if len(under) != 1 || under[0].Err == nil {
 				t.Fatalf("under way were %+v", under)

@@ -18,9 +18,7 @@ import (
 
 func TestRunThatIsSuspendedSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
 	for order, before := range orders {
-		bubble(t, order, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, order, func(t *testing.T, w *world, store journal.Store) {
 			free := w.busy("x")
 			live := start(t, w.parents(store, "one", writing), oneChild)
 			end, r := waitSoon(t, "the parent", live)
@@ -44,16 +42,12 @@ func TestRunThatIsSuspendedSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
 }
 
 func TestSuspendedRunThatIsStoppedEndsTheSuspendedRunOfItsEffect(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.busy("a")
 		e := w.parents(store, "one", nil)
 		live := start(t, e, oneChild)
 		waitSoon(t, "the parent", live)
-		if err := e.Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, e.Cancel(t.Context(), ada, live.ID, "enough"))
 		for _, id := range []string{live.ID, childOf(live.ID, 1)} {
 			end, _ := ends(t, store, id)
 			same(t, "status", end.Status, journal.Cancelled)
@@ -103,9 +97,7 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 			if _, err := within(t, e, childSpec); err != nil {
 				t.Fatal(err)
 			}
-			if err := store.DeleteSession(t.Context(), ada, "of child", journal.ByPerson, time.Now()); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, store.DeleteSession(t.Context(), ada, "of child", journal.ByPerson, time.Now()))
 		}, func(*run.Spec) {}, journal.ErrExists, "of child"},
 		"its session is nowhere": {nil, func(s *run.Spec) {
 			s.Session, s.NewSession = "nowhere", nil
@@ -118,9 +110,7 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 		}, nil, "unset"},
 		"what it uses up is gone": {nil, func(s *run.Spec) { s.Consume = []string{"p1"} }, journal.ErrConsumed, "p1"},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			e := w.engine(store, "one")
 			if c.before != nil {
 				c.before(t, store, e)
@@ -144,15 +134,10 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 }
 
 func TestRunThatCanNotBeOpenedIsTheSameToItsEffectAfterACrash(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.opened = func(context.Context, *run.View) error { return errors.New("no such model") }
 		for _, holder := range []string{"one", "two"} {
-			end, err := within(t, w.engine(store, holder), childSpec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			end := must(within(t, w.engine(store, holder), childSpec))(t)
 			same(t, "status", end.Status, journal.Failed)
 			same(t, "fault", end.Fault, &bt.Fault{Kind: "open", Reason: "no such model"})
 		}
@@ -172,9 +157,7 @@ func TestEffectThatFailsLeavesNoRunBehindThatGoesOn(t *testing.T) {
 			return changed{s, "r:a", "r:b"}
 		}, nil, "does not fit"},
 	} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			body := `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`
 			spec := func(context.Context) (run.Spec, error) { return children{"a": body}.spec("child", "a"), nil }
 			if _, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec); !errors.Is(err,
@@ -218,9 +201,7 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 			"when its end is read":                       {3, map[string]int{"Records": 4}, false},
 			"when its end is read, and before, and then": {3, map[string]int{"Records": 2, "Run": 3}, false},
 		} {
-			bubble(t, fmt.Sprint(cause, " ", what), func(t *testing.T) {
-				w := newWorld(t)
-				store := newStore(t)
+			inWorldOf(t, fmt.Sprint(cause, " ", what), func(t *testing.T, w *world, store journal.Store) {
 				if c.writes > 0 {
 					_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: c.writes + 1}, "dead"),
 						childSpec)
@@ -243,10 +224,7 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 					}
 					return cause
 				}}
-				end, err := within(t, w.engine(flaky, "one"), childSpec)
-				if err != nil {
-					t.Fatal(err)
-				}
+				end := must(within(t, w.engine(flaky, "one"), childSpec))(t)
 				same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "A"})
 				same(t, "runs", count(t, store), 1)
 			})
@@ -256,9 +234,7 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 
 func TestOfTwoThatBeginTheSameRunBothGetItsEnd(t *testing.T) {
 	for name, holders := range map[string][2]string{"of one process": {"one", "one"}, "of two": {"one", "two"}} {
-		bubble(t, name, func(t *testing.T) {
-			w := newWorld(t)
-			store := newStore(t)
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			w.takes("a", time.Second)
 			var all, both sync.WaitGroup
 			meet := func(context.Context) error { // those who begin wait for each other

@@ -117,35 +117,15 @@ func ends(t *testing.T, store journal.Store, id string) (run.EndRecord, result) 
 			t.Fatalf("waiting for the end of run %s: %+v, %v", id, r, err)
 		}
 	}
-	end, err := run.ReadEnd(t.Context(), store, ada, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	end := must(run.ReadEnd(t.Context(), store, ada, id))(t)
 	return end, resultOf(t, end)
 }
 
 // count is how many runs there are.
 func count(t *testing.T, store journal.Store) int {
 	t.Helper()
-	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	runs := must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
 	return len(runs)
-}
-
-func TestEffectOfARunIsPerformedByARunOfItsOwn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
-		live := start(t, w.parents(store, "one", children{"b": `<Do what="w:b r:x" got="{got}"/>`}), twoChildren)
-		_, r := waitSoon(t, "the parent", live)
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A B X"})
-		_, r = ends(t, store, childOf(live.ID, 2))
-		same(t, "outcome of a child", r, result{Ended: "SUCCESS", Got: "B X"})
-		same(t, "runs", count(t, store), 3)
-		same(t, "writes", w.writes, map[string]int{childOf(live.ID, 2) + "/1": 1})
-	})
 }
 
 // works has an engine take up runs, as a node, until the test is over.
@@ -167,9 +147,7 @@ func works(t *testing.T, store journal.Store, e *run.Engine) {
 }
 
 func TestRunsThatWaitForRunsNeverWaitForEachOthersRoom(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.takes("a", time.Second)
 		w.takes("b", 2*time.Second)
 		one := func(c *run.Config) { c.MostRuns = 1 }
@@ -199,16 +177,12 @@ func TestRunsThatWaitForRunsNeverWaitForEachOthersRoom(t *testing.T) {
 }
 
 func TestRunThatIsStoppedEndsTheRunsOfItsEffects(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := newStore(t)
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		defer w.holds("a", false)()
 		e := w.parents(store, "one", nil)
 		live := start(t, e, twoChildren)
 		synctest.Wait()
-		if err := e.Cancel(t.Context(), ada, live.ID, "enough"); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, e.Cancel(t.Context(), ada, live.ID, "enough"))
 		end, r := waitSoon(t, "the parent", live)
 		same(t, "status", end.Status, journal.Cancelled)
 		same(t, "what was under way", r.Under, []string{"child a:  !cancelled"})

@@ -40,10 +40,7 @@ func (c *cluster) resumedByOther(r journal.Run, holder string, since time.Time) 
 		if rec.Kind != records.KindResume || rec.At.Before(since.Truncate(time.Millisecond)) {
 			continue
 		}
-		body, err := records.Read(rec)
-		if err != nil {
-			c.Fatal(err)
-		}
+		body := must(records.Read(rec))(c)
 		if body.(*records.ResumeRecord).Holder != holder {
 			return rec.At, true
 		}
@@ -147,10 +144,7 @@ func (c *cluster) notes() map[string]int {
 	c.Helper()
 	all := map[string]int{}
 	for _, u := range c.people {
-		text, err := os.ReadFile(filepath.Join(c.vault, u.name+".md"))
-		if err != nil {
-			c.Fatal(err)
-		}
+		text := must(os.ReadFile(filepath.Join(c.vault, u.name+".md")))(c)
 		for line := range strings.Lines(string(text)) {
 			if tag, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
 				all[tag]++

@@ -72,9 +72,7 @@ func newCluster(t *testing.T, a arrangement) *cluster {
 	settings := fmt.Sprintf(
 		"server:\n  grace: 1s\n  most_runs: %d\n  folders: {notes: %q}\n  limits: {runs: 1000, requests: 100000, "+
 			"bytes: 1000000000}\n", a.most, c.vault)
-	if err := os.WriteFile(c.settings(), []byte(settings), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(c.settings(), []byte(settings), 0o600))
 	cfg, err := config.Load(config.Options{Home: c.folder, Environ: c.environ(a.database)})
 	if err == nil {
 		c.db, err = app.OpenDatabase(t.Context(), cfg)
@@ -93,10 +91,8 @@ func newCluster(t *testing.T, a arrangement) *cluster {
 		if _, p.token, err = users.Add(t.Context(), p.name, user.Write, time.Hour); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(c.vault, p.name+".md"), []byte("# Notes of "+p.name+"\n"),
-			0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(filepath.Join(c.vault, p.name+".md"), []byte("# Notes of "+p.name+"\n"),
+			0o600))
 		c.people = append(c.people, p)
 	}
 	t.Cleanup(c.close)
@@ -284,4 +280,19 @@ func counts(all map[string]int) string {
 		text = append(text, fmt.Sprintf("%s: %d", what, all[what]))
 	}
 	return strings.Join(text, ", ")
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,21 +21,15 @@ import (
 func (c *cluster) beginAt(p *process, u *person) journal.Run {
 	c.Helper()
 	u.asked++
-	body, err := json.Marshal(map[string]any{"assistant": "oracle",
+	body := must(json.Marshal(map[string]any{"assistant": "oracle",
 		"words":   words(u.name+".md", fmt.Sprintf("%s-%d-1", u.name, u.asked)),
-		"options": map[string]any{"vault": "notes"}})
-	if err != nil {
-		c.Fatal(err)
-	}
+		"options": map[string]any{"vault": "notes"}}))(c)
 	r := u.call(c.Context(), p, p.currentAddress(), http.MethodPost, "/api/runs", string(body))
 	var begun struct{ Run string }
 	if err := json.Unmarshal(r.body, &begun); err != nil || r.status != http.StatusCreated {
 		c.Fatalf("a run is begun at %s with %d: %s", p.name, r.status, r.body)
 	}
-	run, err := c.db.Run(c.Context(), journal.Owner(u.name), begun.Run)
-	if err != nil {
-		c.Fatal(err)
-	}
+	run := must(c.db.Run(c.Context(), journal.Owner(u.name), begun.Run))(c)
 	return run
 }
 
@@ -100,46 +93,6 @@ func TestRunWhoseNodeIsLostCanBeCancelledAtAnother(t *testing.T) {
 	}
 }
 
-func TestPersonWhoResumesRacesTheNodesAndTheRunIsDrivenOnce(t *testing.T) {
-	t.Parallel()
-	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: 8, most: room})
-	for _, lose := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
-		enough := c.slowly(time.Second)
-		one := c.nodes[0]
-		var runs []journal.Run
-		for _, u := range c.people {
-			runs = append(runs, c.beginAt(one, u))
-		}
-		one.signal(lose)
-		var all sync.WaitGroup
-		for n, r := range runs {
-			for _, p := range c.nodes[1:] {
-				all.Go(func() {
-					c.wait("run "+r.ID+" to be resumed", func() bool { // again and again, so that it meets the nodes
-						a := c.post(p, c.people[n], r, "resume")
-						if a.status != http.StatusAccepted && a.status != http.StatusConflict && !a.mayRetry() {
-							t.Errorf("resuming is answered %d: %s", a.status, a.body)
-						}
-						return a.status == http.StatusAccepted || a.kind == "ended" || t.Failed()
-					})
-				})
-			}
-		}
-		all.Wait()
-		enough()
-		for _, r := range runs {
-			c.waitForEnd(r)
-		}
-		if lose == syscall.SIGSTOP {
-			one.signal(syscall.SIGCONT)
-		} else {
-			one.over()
-			one.start()
-		}
-	}
-	c.sound()
-}
-
 func TestRunsThatWaitForRoomOutliveTheRestartOfEveryNode(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 6, most: 1})
@@ -158,35 +111,6 @@ func TestRunsThatWaitForRoomOutliveTheRestartOfEveryNode(t *testing.T) {
 		}
 	}
 	done()
-	c.sound()
-}
-
-// A long call of a model outlives no restart of its node. That it has to be made again and again is not the run's
-// fault.
-func TestRunThatEveryRestartMovesOnIsNotSetAside(t *testing.T) {
-	t.Parallel()
-	const restarts = 7 // more than so many crashes would set it aside
-	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 1, most: room})
-	enough := c.slowly(time.Hour)
-	r := c.beginAt(c.nodes[0], c.people[0])
-	for n := range restarts {
-		var driver *process
-		c.wait("the run to be driven", func() bool {
-			now, err := c.db.Run(c.Context(), r.Owner, r.ID)
-			for _, p := range c.nodes {
-				if err == nil && now.LeaseHolder == p.known() && now.LeaseUntil.After(time.Now()) {
-					driver = p
-				}
-			}
-			return driver != nil
-		})
-		if n == restarts-1 {
-			enough()
-		}
-		driver.terminate(patience)
-		driver.start()
-	}
-	c.waitForEnd(r)
 	c.sound()
 }
 
@@ -275,18 +199,10 @@ func TestWriteThatIsUnderWayWhenItsNodeIsLostIsWrittenOnce(t *testing.T) {
 // lockVault keeps everybody from writing to the vault.
 func (c *cluster) lockVault() (unlock func()) {
 	c.Helper()
-	root, err := os.OpenRoot(c.vault)
-	if err != nil {
-		c.Fatal(err)
-	}
+	root := must(os.OpenRoot(c.vault))(c)
 	defer func() { _ = root.Close() }()
-	if err := os.MkdirAll(filepath.Join(c.vault, ".sibyl"), 0o700); err != nil {
-		c.Fatal(err)
-	}
-	unlock, err = files.Lock(c.Context(), root, ".sibyl/lock", patience)
-	if err != nil {
-		c.Fatal(err)
-	}
+	noError(c, os.MkdirAll(filepath.Join(c.vault, ".sibyl"), 0o700))
+	unlock = must(files.Lock(c.Context(), root, ".sibyl/lock", patience))(c)
 	c.Cleanup(func() { unlock() })
 	return unlock
 }

@@ -30,10 +30,7 @@ type process struct {
 // start begins a life, and returns when it listens and is known as a node.
 func (p *process) start() {
 	p.c.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		p.c.Fatal(err)
-	}
+	self := must(os.Executable())(p.c)
 	out := newLines()
 	cmd := &exec.Cmd{Path: self, Args: []string{programName, "serve", "--listen", "127.0.0.1:0", "--name", p.name},
 		Env: p.c.environ(p.database), Dir: p.c.folder,
@@ -50,9 +47,7 @@ func (p *process) start() {
 		}
 		close(exited)
 	}()
-	if err := <-started; err != nil {
-		p.c.Fatal(err)
-	}
+	noError(p.c, <-started)
 	p.mu.Lock()
 	p.running, p.exited = cmd, exited
 	p.mu.Unlock()

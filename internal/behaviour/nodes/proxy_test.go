@@ -25,14 +25,8 @@ type proxy struct {
 // between puts a proxy before a database, and gives the address by which that is reached through it.
 func between(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
-	u, err := url.Parse(database)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := must(url.Parse(database))(t)
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	query := u.Query()
 	p := &proxy{listener: l, server: filepath.Join(query.Get("host"), ".s.PGSQL.5432"), whole: make(chan struct{}),
 		open: map[net.Conn]bool{}}

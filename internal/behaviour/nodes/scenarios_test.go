@@ -152,9 +152,7 @@ func TestPostgresIsAwayForLongerThanALease(t *testing.T) {
 		open := c.runs(journal.Filter{Status: journal.Running})
 		c.note("PostgreSQL is stopped")
 		server.Stop(t)
-		if err := rest(t.Context(), lease+2*time.Second); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, rest(t.Context(), lease+2*time.Second))
 		at := time.Now()
 		server.Restart(t)
 		c.note("PostgreSQL runs again")
@@ -220,10 +218,4 @@ func (c *cluster) locked() bool {
 	defer cut()
 	_, err := c.db.TakeDuty(ctx, "look for a lock", time.Now(), 0)
 	return err != nil
-}
-
-func TestNodesOnSQLiteAreRestartedInTurnUnderLoad(t *testing.T) {
-	c := sqliteCluster(t)
-	c.each(c.restartedInTurn)
-	c.sound()
 }

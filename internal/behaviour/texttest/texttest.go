@@ -34,21 +34,24 @@ func Play(t *testing.T, known []string, play func(t *testing.T, lines []Line)) {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			all, err := parseScenarios(string(text), known)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range all {
-				t.Run(s.name, func(t *testing.T) {
-					t.Parallel()
-					play(t, s.lines)
-				})
-			}
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { PlayFile(t, file, known, play) })
+	}
+}
+
+// PlayFile runs each scenario of one file as a parallel test.
+func PlayFile(t *testing.T, file string, known []string, play func(t *testing.T, lines []Line)) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := parseScenarios(string(text), known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range all {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			play(t, s.lines)
 		})
 	}
 }

@@ -60,10 +60,7 @@ func TestBuiltInOraclesHaveCounterpartsInEachLanguage(t *testing.T) {
 }
 
 func TestTheSkepticIsTheOneOfTheDataModelWordForWord(t *testing.T) {
-	p, err := find(New(Config{}), "cetico")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(find(New(Config{}), "cetico"))(t)
 	const want = `# Cético
 
 Você é um pensador cético e rigoroso. Seu papel é desafiar as ideias apresentadas, identificar falhas lógicas, questionar premissas não fundamentadas e exigir evidências.

@@ -49,14 +49,8 @@ func TestCreateExplainsTheFileInComments(t *testing.T) {
 	s := New(Config{Dir: folder(t)})
 	for language, word := range map[string]string{"pt": "São retirados", "en": "taken out before",
 		"de": "werden entfernt"} {
-		file, err := create(s, "Oracle "+language, language)
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must(create(s, "Oracle "+language, language))(t)
+		data := must(os.ReadFile(file))(t)
 		if text := string(data); strings.Count(text, "<!--") < 5 || !strings.Contains(strings.ToLower(text),
 			strings.ToLower(word)) || strings.Contains(text, "@") {
 			t.Errorf("%s:\n%s", language, text)

@@ -102,9 +102,7 @@ func TestFindGivesWhatTheFileHoldsWithinTheTimeOfAListing(t *testing.T) {
 	if _, err := find(s, "bea"); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a file that was emptied: %v", err)
 	}
-	if err := os.Rename(files[0], files[0]+".moved.md"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(files[0], files[0]+".moved.md"))
 	if p, err := find(s, "ana"); err != nil || p.File != files[0]+".moved.md" {
 		t.Errorf("a file that was moved: %q, %v", p.File, err)
 	}

@@ -40,10 +40,7 @@ func TestDecodeGivesPlainText(t *testing.T) {
 
 func parsed(t *testing.T, text string) Persona {
 	t.Helper()
-	p, err := parse(text, "/o/some file.md", "/o/link.md", "{{CONTEXT}}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(parse(text, "/o/some file.md", "/o/link.md", "{{CONTEXT}}"))(t)
 	return p
 }
 

@@ -18,9 +18,7 @@ import (
 func put(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte(text), 0o644))
 	age(t, file, time.Hour)
 	return file
 }
@@ -28,27 +26,19 @@ func put(t testing.TB, dir, name, text string) string {
 func age(t testing.TB, file string, by time.Duration) {
 	t.Helper()
 	then := time.Now().Add(-by)
-	if err := os.Chtimes(file, then, then); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chtimes(file, then, then))
 }
 
 // folder is a folder by its path without links.
 func folder(t testing.TB) string {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := must(filepath.EvalSymlinks(t.TempDir()))(t)
 	return dir
 }
 
 func list(t testing.TB, s *Shelf) Listing {
 	t.Helper()
-	l, err := s.List(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must(s.List(context.Background()))(t)
 	return l
 }
 
@@ -73,9 +63,7 @@ func TestListTakesTheMarkdownFilesOfTheTopLevel(t *testing.T) {
 	for _, other := range []string{"README.md", "readme.md", ".hidden.md", "note.txt", "md"} {
 		put(t, dir, other, "# No")
 	}
-	if err := os.Mkdir(filepath.Join(dir, "deep"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(dir, "deep"), 0o755))
 	put(t, filepath.Join(dir, "deep"), "d.md", "# No")
 	l := list(t, New(Config{Dir: dir}))
 	if diff := cmp.Diff([]string{"Álvaro", "Zoe"}, namesOf(l)); diff != "" {
@@ -94,9 +82,7 @@ func TestListSkipsWhatCannotBeUsedWithItsReason(t *testing.T) {
 	put(t, dir, "good.md", "# Good")
 	put(t, dir, "utf16.md", "\xff\xfe#\x00")
 	put(t, dir, "empty.md", "")
-	if err := os.Mkdir(filepath.Join(dir, "folder.md"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(filepath.Join(dir, "folder.md"), 0o755))
 	link(t, filepath.Join(dir, "nowhere"), filepath.Join(dir, "dangling.md"))
 	link(t, "circle.md", filepath.Join(dir, "circle.md"))
 	l := list(t, New(Config{Dir: dir}))
@@ -175,9 +161,7 @@ func TestAListingIsRememberedForItsTime(t *testing.T) {
 	expect("within the time", "One")
 	now = now.Add(10 * time.Second)
 	expect("after it", "Two")
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(file))
 	now = now.Add(-time.Hour)
 	expect("when the clock was put back", "")
 }
@@ -207,5 +191,20 @@ func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
 	l.Oracles[0].Name, l.Oracles[0].Warnings = "changed", append(l.Oracles[0].Warnings, "changed")
 	if again := list(t, s); again.Oracles[0].Name == "changed" || len(again.Oracles[0].Warnings) > 0 {
 		t.Error("a listing that was given out changes the next")
+	}
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

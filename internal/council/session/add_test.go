@@ -139,9 +139,7 @@ func TestTheSameContentIsTakenInOnce(t *testing.T) {
 	same(t, "text", must(s.AddAudio(ctx, id, "copy.txt", strings.NewReader("# Notes\nwords")))(t).Same, 2)
 	same(t, "files", tree(t, s.path(id)), before)
 	same(t, "words typed in twice", must(s.AddText(ctx, id, "# Notes\nwords"))(t).Sequence, 3)
-	if err := os.Remove(s.path(id, audioFolder, "001_audio.ogg")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(s.path(id, audioFolder, "001_audio.ogg")))
 	same(t, "what had lost its file", must(s.AddAudio(ctx, id, "again.ogg", strings.NewReader("sound 1")))(t).Same, 1)
 	wantWhole(t, s, id)
 }

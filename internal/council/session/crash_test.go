@@ -92,9 +92,7 @@ func stepsOf(t *testing.T, d deed) (all []string) {
 		all = append(all, name)
 		return nil
 	}
-	if err := d.do(s, id); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, d.do(s, id))
 	s.step = nil
 	d.done(t, s, id)
 	return all

@@ -52,9 +52,7 @@ func TestASessionThatIsALinkIsNotFollowed(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	inside := id + "_03"
-	if err := os.Symlink(id, s.path(inside)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(id, s.path(inside)))
 	for _, link := range []string{linked, inside} {
 		if _, err := s.Get(t.Context(), link); !errors.Is(err, ErrNotFound) {
 			t.Errorf("%s: %v", link, err)
@@ -68,10 +66,8 @@ func TestASessionThatIsALinkIsNotFollowed(t *testing.T) {
 		t.Errorf("%v, %v, %v", all, skipped, err)
 	}
 	same(t, "id of the next", must(s.New(t.Context(), "", ""))(t).ID, id+"_04")
-	if err := errors.Join(os.RemoveAll(s.path(id, audioFolder)),
-		os.Symlink(elsewhere, s.path(id, audioFolder))); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.RemoveAll(s.path(id, audioFolder)),
+		os.Symlink(elsewhere, s.path(id, audioFolder))))
 	if _, err := s.AddAudio(t.Context(), id, "x.ogg", strings.NewReader("sound")); err == nil {
 		t.Error("audio was written through a link")
 	}
@@ -130,9 +126,7 @@ func TestTheListHasTheNewestFirstAndNamesWhatItSkips(t *testing.T) {
 	put(t, s.path(broken, metadataFile), "{")
 	put(t, s.path("my notes", metadataFile), "{}")
 	put(t, s.path("readme.txt"), "a file of somebody")
-	if err := os.Mkdir(s.path("2025-12-24_00-00-00"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(s.path("2025-12-24_00-00-00"), 0o700))
 	all, skipped, err := s.List(t.Context())
 	if err != nil {
 		t.Fatal(err)

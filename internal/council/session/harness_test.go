@@ -32,10 +32,7 @@ func probe(_ context.Context, file string) (Facts, error) {
 
 func open(t testing.TB, folder string) *Store {
 	t.Helper()
-	s, err := Open(Config{Folder: folder, Now: func() time.Time { return noon }, Probe: probe})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must(Open(Config{Folder: folder, Now: func() time.Time { return noon }, Probe: probe}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -44,10 +41,7 @@ func open(t testing.TB, folder string) *Store {
 func begun(t testing.TB) (*Store, string) {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "sessions"))
-	m, err := s.New(t.Context(), "", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must(s.New(t.Context(), "", ""))(t)
 	return s, m.ID
 }
 
@@ -68,9 +62,7 @@ func (s *Store) path(parts ...string) string {
 // put writes a file as a person would.
 func put(t testing.TB, name, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 }
 
 func content(t testing.TB, name string) string {
@@ -143,4 +135,11 @@ func wantWhole(t testing.TB, s *Store, id string) Session {
 	slices.Sort(want)
 	same(t, "files", names(tree(t, s.path(id))), want)
 	return m
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -134,9 +134,7 @@ func sweepUploads(t testing.TB, s *Store, id string) {
 	for _, pattern := range []string{".*.tmp", "*/.*.tmp"} {
 		left := must(filepath.Glob(s.path(id, pattern)))(t)
 		for _, name := range left {
-			if err := os.Remove(name); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Remove(name))
 		}
 	}
 }
@@ -146,9 +144,7 @@ func wantWholeBut(t testing.TB, s *Store, id, prefix string) {
 	t.Helper()
 	for name := range tree(t, s.path(id)) {
 		if strings.HasPrefix(name, prefix) {
-			if err := os.Remove(s.path(id, name)); err != nil {
-				t.Fatal(err)
-			}
+			noError(t, os.Remove(s.path(id, name)))
 		}
 	}
 	wantWhole(t, s, id)

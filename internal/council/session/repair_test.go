@@ -73,9 +73,7 @@ func TestRepairTakesInWhatIsThere(t *testing.T) {
 	put(t, s.path(id, responseFolder, "003_visionario.txt"), "a vision")
 	put(t, s.path(id, responseFolder, "001_other.txt"), "another first")
 	put(t, s.path(id, responseFolder, "thoughts.txt"), "x")
-	if err := os.Mkdir(s.path(id, responseFolder, "folder"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Mkdir(s.path(id, responseFolder, "folder"), 0o700))
 	same(t, "findings", repair(t, s, id), []string{
 		"left audio/001_audio.mp3",
 		"taken in audio/004_audio.ogg",
@@ -112,9 +110,7 @@ func TestRepairNamesWhatIsMissingAndDropsNothing(t *testing.T) {
 	s, id := full(t)
 	before := must(s.Get(t.Context(), id))(t)
 	for _, name := range []string{"audio/001_audio.ogg", "transcripts/003_audio.txt", "llm_responses/001_cetico.txt"} {
-		if err := os.Remove(s.path(id, name)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(s.path(id, name)))
 	}
 	same(t, "findings", repair(t, s, id), []string{"missing audio/001_audio.ogg", "missing transcripts/003_audio.txt",
 		"missing llm_responses/001_cetico.txt"})
@@ -130,9 +126,7 @@ func TestRepairRemovesOldTemporaryFilesAlone(t *testing.T) {
 		if strings.Contains(name, "now") {
 			at = noon.Add(-time.Hour)
 		}
-		if err := os.Chtimes(s.path(id, name), at, at); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Chtimes(s.path(id, name), at, at))
 	}
 	same(t, "findings", len(repair(t, s, id)), len(old))
 	for name := range tree(t, s.path(id)) {
@@ -182,9 +176,7 @@ func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
 
 func TestRepairRebuildsAMetadataThatIsMissing(t *testing.T) {
 	s, id := full(t)
-	if err := os.Remove(s.path(id, metadataFile)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Remove(s.path(id, metadataFile)))
 	if damaged := new(Damaged); !errors.As(errorOf(s.Get(t.Context(), id)), &damaged) {
 		t.Error("a session without metadata is read")
 	}

@@ -117,9 +117,7 @@ func TestFilesThatCannotBeReadAreNamed(t *testing.T) {
 	outside := s.path("secret")
 	put(t, outside, "secret")
 	for _, gone := range []string{"003_audio.txt", "004_audio.txt", "005_audio.txt"} {
-		if err := os.Remove(s.path(id, transcriptFolder, gone)); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.Remove(s.path(id, transcriptFolder, gone)))
 	}
 	link, folder := s.path(id, transcriptFolder, "004_audio.txt"), s.path(id, transcriptFolder, "005_audio.txt")
 	if err := errors.Join(os.Symlink(outside, link), os.Mkdir(folder, 0o700)); err != nil {

@@ -29,9 +29,7 @@ func TestDeletingMovesTheWholeFolderAndSaysWhere(t *testing.T) {
 	same(t, "id that is free again", again, id)
 	same(t, "where the second lies", must(s.Delete(ctx, again))(t), where+".2")
 	same(t, "files of the first", tree(t, where), before)
-	if err := os.Rename(where, s.path(id)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(where, s.path(id)))
 	same(t, "moved back", len(must(s.Get(ctx, id))(t).Audio), 1)
 }
 

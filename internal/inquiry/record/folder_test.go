@@ -22,9 +22,7 @@ func openFolder(t testing.TB) *Folder {
 
 func write(t testing.TB, f *Folder, s Session) {
 	t.Helper()
-	if err := f.Write(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, f.Write(t.Context(), s))
 }
 
 // read gives the session that the one file holds.
@@ -42,10 +40,8 @@ func after(pairs int) Session {
 
 func put(t testing.TB, f *Folder, name, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(f.path, 0o700), os.WriteFile(filepath.Join(f.path, name), []byte(text),
-		0o600)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, errors.Join(os.MkdirAll(f.path, 0o700), os.WriteFile(filepath.Join(f.path, name), []byte(text),
+		0o600)))
 }
 
 // wantFiles wants these files alone, beside the lock.
@@ -89,9 +85,7 @@ func TestTheSameStateAgainChangesNothing(t *testing.T) {
 	f := openFolder(t)
 	write(t, f, after(2))
 	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	if err := os.Chtimes(f.Path(after(2)), old, old); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Chtimes(f.Path(after(2)), old, old))
 	before := must(os.Stat(f.Path(after(2))))(t)
 	write(t, f, after(2))
 	now := must(os.Stat(f.Path(after(2))))(t)

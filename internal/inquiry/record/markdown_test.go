@@ -69,9 +69,7 @@ func TestHostileTextsStayTextsInMarkdown(t *testing.T) {
 		}
 	}
 	var html strings.Builder
-	if err := goldmark.Convert(told, &html); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, goldmark.Convert(told, &html))
 	if want := "# heading\n- item\n1. one\n12) twelve\n+ plus\n===\n---\n"; !strings.Contains(html.String(), want) {
 		t.Errorf("a reader does not see %q:\n%s", want, html.String())
 	}

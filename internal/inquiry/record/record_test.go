@@ -87,3 +87,10 @@ func content(t testing.TB, name string) string {
 	t.Helper()
 	return string(must(os.ReadFile(name))(t))
 }
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

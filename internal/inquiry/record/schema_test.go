@@ -26,10 +26,8 @@ func published(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	if err := c.AddResource("inquiry.schema.json", must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(
-		t)); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, c.AddResource("inquiry.schema.json", must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(
+		t)))
 	return must(c.Compile("inquiry.schema.json"))(t)
 }
 
@@ -39,9 +37,7 @@ func TestTheSchemaIsOfDraft07AndStandsAlone(t *testing.T) {
 	}
 	text := formText(t)
 	if *update {
-		if err := os.WriteFile(golden, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.WriteFile(golden, []byte(text), 0o644))
 	}
 	if diff := cmp.Diff(content(t, golden), text); diff != "" {
 		t.Errorf("the program has another schema than the documents; -update writes them anew (-documents "+
@@ -88,12 +84,8 @@ func within(t *testing.T, path string, required, ours, whole map[string]any) {
 
 func TestTheSchemaSaysAllThatTheRequirementSays(t *testing.T) {
 	var required, ours map[string]any
-	if err := json.Unmarshal([]byte(content(t, "testdata/requirement.schema.json")), &required); err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal([]byte(formText(t)), &ours); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, json.Unmarshal([]byte(content(t, "testdata/requirement.schema.json")), &required))
+	noError(t, json.Unmarshal([]byte(formText(t)), &ours))
 	within(t, "", required, ours, ours)
 }
 
@@ -113,9 +105,7 @@ func TestTheExamplesOfTheRequirementAreReadWrittenAndValid(t *testing.T) {
 	for text, into := range map[string]*any{text: &want, string(out): &got} {
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
-		if err := d.Decode(into); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, d.Decode(into))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("it is written with another meaning: %s", diff)

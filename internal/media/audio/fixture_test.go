@@ -74,9 +74,7 @@ func (f form) file(t testing.TB) string {
 		return nil
 	}))
 	needProgram(t, "ffmpeg")
-	if err := do.(func() error)(); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, do.(func() error)())
 	return file
 }
 
@@ -130,32 +128,21 @@ func lengthOf(t testing.TB, file string) float64 {
 	if samples == nil || rate == nil {
 		t.Fatalf("ffmpeg does not say how many samples there are: %s", out.Bytes())
 	}
-	n, err := strconv.ParseFloat(string(samples[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	perSecond, err := strconv.ParseFloat(string(rate[1]), 64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must(strconv.ParseFloat(string(samples[1]), 64))(t)
+	perSecond := must(strconv.ParseFloat(string(rate[1]), 64))(t)
 	return n / perSecond
 }
 
 func read(t testing.TB, file string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must(os.ReadFile(file))(t)
 	return b
 }
 
 func write(t testing.TB, b []byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, b, 0o600))
 	return file
 }
 
@@ -178,5 +165,20 @@ func wantNear(t testing.TB, what string, got *float64, want, within float64) {
 		t.Errorf("%s is not known, and not %.3f", what, want)
 	} else if math.Abs(*got-want) > within {
 		t.Errorf("%s is %.4f, and not %.4f", what, *got, want)
+	}
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -66,9 +66,7 @@ func TestRecordingEndsCleanlyWhenItIsCancelled(t *testing.T) {
 	done := startRecording(ctx, r, file, time.Hour)
 	child.Told(t)
 	cancel()
-	if err := awaitResult(t, done); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, awaitResult(t, done))
 	wantWhole(t, file) // with the half sample of the end cut off
 }
 
@@ -95,9 +93,7 @@ func TestRecorderThatDoesNotEndIsKilledAndItsFileMended(t *testing.T) {
 	done := startRecording(ctx, r, file, time.Hour)
 	child.Told(t)
 	cancel()
-	if err := awaitResult(t, done); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, awaitResult(t, done))
 	wantWhole(t, file)
 	child.Ended(t)
 }
@@ -145,9 +141,7 @@ func TestRecordingReplacesNothing(t *testing.T) {
 	r := microphone(t, soundLines(t))
 	file := write(t, []byte("x"))
 	wantRefusal(t, r.Record(t.Context(), file, time.Hour), ".wav")
-	if err := os.Rename(file, file+".wav"); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Rename(file, file+".wav"))
 	if err := r.Record(t.Context(), file+".wav", time.Hour); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("the error is %v", err)
 	}
@@ -215,9 +209,7 @@ func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 		}
 	}
 	cancel()
-	if err := awaitResult(t, done); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, awaitResult(t, done))
 	info, err := FindTools().Probe(t.Context(), file)
 	if err != nil || info.Seconds == nil || *info.Seconds < 0.2 || info.Silent == nil || *info.Silent {
 		t.Errorf("it is %+v, %v", info, err)

@@ -18,10 +18,7 @@ import (
 // wantOnly fails if a folder holds anything but these names.
 func wantOnly(t *testing.T, folder string, names ...string) {
 	t.Helper()
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must(os.ReadDir(folder))(t)
 	var there []string
 	for _, e := range entries {
 		there = append(there, e.Name())
@@ -38,10 +35,8 @@ func script(t *testing.T, lines string) string {
 		t.Skip("there is no shell")
 	}
 	file := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines),
-		0o700); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines),
+		0o700))
 	return file
 }
 
@@ -49,14 +44,10 @@ func TestConversionMakesWhatTheNameSays(t *testing.T) {
 	tools := FindTools()
 	folder := t.TempDir()
 	t.Chdir(folder)
-	if err := os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f",
-		"ogg")), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f",
+		"ogg")), 0o600))
 	for _, out := range []string{"-y.wav", "b.ogg", "-d.flac"} {
-		if err := tools.Convert(t.Context(), "-i.ogg", out); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, tools.Convert(t.Context(), "-i.ogg", out))
 		info, err := tools.Probe(t.Context(), out)
 		if err != nil || "."+info.Format != filepath.Ext(out) {
 			t.Fatalf("%s is %+v, %v", out, info, err)
@@ -87,9 +78,7 @@ func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
 // A few bytes of Opus can stand for hours of silence.
 func TestMoreThanTwelveHoursOfSamplesAreRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.wav")
-	if err := os.WriteFile(file, wavOf(0, 0), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.WriteFile(file, wavOf(0, 0), 0o600))
 	for hours, want := range map[int64]bool{11: true, 13: false} {
 		if err := os.Truncate(file, 44+hours*3600*32000); err != nil { // a file with a hole
 			t.Fatal(err)
@@ -147,10 +136,7 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 		t.Run(form.name, func(t *testing.T) {
 			t.Parallel()
 			file, folder := talkFile(t, strings.Fields(form.args)...), t.TempDir()
-			parts, err := FindTools().Split(t.Context(), file, folder, 13)
-			if err != nil {
-				t.Fatal(err)
-			}
+			parts := must(FindTools().Split(t.Context(), file, folder, 13))(t)
 			at := 0.0
 			var names []string
 			for i, p := range parts {
@@ -160,10 +146,7 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 					p.Seconds > 13 {
 					t.Errorf("it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
 				}
-				info, err := FindTools().Probe(t.Context(), p.File)
-				if err != nil {
-					t.Fatal(err)
-				}
+				info := must(FindTools().Probe(t.Context(), p.File))(t)
 				wantNear(t, "the duration of a part", info.Seconds, p.Seconds, 0.3)
 				names = append(names, fmt.Sprintf("part-%03d%s", i+1, form.ending))
 			}
@@ -178,10 +161,7 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 
 func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
 	file, folder := talkFile(t, "-c:a", "pcm_s16le", "-ac", "2", "-bitexact", "-f", "wav"), t.TempDir()
-	parts, err := FindTools().Split(t.Context(), file, folder, 7)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parts := must(FindTools().Split(t.Context(), file, folder, 7))(t)
 	var all []byte
 	for _, p := range parts {
 		b := read(t, p.File)

@@ -13,10 +13,7 @@ import (
 func TestSameContentIsReadOnce(t *testing.T) {
 	r := NewReader("")
 	content := documenttest.DOCX(t, documenttest.Para("A memo."), nil)
-	first, err := r.Read(t.Context(), "a.docx", content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must(r.Read(t.Context(), "a.docx", content))(t)
 	r.cached.docs[0].Pages = []Page{{Number: 1, Text: "as it is kept"}}
 	again, err := r.Read(t.Context(), "b/copy.docx", content)
 	if err != nil || again.Name != "b/copy.docx" || again.Hash != first.Hash || again.Text() != "as it is kept" {

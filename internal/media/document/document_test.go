@@ -67,10 +67,7 @@ func TestPDFKeepsPagesLinesAndLetters(t *testing.T) {
 			[]string{"Report on pump (A)", "", "The pump was installed on 3 May 2019, and its mainte-",
 				"nance interval is six months, as the supplier says.", "", "Größe: 12 bar"}, nil,
 			[]string{"Third page."})
-		d, err := readOne(t, "a.pdf", content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		d := must(readOne(t, "a.pdf", content))(t)
 		want := map[int]string{
 			1: "Report on pump (A)\n\nThe pump was installed on 3 May 2019, and its maintenance interval is six " +
 				"months, as the supplier says.\n\nGröße: 12 bar",
@@ -100,10 +97,7 @@ func TestPDFCellsAndColumnsStayApart(t *testing.T) {
 		"Tj 1 0 0 1 200 686 Tm (980 EUR) Tj ET " +
 		"BT /F1 10 Tf 1 0 0 1 72 600 Tm [(W) 80 (ater) -300 (pump) ] TJ ET BT /F1 10 " +
 		"Tf 1 0 0 1 300 700 Tm (Second column) Tj ET"
-	d, err := readOne(t, "a.pdf", onePage(content, "/Subtype /Type1 /BaseFont /Helvetica", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(readOne(t, "a.pdf", onePage(content, "/Subtype /Type1 /BaseFont /Helvetica", "")))(t)
 	if diff := cmp.Diff("Seal | 120 EUR\nRotor | 980 EUR\n\nWater pump\n\nSecond column", d.Pages[0].Text); diff != "" {
 		t.Error(diff)
 	}
@@ -148,10 +142,7 @@ func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
 		"word/header1.xml": `<w:hdr SPACE>` + documenttest.Para("Secret report") + `</w:hdr>`,
 		"word/footer1.xml": `<w:ftr SPACE>` + documenttest.Para("Hydra Ltd") + `</w:ftr>`,
 	})
-	d, err := readOne(t, "a.docx", content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must(readOne(t, "a.docx", content))(t)
 	want := map[int]string{
 		1: "Secret report\n\nFirst & best\n\nSee the link.\n\nA note.\n\nkept a-b\n\nPart | Price\n\nSeal big | " +
 			"120\n\nin a box\n\nover the end\n\nHydra Ltd",
@@ -238,9 +229,7 @@ func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
 		t.Skip(err)
 	}
-	if err := os.Symlink(filepath.Dir(outside), filepath.Join(dir, "linked")); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, os.Symlink(filepath.Dir(outside), filepath.Join(dir, "linked")))
 	for range 2 {
 		docs, failed, err := reader(t).ReadAll(t.Context(), dir)
 		if err != nil {
@@ -289,10 +278,7 @@ func TestFolderHasBounds(t *testing.T) {
 func TestFolderOfMoreTextThanCanBeSearchedIsReadInPart(t *testing.T) {
 	dir := folderOf(t, map[string][]byte{"a.txt": []byte("twelve bytes"), "b.pdf": documenttest.PDF(true,
 		[]string{"twelve bytes"}), "c.txt": []byte("few")})
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must(os.OpenRoot(dir))(t)
 	defer func() { _ = root.Close() }()
 	read := folderRead{reader: reader(t), root: root, textBytes: MaxTexts - 5}
 	if err := read.readFolder(t.Context(), ".", 1); err != nil || len(read.docs) != 1 || read.docs[0].Name != "c.txt" {

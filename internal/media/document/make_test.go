@@ -12,12 +12,8 @@ func folderOf(t testing.TB, files map[string][]byte) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		noError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		noError(t, os.WriteFile(name, content, 0o600))
 	}
 	return dir
 }
@@ -35,4 +31,19 @@ func texts(d Document) map[int]string {
 		m[p.Number] = p.Text
 	}
 	return m
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
 }

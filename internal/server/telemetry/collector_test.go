@@ -124,9 +124,7 @@ func inBase64(t *testing.T, body []byte) []byte {
 	var tree any
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
-	if err := decoder.Decode(&tree); err != nil {
-		t.Fatal(err)
-	}
+	noError(t, decoder.Decode(&tree))
 	var turn func(any)
 	turn = func(x any) {
 		switch x := x.(type) {
@@ -148,10 +146,7 @@ func inBase64(t *testing.T, body []byte) []byte {
 		}
 	}
 	turn(tree)
-	text, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(tree))(t)
 	return text
 }
 
@@ -203,10 +198,7 @@ func (s span) within(parent span) bool {
 // telemetryOf is what a configuration makes, closed with the test.
 func telemetryOf(t *testing.T, c telemetry.Config) *telemetry.Telemetry {
 	t.Helper()
-	tel, err := telemetry.New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tel := must(telemetry.New(c))(t)
 	t.Cleanup(func() { _ = tel.Close(t.Context()) }) // which the test may have done, to see what comes of it
 	return tel
 }
@@ -216,5 +208,20 @@ func closed(t *testing.T, tel *telemetry.Telemetry) {
 	t.Helper()
 	if err := tel.Close(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+func must[T any](value T, err error) func(t testing.TB) T {
+	return func(t testing.TB) T {
+		t.Helper()
+		noError(t, err)
+		return value
+	}
+}
+
+func noError(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -41,10 +41,7 @@ func served(t *testing.T, requests ...*http.Request) (all map[string]float64, an
 	defer server.Close()
 	for _, r := range requests {
 		target := server.URL + r.URL.RequestURI()
-		req, err := http.NewRequestWithContext(t.Context(), r.Method, target, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must(http.NewRequestWithContext(t.Context(), r.Method, target, nil))(t)
 		req.Host = r.Host
 		resp, err := server.Client().Do(req)
 		if err != nil { // of a handler that panicked
@@ -99,15 +96,9 @@ func TestRequestHasAnIDOfItsOwnInItsContextAndItsAnswer(t *testing.T) {
 	defer server.Close()
 	ids := map[string]bool{}
 	for range 3 {
-		req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must(http.NewRequestWithContext(t.Context(), "GET", server.URL, nil))(t)
 		req.Header.Set("X-Request-Id", "of-a-stranger")
-		resp, err := server.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := must(server.Client().Do(req))(t)
 		_ = resp.Body.Close()
 		id := resp.Header.Get("X-Request-Id")
 		if ids[id] = true; id == "" || strings.Count(lines.String(), `"request_id":"`+id+`"`) != 1 {

@@ -45,10 +45,7 @@ func scraped(t *testing.T, tel *telemetry.Telemetry) []byte {
 func series(t *testing.T, text []byte) map[string]float64 {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must(parser.TextToMetricFamilies(bytes.NewReader(text)))(t)
 	all := map[string]float64{}
 	for name, f := range families {
 		for _, m := range f.GetMetric() {
@@ -129,10 +126,7 @@ func TestMetricsOfAWholeRunAreWhatItDidAndNoWordOfIt(t *testing.T) {
 	if bytes.Contains(text, []byte(n.run)) {
 		t.Error("the run's id is in it")
 	}
-	problems, err := promlint.New(bytes.NewReader(text)).Lint()
-	if err != nil {
-		t.Fatal(err)
-	}
+	problems := must(promlint.New(bytes.NewReader(text)).Lint())(t)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
@@ -251,10 +245,7 @@ func TestModelsBeyondTheBoundAreOther(t *testing.T) {
 // TestDocsNameEveryMetric keeps docs/telemetry.md in step with what there is.
 func TestDocsNameEveryMetric(t *testing.T) {
 	of := func(file, pattern string) (names []string) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must(os.ReadFile(file))(t)
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
 			names = append(names, m[1])
 		}

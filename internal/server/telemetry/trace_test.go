@@ -177,10 +177,7 @@ func TestCollectorThatHangsHoldsUpNeitherRunsNorTheEnd(t *testing.T) {
 
 func TestWithoutAnEndpointNoGoroutineRuns(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	tel, err := telemetry.New(telemetry.Config{Ratio: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tel := must(telemetry.New(telemetry.Config{Ratio: 1}))(t)
 	drive(tel)
 	if err := goleak.Find(before); err != nil {
 		t.Error(err)
