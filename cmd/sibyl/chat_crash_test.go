@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/store/pgtest"
 )
@@ -17,15 +18,15 @@ import (
 // dialogue that adds a task and deletes it; in the long form every write. The person says again what was not heard, and
 // goes on where it was.
 func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
-	killedInChat(t, func(*testing.T) string { return "" }, unlessLong(2))
+	killedInChat(t, func(*testing.T) string { return "" }, needs.Stride(2))
 }
 
 func TestChatKilledAtWritesOnPostgres(t *testing.T) {
-	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, unlessLong(11))
+	killedInChat(t, func(t *testing.T) string { return pgtest.New(t) }, needs.Stride(11))
 }
 
 func killedInChat(t *testing.T, database func(*testing.T) string, stride int) {
-	matrix(t)
+	needs.All(t, "many processes")
 	dialogue := []string{"add buy milk", "show my tasks", "delete task 1", "yes", "yes"}
 	var points atomic.Int64
 	t.Run("at", func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bt"
 	"sibyl/internal/cli"
 	"sibyl/internal/config"
@@ -262,31 +263,15 @@ func onPostgres(t *testing.T) *drama {
 	return d
 }
 
-// matrix skips a test of many processes with -short.
-func matrix(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("scripts/test-long.sh runs it")
-	}
-}
-
-// unlessLong is how far apart the points of a matrix are of which only SIBYL_LONG has all.
-func unlessLong(stride int) int {
-	if os.Getenv("SIBYL_LONG") != "" {
-		return 1
-	}
-	return stride
-}
-
 func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) { killedAtWrites(t, newDrama, 1) }
 
 func TestKilledAtWritesOfEveryKindOfEffectOnPostgres(t *testing.T) {
-	killedAtWrites(t, onPostgres, unlessLong(7))
+	killedAtWrites(t, onPostgres, needs.Stride(7))
 }
 
 // killedAtWrites kills the process before a write, and after it, of all or of some of them.
 func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
-	matrix(t)
+	needs.All(t, "many processes")
 	calm, writes := calmly(t, newDrama)
 	t.Run("at", func(t *testing.T) {
 		for point := 0; point < 2*writes; point += stride {
@@ -312,7 +297,7 @@ func killedAtWrites(t *testing.T, newDrama func(*testing.T) *drama, stride int) 
 }
 
 func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
-	matrix(t)
+	needs.All(t, "many processes")
 	calm, _ := calmly(t, newDrama)
 	t.Run("in", func(t *testing.T) {
 		for what := range calm.asked {
@@ -335,7 +320,7 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 }
 
 func TestKilledWhileTheClassifierAnswers(t *testing.T) {
-	matrix(t)
+	needs.All(t, "many processes")
 	calm, _ := calmly(t, newDrama)
 	t.Run("on", func(t *testing.T) {
 		for _, question := range []string{"0", "1", "2"} {
@@ -356,13 +341,13 @@ func TestKilledWhileTheClassifierAnswers(t *testing.T) {
 	})
 }
 
-func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, unlessLong(17)) }
+func TestKilledTwice(t *testing.T) { killedTwice(t, newDrama, needs.Stride(17)) }
 
-func TestKilledTwiceOnPostgres(t *testing.T) { killedTwice(t, onPostgres, unlessLong(29)) }
+func TestKilledTwiceOnPostgres(t *testing.T) { killedTwice(t, onPostgres, needs.Stride(29)) }
 
 // killedTwice kills the process, and the one that resumes. A stride that is odd meets every write of the latter.
 func killedTwice(t *testing.T, newDrama func(*testing.T) *drama, stride int) {
-	matrix(t)
+	needs.All(t, "many processes")
 	calm, writes := calmly(t, newDrama)
 	const second = 4 // the write of the resuming process
 	t.Run("at", func(t *testing.T) {

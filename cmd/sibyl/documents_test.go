@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/model/modeltest"
@@ -75,6 +76,7 @@ func commandsOf(page string) (all, stray []command) {
 // TestCommandsOfThePagesRun does what each page for people says, one command after the other, as somebody who follows
 // it would.
 func TestCommandsOfThePagesRun(t *testing.T) {
+	needs.All(t, "many commands")
 	known := map[string]bool{}
 	for _, name := range pages() {
 		text, err := os.ReadFile(name)

@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bert/network"
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
@@ -39,10 +40,50 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, "yardstick": yardstick,
-		app.ClassifierProgram: classifies}
+	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, app.ClassifierProgram: classifies}
 	maps.Copy(programs, watchers())
-	testscript.Main(pgtest.Main(m), programs)
+	if run, is := programs[filepath.Base(os.Args[0])]; is {
+		run()
+		os.Exit(0)
+	}
+	code, err := installed(programs, pgtest.Main(m).Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// installed puts programs first into the PATH for what run does: they are this binary under other names, for which
+// hundreds of megabytes are linked and not copied.
+func installed(programs map[string]func(), run func() int) (code int, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "sibyl-programs-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // it is in nobody's way
+	for name := range programs {
+		file := filepath.Join(dir, name)
+		if os.Link(self, file) == nil {
+			continue
+		}
+		content, err := os.ReadFile(self) // on another disk
+		if err == nil {
+			err = os.WriteFile(file, content, 0o700)
+		}
+		if err != nil {
+			return 0, err
+		}
+		self = file
+	}
+	if err := os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		return 0, err
+	}
+	return run(), nil
 }
 
 // program is the real command line, over a journal that can kill the process.
@@ -151,8 +192,15 @@ func (d *deadly) Append(
 // TestScripts runs the command line as a person would, each file a story.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:   filepath.Join("testdata", "script"),
-		Setup: setup,
+		Dir:                 filepath.Join("testdata", "script"),
+		Setup:               setup,
+		RequireExplicitExec: true,
+		Condition: func(name string) (bool, error) {
+			if name != "all" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return needs.Everything(), nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits,
 			"backdate": backdate, "word": word,
 			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended,

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model"
@@ -356,15 +356,10 @@ func TestCrashAtEveryAppendOfEveryKindOfEffectChangesNothing(t *testing.T) {
 }
 
 func TestTwoCrashesInARunOfEveryKindOfEffectChangeNothing(t *testing.T) {
+	needs.All(t, "many runs")
 	t.Parallel()
 	calm := calmly(t)
-	stride := 29 // coprime to the number of appends, so that each comes first and second
-	switch {
-	case os.Getenv("SIBYL_LONG") != "":
-		stride = 1
-	case testing.Short():
-		stride *= 6
-	}
+	stride := needs.Stride(29) // coprime to the number of appends, so that each comes first and second
 	pairs := 0
 	for pair := 0; pair < calm.appends*calm.appends; pair += stride {
 		first, second := pair/calm.appends+1, pair%calm.appends+1

@@ -26,6 +26,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/store/teststore"
 )
 
@@ -40,6 +41,9 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if !needs.Everything() {
+		os.Exit(m.Run()) // each story is skipped
+	}
 	code, err := prepared(teststore.Main(m).Run)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -136,6 +140,7 @@ func open(t testing.TB, settings string) *house {
 // openAlone is open for a story that measures: none runs beside it.
 func openAlone(t testing.TB, settings string) *house {
 	t.Helper()
+	needs.All(t, "Chromium")
 	h := &house{TB: t, dir: t.TempDir(), said: &safeBuffer{}}
 	listen := freePort(t)
 	h.origin = "http://" + listen

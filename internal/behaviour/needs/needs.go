@@ -37,7 +37,7 @@ func Program(tb testing.TB, names ...string) {
 // All skips a test that takes long, or needs what is named, unless SIBYL_TEST_ALL=1 asks for it.
 func All(tb testing.TB, what string) {
 	tb.Helper()
-	if !asked(AllVariable) && !Every() {
+	if !Everything() {
 		tb.Skipf("needs %s: %s=1 runs it", what, AllVariable)
 	}
 }
@@ -49,6 +49,9 @@ func Long(tb testing.TB, what string) {
 		tb.Skipf("needs %s: %s=1 runs it", what, LongVariable)
 	}
 }
+
+// Everything says whether more is asked for than the fast tests.
+func Everything() bool { return asked(AllVariable) || Every() }
 
 // Every says whether every case of every matrix is asked for.
 func Every() bool { return asked(LongVariable) }

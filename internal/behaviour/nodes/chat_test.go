@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/store/pgtest"
 	"sibyl/internal/task"
 )
@@ -71,7 +72,7 @@ func TestConversationsGoOnThoughTheirNodeIsKilled(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: shortPeople, most: room})
 	conversations := shortRuns
-	if long() {
+	if needs.Every() {
 		conversations = longRuns
 	}
 	ctx, cut := context.WithTimeout(t.Context(), 2*patience)

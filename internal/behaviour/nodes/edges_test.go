@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	records "sibyl/internal/run"
@@ -214,7 +215,7 @@ func TestNodeThatIsCutOffAndToldToStopLeavesItsRunsToOthers(t *testing.T) {
 	lost := c.drivenBy(holder)
 	one.signal(syscall.SIGTERM)
 	c.handedOver(lost, holder, at)
-	if !long() {
+	if !needs.Every() {
 		cable.heal()
 	}
 	one.wantEnd(leaveTime)

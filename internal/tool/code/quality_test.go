@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // goTree opens the source of the Go installation: ten thousand files that every developer of this program has.
@@ -45,9 +47,7 @@ var questions = []struct{ question, want string }{
 }
 
 func TestQuestionsAboutTheGoTreeFindTheirFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("searches a hundred megabytes for each question")
-	}
+	needs.All(t, "a hundred megabytes to search in")
 	r := goTree(t)
 	for _, q := range questions {
 		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: q.question, Limit: 5})
