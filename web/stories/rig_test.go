@@ -116,7 +116,7 @@ func chromium() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("there is no chromium: sh scripts/web.sh installs it")
+	return "", errors.New("there is no chromium: sh scripts/programs.sh installs it")
 }
 
 // house is a server with a folder of code and one of notes, and the one user local.

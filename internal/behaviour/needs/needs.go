@@ -72,14 +72,5 @@ func Installed(name string) error {
 	if _, err := exec.LookPath(name); err == nil {
 		return nil
 	}
-	how := "‘apt-get install " + name + "’"
-	switch name {
-	case "flite", "ffmpeg", "zip":
-		how = "‘sh scripts/programs.sh’"
-	case "pocketsphinx_continuous":
-		how = "‘apt-get install pocketsphinx pocketsphinx-en-us’"
-	case "node", "npm":
-		how = "‘apt-get install nodejs npm’, in version 20.19 or later,"
-	}
-	return fmt.Errorf("%s is not on the PATH: %s installs it", name, how)
+	return fmt.Errorf("%s is not on the PATH: ‘sh scripts/programs.sh’ installs it", name)
 }

@@ -40,7 +40,7 @@ func TestWhatIsNotAskedForIsSkippedAndWhatIsMissingFails(t *testing.T) {
 	there := func(tb testing.TB) { Program(tb, "sh") }
 	slow := func(tb testing.TB) { All(tb, "a minute") }
 	release := func(tb testing.TB) { Long(tb, "an hour") }
-	const absent = "no-such-program is not on the PATH: ‘apt-get install no-such-program’ installs it"
+	const absent = "no-such-program is not on the PATH: ‘sh scripts/programs.sh’ installs it"
 	for _, test := range []struct {
 		all, long       string
 		need            func(testing.TB)

@@ -61,8 +61,8 @@ func rounds(suites []suite) (all [][]suite) {
 	return all
 }
 
-// build makes the binaries that are not there. It says what linking them took: what is compiled is kept by Go, and what
-// is linked is not.
+// build makes the binaries that are not there. It says what linking all in the folder took: what is compiled is kept by
+// Go, and what is linked is not.
 func build(o options, suites []suite) (linking time.Duration, err error) {
 	var missing []suite
 	for _, s := range suites {
@@ -80,7 +80,15 @@ func build(o options, suites []suite) (linking time.Duration, err error) {
 		}
 		linking += spent
 	}
-	return linking, nil
+	file := filepath.Join(o.bin, "linking")
+	if text, err := os.ReadFile(file); err == nil {
+		before, err := time.ParseDuration(string(text))
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", file, err)
+		}
+		linking += before
+	}
+	return linking, os.WriteFile(file, []byte(linking.String()), 0o600)
 }
 
 func buildRound(o options, round []suite) (linking time.Duration, err error) {

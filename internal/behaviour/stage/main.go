@@ -27,6 +27,7 @@ import (
 type options struct {
 	bin, build            string
 	run, record, only     string
+	apart                 string
 	atOnce                int
 	whole, each, deadline time.Duration
 	buildOnly             bool
@@ -43,6 +44,7 @@ func main() {
 	flag.IntVar(&o.atOnce, "p", 3, "how many packages run at once")
 	flag.DurationVar(&o.whole, "whole", 0, "how much CPU time all tests and the links of their binaries may take")
 	flag.DurationVar(&o.each, "each", 0, "how much CPU time a test may take; its package then runs one after the other")
+	flag.StringVar(&o.apart, "apart", "", "`tests`, by commas, whose subtests are counted as tests each: files, mostly")
 	flag.DurationVar(&o.deadline, "deadline", 20*time.Minute, "how long a package may take")
 	flag.Parse()
 	if err := stage(o, flag.Args(), os.Stdout); err != nil {
@@ -77,7 +79,7 @@ func stage(o options, patterns []string, w io.Writer) error {
 	if o.buildOnly {
 		return nil
 	}
-	r := report{whole: o.whole, each: o.each, linking: spent}
+	r := report{whole: o.whole, each: o.each, linking: spent, chosen: o.run != ""}
 	r.outcomes = runAll(o, suites, wanted)
 	if o.record != "" {
 		if err := os.WriteFile(o.record, []byte(r.record()), 0o600); err != nil {
@@ -146,7 +148,7 @@ func runOne(o options, s suite, wanted []string) outcome {
 		out.broken = err.Error()
 		return out
 	}
-	reader := newReader(func() time.Duration { return spentBy(cmd.Process.Pid) })
+	reader := newReader(func() time.Duration { return spentBy(cmd.Process.Pid) }, strings.Split(o.apart, ",")...)
 	ended := make(chan struct{})
 	watched := make(chan struct{})
 	go func() {

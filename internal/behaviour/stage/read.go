@@ -20,6 +20,7 @@ const mostKept = 400
 // reader reads what a binary says.
 type reader struct {
 	spent func() time.Duration // by the process until now
+	apart map[string]bool      // tests whose subtests are counted as tests
 
 	result map[string]string   // PASS, FAIL or SKIP by the names of tests
 	said   map[string][]string // by the names of tests
@@ -28,13 +29,17 @@ type reader struct {
 	last   []string // lines
 
 	current string // whose lines are read
-	top     string // who spends what is spent
+	test    string // who spends what is spent
 	before  time.Duration
 }
 
-func newReader(spent func() time.Duration) *reader {
-	return &reader{spent: spent, result: map[string]string{}, said: map[string][]string{},
+func newReader(spent func() time.Duration, apart ...string) *reader {
+	r := &reader{spent: spent, apart: map[string]bool{}, result: map[string]string{}, said: map[string][]string{},
 		cpu: map[string]time.Duration{}}
+	for _, name := range apart {
+		r.apart[name] = true
+	}
+	return r
 }
 
 // readAll reads to the end.
@@ -91,15 +96,19 @@ func (r *reader) keep(line string) {
 
 // charge notes that the time until now was that of the test before, and what follows is that of a test.
 func (r *reader) charge(name string) {
-	top, _, _ := strings.Cut(name, "/")
-	if top == r.top {
+	test, rest, _ := strings.Cut(name, "/")
+	if r.apart[test] && rest != "" {
+		first, _, _ := strings.Cut(rest, "/")
+		test += "/" + first
+	}
+	if test == r.test {
 		return
 	}
 	now := r.spent()
-	if r.top != "" && now > r.before {
-		r.cpu[r.top] += now - r.before
+	if r.test != "" && now > r.before {
+		r.cpu[r.test] += now - r.before
 	}
-	r.top, r.before = top, max(now, r.before)
+	r.test, r.before = test, max(now, r.before)
 }
 
 // running are the tests that have begun and not ended.

@@ -62,6 +62,7 @@ func (o *outcome) missed() (names []string) {
 type report struct {
 	outcomes             []outcome
 	linking, whole, each time.Duration
+	chosen               bool // by -run
 }
 
 // record lists what was skipped and another stage can run.
@@ -109,6 +110,9 @@ func (r *report) write(w io.Writer) bool {
 		if o.broken != "" {
 			failed++
 			fault("%s: %s", o.Package, o.broken)
+		} else if r.chosen && len(o.order) == 0 {
+			failed++
+			fault("%s: no test is of a name that is to run", o.Package)
 		}
 		o.tell(w)
 		if r.each > 0 && o.reader != nil {
@@ -126,7 +130,7 @@ func (r *report) write(w io.Writer) bool {
 	}) {
 		fmt.Fprintf(w, "%6d skipped: %s\n", reasons[why], why)
 	}
-	fmt.Fprintf(w, "CPU time: %.1f s, of them %.1f for linking\n", (spent + r.linking).Seconds(), r.linking.Seconds())
+	fmt.Fprintf(w, "CPU time: %.1f s, and %.1f for linking all binaries\n", spent.Seconds(), r.linking.Seconds())
 	if r.whole > 0 && spent+r.linking > r.whole {
 		fault("the tests took %.0f s of CPU time, and %.0f are allowed", (spent + r.linking).Seconds(), r.whole.Seconds())
 	}
