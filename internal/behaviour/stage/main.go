@@ -80,7 +80,7 @@ func stage(o options, patterns []string, w io.Writer) error {
 		return nil
 	}
 	r := report{whole: o.whole, each: o.each, linking: spent, chosen: o.run != ""}
-	r.outcomes = runAll(o, suites, wanted)
+	r.outcomes = runAll(o, suites, wanted, w)
 	if o.record != "" {
 		if err := os.WriteFile(o.record, []byte(r.record()), 0o600); err != nil {
 			return err
@@ -102,8 +102,9 @@ func among(suites []suite, wanted map[string][]string) (some []suite) {
 	return some
 }
 
-// runAll runs several suites at a time, begun in their order.
-func runAll(o options, suites []suite, wanted map[string][]string) []outcome {
+// runAll runs several suites at a time, begun in their order, and tells of each when it has ended.
+func runAll(o options, suites []suite, wanted map[string][]string, w io.Writer) []outcome {
+	var telling sync.Mutex
 	outcomes := make([]outcome, len(suites))
 	var all sync.WaitGroup
 	free := make(chan struct{}, max(1, o.atOnce))
@@ -111,6 +112,9 @@ func runAll(o options, suites []suite, wanted map[string][]string) []outcome {
 		free <- struct{}{}
 		all.Go(func() {
 			outcomes[i] = runOne(o, s, wanted[s.Package])
+			telling.Lock()
+			outcomes[i].tell(w)
+			telling.Unlock()
 			<-free
 		})
 	}

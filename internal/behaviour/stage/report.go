@@ -114,7 +114,6 @@ func (r *report) write(w io.Writer) bool {
 			failed++
 			fault("%s: no test is of a name that is to run", o.Package)
 		}
-		o.tell(w)
 		if r.each > 0 && o.reader != nil {
 			for _, name := range slices.Sorted(maps.Keys(o.cpu)) {
 				if o.cpu[name] > r.each {
@@ -141,8 +140,10 @@ func (r *report) write(w io.Writer) bool {
 	return failed == 0 && len(faults) == 0
 }
 
-// tell writes what the tests said that failed; and the last that was said, if the process did not end by itself.
+// tell writes what a suite took, and what the tests said that failed; and the last that was said, if the process did not
+// end by itself.
 func (o *outcome) tell(w io.Writer) {
+	fmt.Fprintf(w, "%8.1f s of CPU time in %6.1f s: %s\n", o.spent.Seconds(), o.took.Seconds(), o.Package)
 	if o.reader == nil {
 		return
 	}
@@ -160,16 +161,14 @@ func (o *outcome) tell(w io.Writer) {
 	}
 }
 
-// times writes the CPU time of the packages, and of the tests that took most.
+// times writes the CPU time of the tests that took most.
 func (r *report) times(w io.Writer) {
 	type test struct {
 		name string
 		cpu  time.Duration
 	}
 	var tests []test
-	sorted := slices.SortedFunc(slices.Values(r.outcomes), func(a, b outcome) int { return cmp.Compare(b.spent, a.spent) })
-	for _, o := range sorted {
-		fmt.Fprintf(w, "%8.1f s of CPU time in %6.1f s: %s\n", o.spent.Seconds(), o.took.Seconds(), o.Package)
+	for _, o := range r.outcomes {
 		if o.reader != nil {
 			for name, cpu := range o.cpu {
 				tests = append(tests, test{o.Package + " " + name, cpu})

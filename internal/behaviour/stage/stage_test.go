@@ -73,6 +73,7 @@ func TestTestThatDoesNotEndIsNamed(t *testing.T) {
 	o.finish(readAs("^=== RUN   TestA\n^=== RUN   TestA/one\nSIGQUIT: quit\n"), errors.New("exit status 2"), 0, 0)
 	r := report{outcomes: []outcome{o}}
 	var w bytes.Buffer
+	o.tell(&w)
 	if r.write(&w) {
 		t.Error("all is well")
 	}
@@ -88,6 +89,7 @@ func TestOverrunsAndFailuresAreNamed(t *testing.T) {
 	o.finish(readAs(said), errors.New("exit status 1"), 3*time.Second, time.Second)
 	r := report{outcomes: []outcome{o}, linking: time.Second, whole: 3 * time.Second, each: 5 * time.Millisecond}
 	var w bytes.Buffer
+	o.tell(&w)
 	if r.write(&w) {
 		t.Error("all is well")
 	}
