@@ -43,7 +43,7 @@ const mostWork, freeWork = 1300, freeMentions * MaxHeld * 4
 func TestWorkIsInProportionToTheText(t *testing.T) {
 	for name, part := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
-			for _, size := range []int{4 << 10, 16 << 10, 64 << 10} {
+			for _, size := range []int{4 << 10, 64 << 10} {
 				text := strings.Repeat(part, size/len(part)+1)
 				for _, piece := range []int{1, 7, 64, len(text)} {
 					if piece == 1 && size > 16<<10 {
@@ -80,7 +80,7 @@ func TestHostileTextsGiveTheSameInPiecesOfAnySize(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Repeat(part, 80<<10/len(part)) + "\nsaid\n" + enough
 			want := extract(text, len(text))
-			for _, piece := range []int{3, 7, 100, 4000} {
+			for _, piece := range []int{3, 100, 4000} {
 				got := extract(text, piece)
 				if got.clean != want.clean || got.x.longMentions != want.x.longMentions {
 					t.Errorf("in pieces of %d: %d bytes are shown after %d looks, want %d after %d", piece,
