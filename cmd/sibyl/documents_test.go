@@ -112,6 +112,7 @@ var elsewhere = map[string]string{"sibyl open": "it serves until it is stopped: 
 // TestCommandsThatPagesMentionAreRun looks for a run of each command that stands within a sentence or a table: in a
 // block of a page, or in a script.
 func TestCommandsThatPagesMentionAreRun(t *testing.T) {
+	needs.All(t, "many commands")
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) < 20 {
 		t.Fatalf("the scripts are not where they were: %v, %v", scripts, err)

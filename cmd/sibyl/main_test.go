@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -206,7 +209,7 @@ func TestScripts(t *testing.T) {
 			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended,
 			"classifier": classifier, "childless": childless, "golden": golden,
 			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named, "installs": installs,
-			"later": later},
+			"later": later, "holds": holds, "changed": changed},
 	})
 }
 
@@ -267,6 +270,45 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("%s exits %s, not %s", args[1], got, args[0])
 	}
+}
+
+// holds looks for a text in files, and in all files of folders: holds TEXT FILE….
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: holds TEXT FILE…")
+	}
+	found := ""
+	for _, root := range args[1:] {
+		ts.Check(filepath.WalkDir(ts.MkAbs(root), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(name)
+			if bytes.Contains(content, []byte(args[0])) {
+				found = name
+			}
+			return err
+		}))
+	}
+	if neg && found != "" {
+		ts.Fatalf("%q is in %s", args[0], found)
+	} else if !neg && found == "" {
+		ts.Fatalf("%q is in none of the files", args[0])
+	}
+}
+
+// changed writes a copy of a file in which what a pattern matches is another text: changed FROM TO PATTERN TEXT.
+func changed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: changed FROM TO PATTERN TEXT")
+	}
+	pattern, err := regexp.Compile(args[2])
+	ts.Check(err)
+	content := ts.ReadFile(args[0])
+	if !pattern.MatchString(content) {
+		ts.Fatalf("%s has nothing that matches %s", args[0], args[2])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(pattern.ReplaceAllLiteralString(content, args[3])), 0o600))
 }
 
 // bigFile writes a file of so many megabytes.

@@ -82,13 +82,15 @@ func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {
 		person, program := newTerminal(t)
 		home := t.TempDir()
 		write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "max_turns: 12\n")
+		editor := filepath.Join(home, "editor")
+		write(t, editor, `case $(cat "$1") in *999*) echo "max_turns: 14" ;; *) echo "max_turns: 999" ;; esac >"$1"`)
 		screen := &typist{answers: [][2]string{{"Edit it again?", answer}}, say: func(text string) {
 			fmt.Fprint(person, text+"\n")
 		}}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
 		code := Main(ctx, Program{Build: "test"}, []string{"config", "edit"},
 			[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file",
-				"EDITOR=sed -i s/999/14/;t;s/12/999/"},
+				"EDITOR=sh " + editor, "PATH=" + os.Getenv("PATH")},
 			Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true, Width: 200})
 		cancel()
 		if got := settingsIn(t, home); got != want || (code == ExitAnswered) != (answer == "") ||

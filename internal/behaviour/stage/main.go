@@ -30,7 +30,7 @@ type options struct {
 	apart                 string
 	atOnce                int
 	whole, each, deadline time.Duration
-	buildOnly             bool
+	buildOnly, short      bool
 }
 
 func main() {
@@ -38,6 +38,7 @@ func main() {
 	flag.StringVar(&o.bin, "bin", "", "the `folder` of the binaries; what is there is not built again")
 	flag.StringVar(&o.build, "build", "", "more `flags` of ‘go test -c’, by spaces")
 	flag.BoolVar(&o.buildOnly, "c", false, "build, and run nothing")
+	flag.BoolVar(&o.short, "short", false, "try a fifth of the random cases: it is rapid that reads -short")
 	flag.StringVar(&o.run, "run", "", "run the tests that match, as with ‘go test’")
 	flag.StringVar(&o.record, "record", "", "write into a `file` what was skipped")
 	flag.StringVar(&o.only, "only", "", "run what such a `file` names; it has to pass")
@@ -130,6 +131,9 @@ func runOne(o options, s suite, wanted []string) outcome {
 		args = append(args, "-test.run="+pattern(wanted))
 	case o.run != "":
 		args = append(args, "-test.run="+o.run)
+	}
+	if o.short {
+		args = append(args, "-test.short")
 	}
 	if o.each > 0 {
 		args = append(args, "-test.parallel=1")

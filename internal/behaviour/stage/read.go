@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -123,13 +124,16 @@ func (r *reader) running() (names []string) {
 
 var place = regexp.MustCompile(`^\s*\S+\.go:[0-9]+: `)
 
-// reason is why a test was skipped: the last that it said.
+// reason is why a test was skipped: the last that it said from a place, or why its script did.
 func (r *reader) reason(name string) string {
-	said := r.said[name]
-	if len(said) == 0 {
-		return "without a reason"
+	for _, line := range slices.Backward(r.said[name]) {
+		if place.MatchString(line) {
+			return place.ReplaceAllString(line, "")
+		} else if _, why, is := strings.Cut(line, "] skip "); is {
+			return strings.Trim(why, "'")
+		}
 	}
-	return place.ReplaceAllString(said[len(said)-1], "")
+	return "without a reason"
 }
 
 // ticksPerSecond is the unit of /proc on Linux, whatever the machine.
