@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
