@@ -84,7 +84,9 @@ func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {
 		home := t.TempDir()
 		write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "max_turns: 12\n")
 		editor := filepath.Join(home, "editor")
-		write(t, editor, `case $(cat "$1") in *999*) echo "max_turns: 14" ;; *) echo "max_turns: 999" ;; esac >"$1"`)
+		write(t, editor, `text=$(cat "$1")
+			case $text in *999*) text="max_turns: 14" ;; *) text="max_turns: 999" ;; esac
+			echo "$text" >"$1"`)
 		screen := &typist{answers: [][2]string{{"Edit it again?", answer}}, say: func(text string) {
 			fmt.Fprint(person, text+"\n")
 		}}

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
@@ -181,6 +182,7 @@ func TestWhatBeganWhileNobodyWatchedIsMadeUpFor(t *testing.T) {
 }
 
 func TestRunsBeyondTheBoundAreToldOnceThereIsAPlace(t *testing.T) {
+	needs.All(t, "more runs than a stream follows")
 	inHouse(t, func(h *house) {
 		const n = 135 // some more than are followed at once
 		w := newScene(h.T, h.store)
