@@ -43,7 +43,8 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, app.ClassifierProgram: classifies}
+	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, "exchange": exchange,
+		app.ClassifierProgram: classifies}
 	maps.Copy(programs, watchers())
 	if run, is := programs[filepath.Base(os.Args[0])]; is {
 		run()
@@ -155,6 +156,18 @@ func lost() {
 	}
 	os.Exit(cli.Main(context.Background(), cli.Program{Build: "test"}, os.Args[1:], os.Environ(),
 		cli.Streams{In: os.Stdin, Out: full, Err: os.Stderr}))
+}
+
+// exchange is an editor: exchange OLD NEW FILE.
+func exchange() {
+	file := os.Args[3]
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.ReplaceAll(content, []byte(os.Args[1]), []byte(os.Args[2])), 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
 }
 
 // deadly kills the process, as kill -9 does, at one of the journal's writes.
