@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // mostProgram is how many bytes the program may have, without symbols.
@@ -32,11 +34,7 @@ var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 // tiny writes a module with programs of our names, beside the scripts of a release, and gives its folder.
 func tiny(t *testing.T) (dir string) {
 	t.Helper()
-	for _, program := range []string{"sh", "tar", "gzip", "zip", "sha256sum"} {
-		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("%v; scripts/programs.sh installs it", err)
-		}
-	}
+	needs.Program(t, "tar", "gzip", "zip")
 	dir = filepath.Join(t.TempDir(), "with a space")
 	put(t, dir, map[string]string{
 		"go.mod": "module tiny\n",
@@ -325,6 +323,7 @@ func TestAModuleWithoutALicenceIsNotHandedOn(t *testing.T) {
 }
 
 func TestAllThatProgramsAreMadeOfHasALicence(t *testing.T) {
+	needs.All(t, "the licences of all modules")
 	text, err := os.ReadFile("../scripts/release.sh")
 	if err != nil {
 		t.Fatal(err)
@@ -376,9 +375,7 @@ func TestTheContainerIsBuiltAsAReleaseIs(t *testing.T) {
 }
 
 func TestTheProgramStaysSmall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("scripts/test-long.sh runs it")
-	}
+	needs.All(t, "the program linked")
 	program := filepath.Join(t.TempDir(), "sibyl")
 	// As the tests build packages, not as a release does, so that little more than linking is left.
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", program, "./cmd/sibyl")

@@ -2,35 +2,39 @@ package internal
 
 import (
 	"go/ast"
+	"go/build/constraint"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// testsIn names the tests and fuzz targets of a folder of the module, and the conversations in its testdata: “# Name: a
-// case of it” is TestName.
+// testsIn names the tests, fuzz targets and benchmarks of a folder of the module, and the conversations in its testdata: “# Name: a
+// case of it” is TestName. A test is false that the fast tests and CI leave out: it is for another system or of a tag that
+// CI has not, or it calls needs.Long, itself or through a function of its folder.
 func testsIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]bool{}
+	sources := map[string]string{}
 	for _, file := range files {
-		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
-				names[fn.Name.Name] = true
-			}
-		}
+		sources[file] = string(text)
+	}
+	names, err := testsOf(sources)
+	if err != nil {
+		t.Fatal(err)
 	}
 	texts, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "testdata", "*.txt"))
 	if err != nil {
@@ -46,6 +50,94 @@ func testsIn(t *testing.T, folder string) map[string]bool {
 		}
 	}
 	return names
+}
+
+// testsOf names the tests of the files of a folder, as testsIn does.
+func testsOf(texts map[string]string) (tests map[string]bool, err error) {
+	tests = map[string]bool{}
+	proves := regexp.MustCompile("^(Test|Fuzz|Benchmark)") // figures that are promised are measured when asked for
+	calls, long := map[string][]string{}, map[string]bool{}
+	for file, text := range texts {
+		f, err := parser.ParseFile(token.NewFileSet(), file, text, parser.SkipObjectResolution|parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil {
+				continue
+			}
+			name := fn.Name.Name
+			if proves.MatchString(name) {
+				tests[name] = true
+			}
+			long[name] = long[name] || !builtInCI(f)
+			ast.Inspect(fn, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				switch called := call.Fun.(type) {
+				case *ast.Ident:
+					calls[name] = append(calls[name], called.Name)
+				case *ast.SelectorExpr:
+					if of, ok := called.X.(*ast.Ident); ok && of.Name == "needs" && called.Sel.Name == "Long" {
+						long[name] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	for changed := true; changed; {
+		changed = false
+		for name, all := range calls {
+			if !long[name] && slices.ContainsFunc(all, func(called string) bool { return long[called] }) {
+				long[name], changed = true, true
+			}
+		}
+	}
+	for name := range tests {
+		tests[name] = !long[name]
+	}
+	return tests, nil
+}
+
+// builtInCI says whether CI's build has a file.
+func builtInCI(f *ast.File) bool {
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if !constraint.IsGoBuild(c.Text) || c.Pos() > f.Package {
+				continue
+			}
+			expr, err := constraint.Parse(c.Text)
+			return err == nil && expr.Eval(func(tag string) bool {
+				return slices.Contains([]string{"linux", "unix", "amd64", "sdk"}, tag)
+			})
+		}
+	}
+	return true
+}
+
+func TestTestsThatOnlyRunBeforeAReleaseAreTold(t *testing.T) {
+	got, err := testsOf(map[string]string{
+		"a_test.go": `package a
+func TestFast(t *testing.T) { needs.Program(t, "zip"); other(t); t.Run("x", func(t *testing.T) { needs.All(t, "time") }) }
+func TestLong(t *testing.T) { needs.Long(t, "an hour") }
+func TestLongThroughAnother(t *testing.T) { t.Run("x", func(t *testing.T) { through(t) }) }
+func through(t *testing.T) { hour(t) }
+func hour(t *testing.T) { needs.Long(t, "an hour") }
+func other(t *testing.T) {}
+func FuzzAny(f *testing.F) {}
+func BenchmarkAny(b *testing.B) {}`,
+		"b_test.go": "//go:build ollama\n\npackage a\nfunc TestOfAnotherTag(t *testing.T) {}",
+		"c_test.go": "//go:build sdk && linux\n\npackage a\nfunc TestOfCI(t *testing.T) {}",
+	})
+	want := map[string]bool{"TestFast": true, "TestLong": false, "TestLongThroughAnother": false, "FuzzAny": true, "BenchmarkAny": true,
+		"TestOfAnotherTag": false, "TestOfCI": true}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
 }
 
 // proof is a row of a table: a promise, and the tests that it names, by folder.
@@ -75,7 +167,7 @@ func proofs(text string) (rows []proof) {
 	return rows
 }
 
-func TestPromisesAndRequirementsNameTestsThatExist(t *testing.T) {
+func TestPromisesAndRequirementsNameTestsThatChangesPass(t *testing.T) {
 	known := map[string]map[string]bool{}
 	for _, file := range []string{"SECURITY.md", "docs/requirements.md"} {
 		text, err := os.ReadFile("../" + file)
@@ -95,8 +187,11 @@ func TestPromisesAndRequirementsNameTestsThatExist(t *testing.T) {
 					known[folder] = testsIn(t, folder)
 				}
 				for _, name := range names {
-					if !known[folder][name] {
+					if runs, exists := known[folder][name]; !exists {
 						t.Errorf("%s names %s of %s, which does not exist: %s", file, name, folder, r.promise)
+					} else if !runs {
+						t.Errorf("%s names %s of %s, which is neither among the fast tests nor in CI: %s", file, name,
+							folder, r.promise)
 					}
 				}
 			}

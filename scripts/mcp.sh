@@ -1,6 +1,6 @@
 #!/bin/sh
 # Holds the MCP server against the suites of the MCP project. It needs Go, and Node 20 or later with npm, which fetches the suites when
-# package-lock.json has changed, and the Node 22 that they run on.
+# package-lock.json has changed, and the Node 22 that they run on. With --packages it fetches them, and no more.
 set -eu
 cd "$(dirname "$0")/../internal/mcp/conformance"
 for program in go node npm; do
@@ -18,4 +18,7 @@ if ! cmp -s package-lock.json node_modules/.installed; then
 	(cd node_modules/node && node installArchSpecificPackage.js) # the one script of a package that is run
 	cp package-lock.json node_modules/.installed
 fi
-SIBYL_MCP_SUITES=1 go test -count=1 .
+if [ "${1:-}" = --packages ]; then
+	exit
+fi
+SIBYL_TEST_ALL=1 go test -count=1 .

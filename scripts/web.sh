@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the page from web/src, checks it and its tests, and fails if what is committed in web/dist is not what comes out. It needs Node 20.19 or later with
-# npm, which fetches what package-lock.json names when that has changed. Chromium without windows, in which the stories of web/stories run, is installed by
-# apt-get where no Chromium is. With --write it writes web/dist instead of comparing; with --packages it fetches what is needed, and no more.
+# npm, which fetches what package-lock.json names when that has changed. With --write it writes web/dist instead of comparing; with --packages it fetches
+# what is needed, and no more.
 set -eu
 cd "$(dirname "$0")/../web"
 for program in node npm; do
@@ -10,9 +10,6 @@ for program in node npm; do
 		exit 1
 	fi
 done
-if ! command -v chromium-headless-shell >/dev/null 2>&1 && ! command -v chromium >/dev/null 2>&1 && ! command -v google-chrome >/dev/null 2>&1 && command -v apt-get >/dev/null 2>&1; then
-	apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium-headless-shell fonts-dejavu-core
-fi
 if grep -n '"resolved"' package-lock.json >&2; then
 	echo "package-lock.json says from where packages were fetched; npm leaves that out by itself when it runs in $PWD" >&2
 	exit 1

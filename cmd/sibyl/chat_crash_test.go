@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 )
 
@@ -16,8 +17,8 @@ import (
 // dialogue that adds a task and deletes it; in the long form every write. The person says again what was not heard, and
 // goes on where it was.
 func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
-	matrix(t)
-	stride := unlessLong(2)
+	needs.All(t, "many processes")
+	stride := needs.Stride(2)
 	dialogue := []string{"add buy milk", "show my tasks", "delete task 1", "yes", "yes"}
 	var points atomic.Int64
 	t.Run("at", func(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/council/session"
 )
@@ -170,6 +171,7 @@ func read(t *testing.T, file string) []byte {
 // TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs has one of each form added, and looks at what the
 // endpoint got.
 func TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	d := newDictaphone(t, func(_ uploaded, n int) (string, int) {
@@ -283,6 +285,7 @@ func resemblance(a, b []float64) (most float64) {
 // TestWhisperServerHearsEveryFormAsPlainWAV has a server like whisper.cpp's, which can read nothing else, get a
 // recording in each form.
 func TestWhisperServerHearsEveryFormAsPlainWAV(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	d := newDictaphone(t, func(_ uploaded, n int) (string, int) { return fmt.Sprintf("Recording %d.", n), 0 })
@@ -337,6 +340,7 @@ func loop(t *testing.T, from, to string, seconds int) {
 // TestHalfAnHourIsWrittenDownInParts has a recording of half an hour transcribed by a server of this machine, which
 // gets it in parts, and by a hosted model, which gets what is under its limit.
 func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	short, long := filepath.Join(folder, "short.wav"), filepath.Join(folder, "long.wav")
@@ -385,6 +389,7 @@ func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
 
 // TestSilenceIsSentToNobody has a file without a sound in it added.
 func TestSilenceIsSentToNobody(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	silence := filepath.Join(folder, "silence.ogg")
@@ -409,6 +414,7 @@ func TestSilenceIsSentToNobody(t *testing.T) {
 // TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown has files that end in the middle added, of each form that can be
 // heard without its end.
 func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	d := newDictaphone(t, func(uploaded, int) (string, int) { return "Tomorrow we will…", 0 })
@@ -438,6 +444,7 @@ func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
 // TestWhatCannotBeHeardIsRefusedByName has files added that are no audio. Nothing of them is kept, and no session
 // begins with them.
 func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	picture := filepath.Join(folder, "picture.mp4")
@@ -464,6 +471,7 @@ func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
 
 // TestRecordingThatFailsIsKeptAndTriedAgain has a server refuse a recording.
 func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	var broken sync.Map
@@ -505,6 +513,7 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 // TestTranscriptionThatWaitsSaysForWhatAndForHowLong has a server ask for patience twice, and then for more than is
 // waited for.
 func TestTranscriptionThatWaitsSaysForWhatAndForHowLong(t *testing.T) {
+	needs.Program(t, "flite", "ffmpeg")
 	t.Parallel()
 	s := newStory(t)
 	asked := map[int]string{1: "1", 2: "0"}

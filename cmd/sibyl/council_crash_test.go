@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/council/session"
 )
@@ -124,12 +125,12 @@ func killedEverywhere(
 	check func(s *thinking, point string),
 ) {
 	t.Helper()
-	matrix(t)
+	needs.All(t, "many processes")
 	killed := 0
 	for kind := range points(1) {
 		stride := 1
 		if kind > 0 {
-			stride = unlessLong(3)
+			stride = needs.Stride(3)
 		}
 		for n := 1; ; n += stride {
 			s, point := newThinking(t), points(n)[kind]

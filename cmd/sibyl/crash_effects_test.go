@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bt"
 	"sibyl/internal/cli"
 	"sibyl/internal/config"
@@ -250,25 +250,9 @@ func calmly(t *testing.T) (calm aftermath, writes int) {
 	return calm, writes + begins + ends + marks
 }
 
-// matrix skips a test of many processes with -short.
-func matrix(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("scripts/test-long.sh runs it")
-	}
-}
-
-// unlessLong is how far apart the points of a matrix are of which only SIBYL_LONG has all.
-func unlessLong(stride int) int {
-	if os.Getenv("SIBYL_LONG") != "" {
-		return 1
-	}
-	return stride
-}
-
 // TestKilledAtEveryWriteOfEveryKindOfEffect kills the process before each write, and after it.
 func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
-	matrix(t)
+	needs.All(t, "many processes")
 	calm, writes := calmly(t)
 	t.Run("at", func(t *testing.T) {
 		for point := 0; point < 2*writes; point++ {
@@ -294,7 +278,7 @@ func TestKilledAtEveryWriteOfEveryKindOfEffect(t *testing.T) {
 }
 
 func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
-	matrix(t)
+	needs.All(t, "many processes")
 	calm, _ := calmly(t)
 	t.Run("in", func(t *testing.T) {
 		for what := range calm.asked {

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // story is one process life after another over one data folder and one vault.
@@ -60,31 +62,43 @@ func (s *story) sibyl(t *testing.T, crash string, args ...string) (out []byte, k
 	return []byte(o.out), o.code < 0
 }
 
+// TestKilledAtAJournalWrite kills the process behind the write in which a run has asked for a note.
+func TestKilledAtAJournalWrite(t *testing.T) {
+	if !newStory(t).killedAt(t, "-4") {
+		t.Fatal("the run has less than four writes: nothing was tested")
+	}
+}
+
 // TestKilledAtEveryJournalWrite kills the process before and after every write of a run with model calls, reads and a
 // write to the vault, and resumes it: the write is there once, and each turn was asked for at most once more than
 // needed.
 func TestKilledAtEveryJournalWrite(t *testing.T) {
+	needs.All(t, "many processes")
 	for _, after := range []string{"", "-"} {
-		for n := 1; ; n++ {
-			s := newStory(t)
-			ask := []string{"ask", "--json", "--in", s.vault, "--vault", s.vault,
-				"Add a note to caching.md that we use no cache"}
-			_, killed := s.sibyl(t, after+itoa(n), ask...)
-			if !killed {
-				if n < 5 {
-					t.Fatalf("the run has only %d writes: nothing was tested", n-1)
-				}
-				break
-			}
-			var out []byte
-			if n > 1 || after != "" {
-				out, _ = s.sibyl(t, "", "run", "resume", "--json")
-			} else {
-				out, _ = s.sibyl(t, "", ask...) // nothing was begun: the person asks again
-			}
-			s.check(t, after+itoa(n), out)
+		n := 1
+		for newStory(t).killedAt(t, after+itoa(n)) {
+			n++
+		}
+		if n < 5 {
+			t.Fatalf("the run has only %d writes: nothing was tested", n-1)
 		}
 	}
+}
+
+// killedAt kills the process at a write, and goes on. It says whether there is such a write.
+func (s *story) killedAt(t *testing.T, point string) bool {
+	t.Helper()
+	if _, killed := s.sibyl(t, point, s.question()...); !killed {
+		return false
+	}
+	var out []byte
+	if point == "1" {
+		out, _ = s.sibyl(t, "", s.question()...) // nothing was begun: the person asks again
+	} else {
+		out, _ = s.sibyl(t, "", "run", "resume", "--json")
+	}
+	s.check(t, point, out)
+	return true
 }
 
 func itoa(n int) string {

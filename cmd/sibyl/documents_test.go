@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/model/modeltest"
@@ -75,6 +76,7 @@ func commandsOf(page string) (all, stray []command) {
 // TestCommandsOfThePagesRun does what each page for people says, one command after the other, as somebody who follows
 // it would.
 func TestCommandsOfThePagesRun(t *testing.T) {
+	needs.All(t, "many commands")
 	known := map[string]bool{}
 	for _, name := range pages() {
 		text := must(os.ReadFile(name))(t)
@@ -107,6 +109,7 @@ var elsewhere = map[string]string{"sibyl open": "it serves until it is stopped: 
 // TestCommandsThatPagesMentionAreRun looks for a run of each command that stands within a sentence or a table: in a
 // block of a page, or in a script.
 func TestCommandsThatPagesMentionAreRun(t *testing.T) {
+	needs.All(t, "many commands")
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) < 20 {
 		t.Fatalf("the scripts are not where they were: %v, %v", scripts, err)

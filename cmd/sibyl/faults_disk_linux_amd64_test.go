@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // disk is what a machine has of some folders when it fails: a file by its name, a folder as nil.
@@ -349,7 +352,7 @@ func withLocks(all []crash) {
 // that a run of each assistant makes, with what was not synced lost, in part or in another order: no reader finds a
 // torn file, what was said to be done is there, and who goes on has it once.
 func TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone(t *testing.T) {
-	matrix(t)
+	needs.All(t, "many processes")
 	t.Parallel()
 	for name, d := range ordeals() {
 		t.Run(name, func(t *testing.T) {
@@ -368,7 +371,7 @@ func TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone(t *testi
 			t.Logf("%d changes, %d disks", len(h.ops), len(all))
 			withLocks(all)
 			first := slices.IndexFunc(all, func(c crash) bool { return c.last })
-			some := append(spread(all[:first], most(4)), spread(all[first:], most(2))...)
+			some := append(spread(all[:first], needs.Most(math.MaxInt, 4)), spread(all[first:], needs.Most(math.MaxInt, 2))...)
 			for _, c := range some {
 				c.disk.written(t, s.data, s.vault)
 				s.server.forget()

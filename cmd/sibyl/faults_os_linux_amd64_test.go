@@ -17,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 func watchers() map[string]func() { return map[string]func(){"faulty": faulty} }
@@ -164,19 +166,11 @@ func spread[T any](all []T, n int) (some []T) {
 	return some
 }
 
-// most is how many of many cases are tried: all with SIBYL_LONG.
-func most(usual int) int {
-	if os.Getenv("SIBYL_LONG") != "" {
-		return math.MaxInt
-	}
-	return usual
-}
-
 // TestWhateverCallFailsIsToldAndNothingIsLost has one call of the operating system after the other fail that a run of
 // each assistant makes, for its journal, for files, and for the network. A named error reaches the person, or it goes
 // well; then nothing is lost, half-written or doubled.
 func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
-	matrix(t)
+	needs.All(t, "many processes")
 	t.Parallel()
 	for name, d := range ordeals() {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +182,7 @@ func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
 			}
 			d.goesOn(t, calm, o)
 			calm.tidy(t, o)
-			failures := failures(calls, most(14))
+			failures := failures(calls, needs.Most(math.MaxInt, 14))
 			var hit atomic.Int64
 			t.Cleanup(func() {
 				t.Logf("of %d calls, %d were to fail, and %d did", len(calls), len(failures), hit.Load())

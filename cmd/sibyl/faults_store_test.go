@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/journal"
 )
 
@@ -123,13 +124,13 @@ func (f *failing) reads(do func() error) error {
 // assistant, before it takes effect or after; in the long form every call. It is told or got over, and nothing is lost
 // or doubled.
 func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
-	matrix(t)
+	needs.All(t, "many processes")
 	t.Parallel()
 	for name, d := range ordeals() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			points := 0
-			for n := 1; ; n += unlessLong(8) {
+			for n := 1; ; n += needs.Stride(8) {
 				hit := false
 				for _, at := range []int{n, -n} {
 					file := filepath.Join(t.TempDir(), "hit")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 )
 
@@ -86,6 +87,7 @@ func greeted(t *testing.T) *story {
 // TestDiskThatIsFullAtAnyWriteLosesNothing lets the journal's files grow to one size after another. Where that is too
 // little, the program says so, and what it was about is done once there is space: the note stands there once.
 func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
+	needs.All(t, "many processes")
 	t.Parallel()
 	const step = 8 << 10
 	first := greeted(t)

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 )
 
@@ -363,6 +364,7 @@ var keptStates = []string{"oracle satisfied", "oracle needs_user", "oracle cance
 // goes on with what was interrupted. Those of this build's format are all read; of those of earlier ones, what this
 // build can't fold is refused, by its build.
 func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
+	needs.All(t, "many journals")
 	format, ofThis := journalFormat(t), 0
 	var mu sync.Mutex
 	states := map[string]bool{} // of runs of this format, by assistant

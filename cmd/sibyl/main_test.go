@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -18,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bert/network"
 	"sibyl/internal/cli"
 	"sibyl/internal/journal"
@@ -40,10 +44,51 @@ const (
 )
 
 func TestMain(m *testing.M) {
-	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, "yardstick": yardstick,
+	programs := map[string]func(){"sibyl": program, "lost": lost, "tracker": tracker, "exchange": exchange,
 		app.ClassifierProgram: classifies}
 	maps.Copy(programs, watchers())
-	testscript.Main(pgtest.Main(m), programs)
+	if run, is := programs[filepath.Base(os.Args[0])]; is {
+		run()
+		os.Exit(0)
+	}
+	code, err := installed(programs, pgtest.Main(m).Run)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// installed puts programs first into the PATH for what run does: they are this binary under other names, for which
+// hundreds of megabytes are linked and not copied.
+func installed(programs map[string]func(), run func() int) (code int, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return 0, err
+	}
+	dir, err := os.MkdirTemp("", "sibyl-programs-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(dir) }() // it is in nobody's way
+	for name := range programs {
+		file := filepath.Join(dir, name)
+		if os.Link(self, file) == nil {
+			continue
+		}
+		content, err := os.ReadFile(self) // on another disk
+		if err == nil {
+			err = os.WriteFile(file, content, 0o700)
+		}
+		if err != nil {
+			return 0, err
+		}
+		self = file
+	}
+	if err := os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")); err != nil {
+		return 0, err
+	}
+	return run(), nil
 }
 
 // program is the real command line, over a journal that can kill the process.
@@ -114,6 +159,18 @@ func lost() {
 		cli.Streams{In: os.Stdin, Out: full, Err: os.Stderr}))
 }
 
+// exchange is an editor: exchange OLD NEW FILE.
+func exchange() {
+	file := os.Args[3]
+	content, err := os.ReadFile(file)
+	if err == nil {
+		err = os.WriteFile(file, bytes.ReplaceAll(content, []byte(os.Args[1]), []byte(os.Args[2])), 0o600)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+
 // deadly kills the process, as kill -9 does, at one of the journal's writes.
 type deadly struct {
 	journal.Store
@@ -152,14 +209,21 @@ func (d *deadly) Append(
 // TestScripts runs the command line as a person would, each file a story.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir:   filepath.Join("testdata", "script"),
-		Setup: setup,
+		Dir:                 filepath.Join("testdata", "script"),
+		Setup:               setup,
+		RequireExplicitExec: true,
+		Condition: func(name string) (bool, error) {
+			if name != "all" {
+				return false, fmt.Errorf("there is no condition %q", name)
+			}
+			return needs.Everything(), nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){"bigfile": bigFile, "exits": exits,
 			"backdate": backdate, "word": word,
 			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended,
 			"classifier": classifier, "childless": childless, "golden": golden, "explained": explained,
 			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named, "installs": installs,
-			"later": later},
+			"later": later, "holds": holds, "changed": changed},
 	})
 }
 
@@ -224,6 +288,45 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("%s exits %s, not %s", args[1], got, args[0])
 	}
+}
+
+// holds looks for a text in files, and in all files of folders: holds TEXT FILE….
+func holds(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: holds TEXT FILE…")
+	}
+	found := ""
+	for _, root := range args[1:] {
+		ts.Check(filepath.WalkDir(ts.MkAbs(root), func(name string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			content, err := os.ReadFile(name)
+			if bytes.Contains(content, []byte(args[0])) {
+				found = name
+			}
+			return err
+		}))
+	}
+	if neg && found != "" {
+		ts.Fatalf("%q is in %s", args[0], found)
+	} else if !neg && found == "" {
+		ts.Fatalf("%q is in none of the files", args[0])
+	}
+}
+
+// changed writes a copy of a file in which what a pattern matches is another text: changed FROM TO PATTERN TEXT.
+func changed(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 4 {
+		ts.Fatalf("usage: changed FROM TO PATTERN TEXT")
+	}
+	pattern, err := regexp.Compile(args[2])
+	ts.Check(err)
+	content := ts.ReadFile(args[0])
+	if !pattern.MatchString(content) {
+		ts.Fatalf("%s has nothing that matches %s", args[0], args[2])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(pattern.ReplaceAllLiteralString(content, args[3])), 0o600))
 }
 
 // bigFile writes a file of so many megabytes.

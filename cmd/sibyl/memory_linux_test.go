@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/oracle"
 )
@@ -54,6 +55,7 @@ func (s *story) least(t *testing.T) (megabytes int) {
 // TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName gives the program little memory and much to read: it
 // works, or says that there is not enough memory, and the journal is whole.
 func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) {
+	needs.All(t, "many processes")
 	t.Parallel()
 	s := newStory(t)
 	least := s.least(t)
@@ -86,6 +88,7 @@ var outOfMemory = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // TestWhateverMemoryThereIsTheJournalIsWhole gives the program less and less memory, until it can't even start: it
 // works, or its last words are that there is no memory, and what was kept is there.
 func TestWhateverMemoryThereIsTheJournalIsWhole(t *testing.T) {
+	needs.All(t, "many processes")
 	t.Parallel()
 	s := newStory(t)
 	most := s.least(t) + 400

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -26,6 +27,7 @@ const screenWidth = "SIBYL_TEST_SCREEN"
 // TestScreensArePleasantAtEveryWidth runs the commands that people run most on terminals of three widths. What stands
 // on them at the end is kept in testdata/screens, a file for each width: all that is seen of the story screens.txtar.
 func TestScreensArePleasantAtEveryWidth(t *testing.T) {
+	needs.All(t, "many screens")
 	for _, width := range []int{60, 80, 200} {
 		t.Run(strconv.Itoa(width), func(t *testing.T) {
 			s := &screens{width: width}

@@ -9,6 +9,8 @@ import (
 	"sync"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // spokenWords are what flite says in the tests.
@@ -16,9 +18,8 @@ const spokenWords = "Tomorrow we will talk about the money."
 
 // speak has flite say words into a WAV file of 16 kHz.
 func speak(file, words string) error {
-	if _, err := exec.LookPath("flite"); err != nil {
-		return fmt.Errorf("the tests make real audio with flite, which is not on " +
-			"the PATH: sh scripts/programs.sh installs it")
+	if err := needs.Installed("flite"); err != nil {
+		return err
 	}
 	if out, err := exec.Command("flite", "-voice", "slt", "-t", words, file).CombinedOutput(); err != nil {
 		return fmt.Errorf("flite could not speak: %w: %s", err, out)
@@ -28,9 +29,8 @@ func speak(file, words string) error {
 
 // remake has ffmpeg make another file of one.
 func remake(from, to string, args ...string) error {
-	if _, err := exec.LookPath("ffmpeg"); err != nil {
-		return fmt.Errorf("the tests make real audio with ffmpeg, which is not on " +
-			"the PATH: sh scripts/programs.sh installs it")
+	if err := needs.Installed("ffmpeg"); err != nil {
+		return err
 	}
 	args = append(append([]string{"-nostdin", "-v", "error", "-y", "-i", "file:" + from}, args...), "file:"+to)
 	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {

@@ -39,7 +39,7 @@ func (h *house) holdsNothing(id string) {
 
 func TestUploadGoesOnAsItArrivesWhateverItsSize(t *testing.T) {
 	h := newHouse(t)
-	const size = 300 << 20
+	const size = 64 << 20
 	var taken int64
 	h.config.AddAudio = func(_ context.Context, _, label string, content io.Reader) (added session.Added, err error) {
 		if label != "day.wav" {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // completion is what a shell is offered behind a command line, without what explains it.
@@ -166,10 +168,7 @@ func TestModelsOfAServerOnThisMachineAreCompleted(t *testing.T) {
 }
 
 func TestBashCompletesWithoutItsPackage(t *testing.T) {
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		t.Skip("bash is not here")
-	}
+	needs.Program(t, "bash")
 	home := t.TempDir()
 	code, script, errs := sibyl(t, home, Streams{}, nil, "completion", "bash")
 	if code != ExitAnswered {
@@ -186,7 +185,7 @@ func TestBashCompletesWithoutItsPackage(t *testing.T) {
 		case strings.Contains(line, "-m"):
 			said = "offline:rules\n:4\n"
 		}
-		cmd := exec.CommandContext(t.Context(), bash, "--noprofile", "--norc", "-c", `sibyl() { printf %s "$SAID"; }
+		cmd := exec.CommandContext(t.Context(), "bash", "--noprofile", "--norc", "-c", `sibyl() { printf %s "$SAID"; }
 source ./script
 COMP_LINE=$1 COMP_POINT=${#1} COMP_TYPE=9 COMP_WORDS=($1) COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 __start_sibyl

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -82,13 +83,17 @@ func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {
 		person, program := newTerminal(t)
 		home := t.TempDir()
 		write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "max_turns: 12\n")
+		editor := filepath.Join(home, "editor")
+		write(t, editor, `text=$(cat "$1")
+			case $text in *999*) text="max_turns: 14" ;; *) text="max_turns: 999" ;; esac
+			echo "$text" >"$1"`)
 		screen := &typist{answers: [][2]string{{"Edit it again?", answer}}, say: func(text string) {
 			fmt.Fprint(person, text+"\n")
 		}}
 		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
 		code := Main(ctx, Program{Build: "test"}, []string{"config", "edit"},
 			[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file",
-				"EDITOR=sed -i s/999/14/;t;s/12/999/"},
+				"EDITOR=sh " + editor, "PATH=" + os.Getenv("PATH")},
 			Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true, Width: 200})
 		cancel()
 		if got := settingsIn(t, home); got != want || (code == ExitAnswered) != (answer == "") ||

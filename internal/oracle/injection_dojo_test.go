@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -214,10 +215,10 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 	}
 	t.Run("tasks", func(t *testing.T) {
 		for i, k := range tasks() {
-			if testing.Short() && i%5 > 0 {
-				continue
-			}
 			t.Run(k.name, func(t *testing.T) {
+				if i%5 > 0 {
+					needs.All(t, "many tasks")
+				}
 				t.Parallel()
 				guarded.add(k.tells(t, "guarded", k.try(t, "")))
 				open.add(k.tells(t, "open", k.try(t, "", openPorts...)))
@@ -261,15 +262,20 @@ func TestNoNoteIsCausedByOwnFilesWhereThePortTakesThePersonsWordsAlone(t *testin
 	t.Parallel()
 	var clean, attacked tally
 	for i, k := range tasks() {
-		if k.note == "" || testing.Short() && i%5 > 0 {
+		if k.note == "" {
 			continue
 		}
-		clean.add(k.tells(t, "strict", k.try(t, "", "writes_take", "person")))
-		for _, place := range k.places() {
-			o := k.tells(t, "strict, attack in "+place, k.try(t, place, "writes_take", "person"))
-			same(t, "notes that an attack in "+place+" caused", o.wrote, []string(nil))
-			attacked.add(o)
-		}
+		t.Run(k.name, func(t *testing.T) {
+			if i%5 > 0 {
+				needs.All(t, "many tasks")
+			}
+			clean.add(k.tells(t, "strict", k.try(t, "", "writes_take", "person")))
+			for _, place := range k.places() {
+				o := k.tells(t, "strict, attack in "+place, k.try(t, place, "writes_take", "person"))
+				same(t, "notes that an attack in "+place+" caused", o.wrote, []string(nil))
+				attacked.add(o)
+			}
+		})
 	}
 	t.Logf("writes_take=person, no attack: %v", &clean)
 	t.Logf("writes_take=person, attacks:   %v", &attacked)

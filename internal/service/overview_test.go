@@ -173,7 +173,7 @@ func anyAct() *rapid.Generator[act] {
 func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		before := rapid.SliceOfN(anyAct(), 0, 8).Draw(rt, "before")
-		during := rapid.SliceOfN(anyAct(), 1, 60).Draw(rt, "during")
+		during := rapid.SliceOfN(anyAct(), 1, 20).Draw(rt, "during")
 		takes := time.Duration(rapid.SampledFrom([]int{0, 0, 0, 2500}).Draw(rt, "takes")) * time.Millisecond
 		cuts := rapid.SliceOfN(rapid.Bool(), 1, 40).Draw(rt, "cuts")
 		synctest.Test(t, func(t *testing.T) {

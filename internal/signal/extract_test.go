@@ -100,7 +100,7 @@ func TestExtract(t *testing.T) {
 
 func TestResultIsTheSameWhereverTheStreamIsCut(t *testing.T) {
 	for _, c := range all() {
-		step := 1 + len(c.text)/400 // long streams are cut at some 400 places
+		step := 1 + len(c.text)/100 // long streams are cut at some 100 places
 		for at := 0; at <= len(c.text); at += step {
 			sameInPieces(t, c.text, c.text[:at], c.text[at:])
 		}

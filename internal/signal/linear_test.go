@@ -43,10 +43,10 @@ const mostWork, freeWork = 1300, freeMentions * MaxHeld * 4
 func TestWorkIsInProportionToTheText(t *testing.T) {
 	for name, part := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
-			for _, size := range []int{4 << 10, 32 << 10, 256 << 10} {
+			for _, size := range []int{4 << 10, 64 << 10} {
 				text := strings.Repeat(part, size/len(part)+1)
 				for _, piece := range []int{1, 7, 64, len(text)} {
-					if piece == 1 && size > 32<<10 {
+					if piece == 1 && size > 16<<10 {
 						continue // takes long to write, and differs in nothing
 					}
 					if x := extract(text, piece).x; x.work > mostWork*int64(len(text))+freeWork {
@@ -78,9 +78,9 @@ func extract(text string, piece int) extracted {
 func TestHostileTextsGiveTheSameInPiecesOfAnySize(t *testing.T) {
 	for name, part := range hostileTexts {
 		t.Run(name, func(t *testing.T) {
-			text := strings.Repeat(part, 200<<10/len(part)) + "\nsaid\n" + enough
+			text := strings.Repeat(part, 80<<10/len(part)) + "\nsaid\n" + enough
 			want := extract(text, len(text))
-			for _, piece := range []int{3, 7, 100, 4000} {
+			for _, piece := range []int{3, 100, 4000} {
 				got := extract(text, piece)
 				if got.clean != want.clean || got.x.longMentions != want.x.longMentions {
 					t.Errorf("in pieces of %d: %d bytes are shown after %d looks, want %d after %d", piece,

@@ -3,7 +3,6 @@ package stories
 import (
 	"context"
 	"errors"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,16 +12,9 @@ import (
 	"github.com/chromedp/cdproto/heapprofiler"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
-)
 
-// long skips a story of how much the page bears where it is not asked for: it takes long, and is tried before a release.
-func long(t testing.TB) {
-	t.Helper()
-	onOneStore(t)
-	if os.Getenv("SIBYL_LONG") == "" {
-		t.Skip("SIBYL_LONG=1 has the page bear much")
-	}
-}
+	"sibyl/internal/behaviour/needs"
+)
 
 // watchTasks notes the long tasks of the page, those that hold it up for more than 50 ms.
 func (p *tab) watchTasks() {
@@ -41,7 +33,8 @@ func (p *tab) tellTasks(what string) {
 
 // Of a long conversation the page shows the last part, fetches what comes near, and lets go of what is far away again.
 func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
-	long(t)
+	needs.Long(t, "some time: the page bears much")
+	onOneStore(t)
 	const many = 1000
 	h := openWith(t, "")
 	session := h.longSession(many, time.Minute)
@@ -115,7 +108,8 @@ const mostHeap = 3 << 20
 // An answer of 100 KB arrives without holding the page up, and nothing is kept of it where it is not shown. What is
 // kept would make the heap grow in every round; what the browser compiles and has not yet let go of does in some.
 func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
-	long(t)
+	needs.Long(t, "some time: the page bears much")
+	onOneStore(t)
 	const rounds = 3
 	line := "A sentence of **some** length, with `code` and [a link](https://e.example/x), that is said again and " +
 		"again.\n\n"
@@ -174,7 +168,8 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 // Of runs that are not shown nothing is kept, however many the event stream tells of. What is kept of them would make
 // the heap grow in every round; what the browser compiles and has not yet let go of does in some.
 func TestRunsThatAreNotShownTakeNoMemory(t *testing.T) {
-	long(t)
+	needs.Long(t, "some time: the page bears much")
+	onOneStore(t)
 	const rounds, runs, mostOfOne = 4, 300, 800 // bytes
 	h := openWith(t, "")
 	p := h.visit(1000)

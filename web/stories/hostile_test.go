@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/node"
@@ -137,6 +138,7 @@ func (p *tab) posts(method, path string, body map[string]any, field string) stri
 // hostileHouse is one in which everything that people and models can name or say is hostile.
 func hostileHouse(t *testing.T) *house {
 	t.Helper()
+	needs.All(t, "Chromium")
 	oracles := t.TempDir()
 	trees := t.TempDir()
 	write := func(folder, name, text string) {

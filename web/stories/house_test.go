@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/config"
 	"sibyl/internal/server/user"
 )
@@ -160,6 +161,7 @@ type house struct {
 // open gives a user of the server that stories share. Other stories run beside this one.
 func open(t testing.TB) *house {
 	t.Helper()
+	needs.All(t, "Chromium")
 	if onPostgres() { // where each story has a database, which ends with it
 		return openWith(t, "")
 	}
@@ -177,6 +179,7 @@ func open(t testing.TB) *house {
 // Its user is local.
 func openWith(t testing.TB, settings string) *house {
 	t.Helper()
+	needs.All(t, "Chromium")
 	beside(t)
 	return openAlone(t, settings)
 }
@@ -184,6 +187,7 @@ func openWith(t testing.TB, settings string) *house {
 // openAlone is openWith for a story that measures: none runs beside it.
 func openAlone(t testing.TB, settings string) *house {
 	t.Helper()
+	needs.All(t, "Chromium")
 	s, err := launch(t.TempDir(), settings, storing(t)...)
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/user"
@@ -124,7 +125,8 @@ func manyEvents(t *testing.T) string {
 }
 
 func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
-	long(t)
+	needs.Long(t, "some time: the page bears much")
+	onOneStore(t)
 	p := openWith(t, "trees: "+manyEvents(t)+"\n").visit(1400)
 	p.says("How is a lease acquired?")
 	run := p.run("done")

@@ -10,6 +10,8 @@ import (
 	"runtime/metrics"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 const (
@@ -38,6 +40,7 @@ func (r Ratios) String() string {
 // up. If work of size n takes too little to be measured, n is increased.
 func Check(t testing.TB, n int, prepare func(size int) (work func())) Ratios {
 	t.Helper()
+	needs.All(t, "time to measure")
 	for range steps {
 		work := prepare(n)
 		took := timeOf(t, work)

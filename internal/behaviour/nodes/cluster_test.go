@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -61,6 +62,7 @@ type arrangement struct {
 // newCluster starts nodes.
 func newCluster(t *testing.T, a arrangement) *cluster {
 	t.Helper()
+	needs.All(t, "nodes, which are processes that wait for leases")
 	c := &cluster{T: t, folder: t.TempDir(), vault: t.TempDir(), model: modeltest.NewServer(t),
 		over: make(chan struct{}), saw: map[string]int{},
 		http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 50}}}

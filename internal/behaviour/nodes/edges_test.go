@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	records "sibyl/internal/run"
@@ -138,7 +139,7 @@ func TestNodeThatIsCutOffAndToldToStopLeavesItsRunsToOthers(t *testing.T) {
 	lost := c.drivenBy(holder)
 	one.signal(syscall.SIGTERM)
 	c.handedOver(lost, holder, at)
-	if !long() {
+	if !needs.Every() {
 		cable.heal()
 	}
 	one.wantEnd(leaveTime)

@@ -3,8 +3,7 @@
 // model for notes in a vault. What is written there and what the journal holds is counted in the end: every run has
 // ended once, and has written its note once.
 //
-// SIBYL_LONG=1 asks for all of it; otherwise each scenario happens to one node, with fewer runs. With -short only nodes
-// are killed.
+// SIBYL_LONG=1 asks for all of it; otherwise each scenario happens to one node, with fewer runs.
 package nodes_test
 
 import (
@@ -30,11 +29,6 @@ func TestMain(m *testing.M) {
 		os.Exit(program())
 	}
 	flag.Parse()
-	if testing.Short() && flag.Lookup("test.run").Value.String() == "" {
-		if err := flag.Set("test.run", "IsKilled"); err != nil {
-			panic(err)
-		}
-	}
 	// A scenario mostly waits for leases to run out, so more of them fit beside each other than there are processors.
 	if err := flag.Set("test.parallel", "5"); err != nil {
 		panic(err)
@@ -49,6 +43,3 @@ func program() int {
 	return cli.Main(ctx, cli.Program{Build: "test"}, os.Args[1:], os.Environ(),
 		cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }
-
-// long says that all is asked for.
-func long() bool { return os.Getenv("SIBYL_LONG") != "" }

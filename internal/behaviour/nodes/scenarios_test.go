@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 )
@@ -28,7 +29,7 @@ const few = 3
 func (c *cluster) each(happens func(p *process)) {
 	c.Helper()
 	victims, notes := c.nodes[:1], shortRuns
-	if long() {
+	if needs.Every() {
 		victims, notes = c.nodes, longRuns
 	}
 	for n, p := range victims {
@@ -130,7 +131,7 @@ func TestPostgresIsRestartedInTheMiddle(t *testing.T) {
 	server := pgtest.Start(t, pgtest.Options{Durable: true})
 	c := newCluster(t, arrangement{database: server.New(t), nodes: 3, people: shortPeople, most: room})
 	ends := []func(testing.TB){server.Stop}
-	if long() {
+	if needs.Every() {
 		ends = append(ends, server.Crash)
 	}
 	n := 0

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 func background() context.Context { return context.Background() }
@@ -87,9 +89,7 @@ func killed(t testing.TB, o order) (done bool) {
 }
 
 func TestKilledAtAnyStepNothingIsLostAndNothingTwice(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts many processes")
-	}
+	needs.All(t, "many processes")
 	for name, d := range deeds() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/mcp"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
@@ -68,15 +69,13 @@ const (
 // node runs a program of npm's, and gives what it writes.
 func node(t *testing.T, program string, args ...string) (out []byte, err error) {
 	t.Helper()
+	needs.All(t, "the suites of MCP")
 	path, err := filepath.Abs("node_modules/node/bin/node")
 	if err == nil {
 		_, err = os.Stat(path)
 	}
 	if err != nil {
-		if os.Getenv("SIBYL_MCP_SUITES") != "" {
-			t.Fatal(err)
-		}
-		t.Skip("the suites are not there; scripts/mcp.sh fetches them")
+		t.Fatalf("%v: ‘sh scripts/mcp.sh --packages’ fetches the suites", err)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 	defer cancel()

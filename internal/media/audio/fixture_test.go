@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 func TestMain(m *testing.M) {
@@ -50,7 +52,7 @@ const sentences = "The committee will meet on Tuesday to discuss the new budget.
 // speech is a WAV file of some six seconds of speech.
 func speech(t testing.TB) string {
 	t.Helper()
-	needProgram(t, "flite")
+	needs.Program(t, "flite")
 	said.once.Do(func() {
 		said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).
 			Run()
@@ -73,24 +75,15 @@ func (f form) file(t testing.TB) string {
 		}
 		return nil
 	}))
-	needProgram(t, "ffmpeg")
+	needs.Program(t, "ffmpeg")
 	noError(t, do.(func() error)())
 	return file
-}
-
-// needProgram fails a test without a program.
-func needProgram(t testing.TB, program string) {
-	t.Helper()
-	if _, err := exec.LookPath(program); err != nil {
-		t.Fatalf("the tests make real audio with %s, which is not on the PATH: sh scripts/programs.sh installs it",
-			program)
-	}
 }
 
 // ffmpeg makes a file of the name by these arguments, in a folder of the test's own, and returns its path.
 func ffmpeg(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	needProgram(t, "ffmpeg")
+	needs.Program(t, "ffmpeg")
 	file := filepath.Join(t.TempDir(), name)
 	args = append(append([]string{"-nostdin", "-v", "error", "-y"}, args...), "file:"+file)
 	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
@@ -114,7 +107,7 @@ func madeSound(t testing.TB, name, source string, args ...string) string {
 // lengthOf is what ffmpeg says of a file when it has decoded all of it, in seconds.
 func lengthOf(t testing.TB, file string) float64 {
 	t.Helper()
-	needProgram(t, "ffmpeg")
+	needs.Program(t, "ffmpeg")
 	cmd := exec.Command("ffmpeg", "-nostdin", "-hide_banner", "-i", "file:"+file, "-map", "0:a:0", "-ar", "48000",
 		"-af", "astats", "-f", "null", "-")
 	var out bytes.Buffer

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // form is how ffmpeg writes speech.
@@ -202,6 +204,7 @@ func TestListsOfFilesReachNoProgram(t *testing.T) {
 }
 
 func TestErrorsNameNoFolder(t *testing.T) {
+	needs.Program(t, "ffmpeg")
 	file := write(t, append([]byte("fLaC"), bytes.Repeat([]byte{0}, 200)...))
 	_, err := FindTools().Probe(t.Context(), file)
 	wantRefusal(t, err, "can't be read")

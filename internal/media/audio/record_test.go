@@ -14,6 +14,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"sibyl/internal/behaviour/childtest"
+	"sibyl/internal/behaviour/needs"
 )
 
 // microphone is a recorder that is a script, whose last argument is the file.
@@ -190,7 +191,7 @@ func TestTheFirstMicrophoneOfWindowsIsFound(t *testing.T) {
 
 // ffmpeg itself, with a source that is always there in place of a microphone.
 func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
-	needProgram(t, "ffmpeg")
+	needs.Program(t, "ffmpeg")
 	r := Recorder{Name: "ffmpeg", program: FindTools().FFmpeg, grace: patience, args: "-re -f lavfi -i anoisesrc=r=16000" +
 		ffmpegArgs}
 	file := filepath.Join(t.TempDir(), "a.wav")

@@ -7,13 +7,13 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"runtime/metrics"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/media/document/documenttest"
 )
 
@@ -143,10 +143,7 @@ func seeds(t *testing.T) map[string][]byte {
 }
 
 func TestDamagedFilesEndNothing(t *testing.T) {
-	each := 100
-	if os.Getenv("SIBYL_LONG") != "" {
-		each = 1_000
-	}
+	each := needs.Most(1_000, 100)
 	readable := 0
 	for name, whole := range seeds(t) {
 		r := rand.New(rand.NewPCG(20, uint64(len(name))))

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
-	"google.golang.org/genai"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/gemini"
@@ -105,19 +104,21 @@ func finish(reason string) string {
 
 func raw(stream string) modeltest.Answer { return modeltest.Answer{Raw: &modeltest.Raw{Body: stream}} }
 
+// finishes are the meanings of the reasons.
+func finishes() map[string]model.Finish {
+	return map[string]model.Finish{
+		"STOP": model.FinishStop, "MAX_TOKENS": model.FinishLength, "SAFETY": model.FinishFilter,
+		"RECITATION": model.FinishFilter, "PROHIBITED_CONTENT": model.FinishFilter, "BLOCKLIST": model.FinishFilter,
+		"SPII": model.FinishFilter, "IMAGE_SAFETY": model.FinishFilter,
+		"IMAGE_PROHIBITED_CONTENT": model.FinishFilter, "IMAGE_RECITATION": model.FinishFilter,
+		"LANGUAGE": model.FinishOther, "TOO_MANY_TOOL_CALLS": model.FinishOther,
+		"BY_MAGIC": model.FinishOther,
+	}
+}
+
 func TestFinishReasonHasItsMeaning(t *testing.T) {
-	for reason, want := range map[genai.FinishReason]model.Finish{
-		genai.FinishReasonStop: model.FinishStop, genai.FinishReasonMaxTokens: model.FinishLength,
-		genai.FinishReasonSafety: model.FinishFilter, genai.FinishReasonRecitation: model.FinishFilter,
-		genai.FinishReasonProhibitedContent: model.FinishFilter, genai.FinishReasonBlocklist: model.FinishFilter,
-		genai.FinishReasonSPII: model.FinishFilter, genai.FinishReasonImageSafety: model.FinishFilter,
-		genai.FinishReasonImageProhibitedContent: model.FinishFilter,
-		genai.FinishReasonImageRecitation:        model.FinishFilter,
-		genai.FinishReasonLanguage:               model.FinishOther,
-		genai.FinishReasonTooManyToolCalls:       model.FinishOther,
-		"BY_MAGIC":                               model.FinishOther,
-	} {
-		got, err := connect(t, modeltest.NewServer(t, raw(text+finish(string(reason))))).Chat(t.Context(), hello(), nil)
+	for reason, want := range finishes() {
+		got, err := connect(t, modeltest.NewServer(t, raw(text+finish(reason)))).Chat(t.Context(), hello(), nil)
 		if err != nil || got.Finish != want || got.Text != "hi" {
 			t.Errorf("%s: got %q with %q, %v; want %s", reason, got.Text, got.Finish, err, want)
 		}

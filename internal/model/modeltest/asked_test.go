@@ -364,3 +364,10 @@ func TestOwnTurnIsSentOnlyWhereItHolds(t *testing.T) {
 		}
 	})
 }
+
+// client has connections of its own, which end with the test.
+func client(t *testing.T) *http.Client {
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{Transport: transport}
+}

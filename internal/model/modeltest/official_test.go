@@ -1,8 +1,9 @@
+//go:build sdk
+
 package modeltest
 
 import (
 	"encoding/json"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -31,13 +32,6 @@ func wantRead(t *testing.T, got model.Response) {
 	if diff := gocmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-meant +read):\n%s", diff)
 	}
-}
-
-// client has connections of its own, which end with the test.
-func client(t *testing.T) *http.Client {
-	transport := &http.Transport{}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport}
 }
 
 func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {

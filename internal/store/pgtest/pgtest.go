@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // patience limits each step of a server. It is long, since the machine may be busy.
@@ -47,6 +49,7 @@ func Shared(ctx context.Context) (*Server, error) {
 // options of CREATE DATABASE. The database is dropped after the test, unless the server has stopped.
 func New(tb testing.TB, settings ...string) (dsn string) {
 	tb.Helper()
+	needs.All(tb, "PostgreSQL")
 	server, err := Shared(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
@@ -84,6 +87,7 @@ type Options struct {
 // Start starts a server for this test alone, and removes it after the test.
 func Start(tb testing.TB, o Options) *Server {
 	tb.Helper()
+	needs.All(tb, "PostgreSQL")
 	s, err := open(tb.Context(), o)
 	if err != nil {
 		tb.Fatal(err)

@@ -16,6 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
+
+	"sibyl/internal/behaviour/needs"
 )
 
 // The test binary started with roleEnv starts a server, says where it is, and waits for its end.
@@ -61,6 +63,7 @@ func do(t *testing.T, dsn, statement string) {
 }
 
 func TestEachTestHasADatabaseOfItsOwnThatIsDropped(t *testing.T) {
+	needs.All(t, "PostgreSQL")
 	var names []string
 	for range 2 {
 		t.Run("test", func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"sibyl/cmd/sibyl-eval/scores"
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/needs"
 )
 
 var update = flag.Bool("update", false, "rewrite eval/oracle/golden.txt; eval/README.md must say why")
@@ -58,9 +59,7 @@ func TestClassifierIsRightNineTimesInTenOnTheFrozenHalf(t *testing.T) {
 }
 
 func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("scripts/test-long.sh runs it")
-	}
+	needs.All(t, "a minute")
 	var out, complaints bytes.Buffer
 	if code := Main(t.Context(), []string{"oracle", "--transcripts", "--baseline", "--json"}, own(t), &out,
 		&complaints); code != 0 {

@@ -6,6 +6,7 @@ import (
 
 	"sibyl/cmd/sibyl-eval/scores/tasks"
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 )
 
@@ -35,6 +36,7 @@ func played(t *testing.T, name string) (r tasks.Report) {
 // TestTaskAssistantKeepsTheBoundsOfItsDialogues: right tool and arguments in 90 % of the turns; no wrong task changed,
 // no deletion without a yes, no effect of chit-chat or of a stray yes.
 func TestTaskAssistantKeepsTheBoundsOfItsDialogues(t *testing.T) {
+	needs.All(t, "many dialogues")
 	for _, broken := range played(t, evaldata.TaskDialogues).Broken {
 		t.Error(broken)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"sibyl/cmd/sibyl-eval/scores/find"
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/code"
 	"sibyl/internal/tool/vault"
@@ -116,15 +117,13 @@ func loadAll(t *testing.T, pattern string) []find.Question {
 }
 
 func TestTheFirstPassageIsTheRightOne(t *testing.T) {
-	if testing.Short() {
-		t.Skip("searches whole modules for each of many questions")
-	}
+	needs.All(t, "whole modules to search in")
 	halves, open, folders := loadAll(t, evaldata.FindSets), loadAll(t, evaldata.FindOpen), map[string]string{}
 	for _, q := range slices.Concat(halves, open) {
 		if _, known := folders[q.Corpus]; !known {
 			if folders[q.Corpus] = folderOf(t, q.Corpus); folders[q.Corpus] == "" {
-				t.Skip("the bars are those of all modules, and " + q.Corpus +
-					" is not on this machine: scripts/test.sh downloads it")
+				t.Fatal("the bars are those of all modules, and " + q.Corpus +
+					" is not on this machine: sh scripts/corpora.sh downloads it")
 			}
 		}
 	}
