@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/alecthomas/chroma/v2"
-	"github.com/alecthomas/chroma/v2/lexers"
 	"github.com/yuin/goldmark/util"
 )
 
@@ -109,7 +108,7 @@ func (c *colouring) lexerFor(language string) chroma.Lexer {
 	if c.lexers == nil {
 		c.lexers = map[string]chroma.Lexer{}
 	}
-	c.lexers[language] = lexers.Get(language)
+	c.lexers[language] = languages().Get(language)
 	return c.lexers[language]
 }
 
