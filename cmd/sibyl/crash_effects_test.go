@@ -240,7 +240,7 @@ func calmly(t *testing.T) (calm aftermath, writes int) {
 		t.Errorf("it stops with %s, of %s", ours.StopReason, ours.Model)
 	}
 	if _, out := d.here(t, "explain", "--full", calm.runs[1].ID); !strings.Contains(out,
-		"vault_search is not offered any more") {
+		"tool.taken_away tool=vault_search") {
 		t.Errorf("no tool was taken away:\n%s", out)
 	}
 	const begins, ends, marks = 2, 2, 2
