@@ -402,14 +402,6 @@ func (h *house) begin(token, words string) api.Begun {
 	return b
 }
 
-// begun begins what ada asks for.
-func (h *house) begun(request map[string]any) api.Begun {
-	h.Helper()
-	var b api.Begun
-	h.get(question{method: "POST", path: "/api/runs", body: request}, &b)
-	return b
-}
-
 func asking(words string) map[string]any {
 	return map[string]any{"assistant": "panel", "words": words,
 		"options": map[string]any{"personas": []string{"ada", "bob"}}}

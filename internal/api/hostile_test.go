@@ -161,6 +161,7 @@ func TestRefusedBodyWithoutAnEndIsCutOff(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
 		if err != nil || resp.StatusCode != http.StatusUnauthorized || time.Since(began) > 0 {
 			t.Errorf("after %v it is answered %d %s, %v", time.Since(began), resp.StatusCode, text, err)
 		}

@@ -96,7 +96,8 @@ func (c *command) withJSON(cmd *cobra.Command, what string) *cobra.Command {
 // withView adds the flags for showing a run: --quiet, --verbose, --trace and --json.
 func (c *command) withView(cmd *cobra.Command, what string) *cobra.Command {
 	cmd.Flags().BoolVarP(&c.quiet, "quiet", "q", false, "no progress")
-	cmd.Flags().BoolVar(&c.verbose, "verbose", false, "also tell on stderr how the run is controlled: turns, checks, hints")
+	cmd.Flags().BoolVar(&c.verbose, "verbose", false,
+		"also tell on stderr how the run is controlled: turns, checks, hints")
 	cmd.Flags().BoolVar(&c.trace, "trace", false, "show the tree's decisions on stderr, step by step")
 	return c.withJSON(cmd, what)
 }

@@ -76,15 +76,6 @@ func settingsIn(t *testing.T, home string) string {
 	return strings.ReplaceAll(string(text), home, "HOME")
 }
 
-// told is a screen without what was found of programs and keys, which other tests look at.
-func told(screen string) string {
-	_, after, found := strings.Cut(screen, "\nWhich ")
-	if !found {
-		return ""
-	}
-	return "\nWhich " + after
-}
-
 // testLine tells what the test of a model showed, however long it took.
 var testLine = regexp.MustCompile(`answered in [0-9]\.[0-9] s`)
 

@@ -79,8 +79,8 @@ type AnswerUnsaved struct {
 	bt.Coded
 }
 
-const answerUnsaved bt.Reason = "story.failed.unsaved: Could not write the answer to the session’s folder, so it stays " +
-	"in the journal: {why}"
+const answerUnsaved bt.Reason = "story.failed.unsaved: Could not write the answer to the session’s folder, so it " +
+	"stays in the journal: {why}"
 
 // EventType implements bt.Typed.
 func (AnswerUnsaved) EventType() string { return "answer.unsaved" }

@@ -36,7 +36,7 @@ const (
 )
 
 func allReasons() []bt.Reason {
-	return append(eventReasons(), storyAnswered, storyLacks, noOracle, manyOracles, loneChair, unknownOracle, sameNames, needModel,
-		notWrittenDown, noneWrittenDown, noneReadable, nothingToAsk, noTranscription, namedByHand, namingNeedsModel,
-		wasInterrupted, stillUnsaved, unwrittenDown, nowSaved)
+	return append(eventReasons(), storyAnswered, storyLacks, noOracle, manyOracles, loneChair, unknownOracle, sameNames,
+		needModel, notWrittenDown, noneWrittenDown, noneReadable, nothingToAsk, noTranscription, namedByHand,
+		namingNeedsModel, wasInterrupted, stillUnsaved, unwrittenDown, nowSaved)
 }

@@ -72,7 +72,8 @@ const (
 
 // allReasons lists all reasons of the Oracle, those of its packages included.
 func allReasons() []bt.Reason {
-	return append(slices.Concat(agent.Reasons(), warningReasons(), eventReasons(), storyReasons()), denied, asksTools, hasEnough,
+	return append(slices.Concat(agent.Reasons(), warningReasons(), eventReasons(), storyReasons()), denied, asksTools,
+		hasEnough,
 		endsAsking, asAnyOther, saysTheSame, moreThere, notAll, noneLeft, otherWords, allTried, isSupported, claimsNone,
 		unsupported, hintFailed, classified, timesSame, turnsSilent, littleSure)
 }

@@ -171,13 +171,6 @@ func canBeSearched(tools []agent.ToolFact, s tool.Source) bool {
 	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Source == s && t.Search && !t.Once })
 }
 
-func joinNames(names []string) string {
-	if len(names) == 0 {
-		return "none"
-	}
-	return strings.Join(names, ", ")
-}
-
 // offerNextSource offers the tools of the next source (or of all that are left), and tells the model in a hint; also
 // which offered sources were not searched yet. It fails if there is nothing to tell.
 func offerNextSource() bt.Leaf {

@@ -204,8 +204,9 @@ const (
 )
 
 func whys() []bt.Reason {
-	return append(eventReasons(), storyReply, whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid, whyChosen, whyGone,
-		whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle, whyNoWords, whyOnly,
+	return append(eventReasons(), storyReply, whyOneTitle, whyTooMany, whyNone, whyNoTask, whyNoPosition, whyUnsaid,
+		whyChosen, whyGone, whyShown, whyBoth, whyAll, whyExcept, whyNoneLeft, whyAllBut, whyRedacted, whyNoTitle,
+		whyNoWords, whyOnly,
 		whySeveral, wrongMessage)
 }
 

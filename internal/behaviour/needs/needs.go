@@ -2,8 +2,8 @@
 // three levels:
 //
 //   - The fast tests run always. They need Go, git, a shell and coreutils, so that they are the same on every machine.
-//   - With SIBYL_TEST_ALL=1, as in CI, those run too that take long or need other programs. A program that is missing is
-//     then a failure.
+//   - With SIBYL_TEST_ALL=1, as in CI, those run too that take long or need other programs. A program that is missing
+//     is then a failure.
 //   - With SIBYL_LONG=1, before a release, every case of every matrix runs.
 package needs
 

@@ -23,8 +23,8 @@ type suite struct {
 
 // list finds the suites among packages, in the order in which these are named.
 func list(patterns []string) (suites []suite, err error) {
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"},
-		patterns...)...) //nolint:noctx // it ends by itself
+	args := append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, patterns...)
+	cmd := exec.Command("go", args...) //nolint:noctx // it ends by itself
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

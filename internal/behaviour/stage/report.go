@@ -140,8 +140,8 @@ func (r *report) write(w io.Writer) bool {
 	return failed == 0 && len(faults) == 0
 }
 
-// tell writes what a suite took, and what the tests said that failed; and the last that was said, if the process did not
-// end by itself.
+// tell writes what a suite took, and what the tests said that failed; and the last that was said, if the process did
+// not end by itself.
 func (o *outcome) tell(w io.Writer) {
 	fmt.Fprintf(w, "%8.1f s of CPU time in %6.1f s: %s\n", o.spent.Seconds(), o.took.Seconds(), o.Package)
 	if o.reader == nil {

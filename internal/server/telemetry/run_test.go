@@ -147,7 +147,10 @@ func (n *node) post(session string, header ...string) (id string) {
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	resp := must(n.Client().Do(req))(n.t)
+	resp, err := n.Client().Do(req)
+	if err != nil {
+		n.t.Fatal(err)
+	}
 	_ = resp.Body.Close()
 	return resp.Header.Get("X-Request-Id")
 }
