@@ -28,6 +28,7 @@ func (h *house) inquiry() inquiry.Deps {
 	if err != nil {
 		h.Fatal(err)
 	}
+	reader := h.documents()
 	return inquiry.Deps{Store: h.store, Prompts: texts,
 		Files: func(owner journal.Owner) (*record.Folder, error) {
 			return record.Open(filepath.Join(h.folder, "inquiries", string(owner)))
@@ -46,7 +47,7 @@ func (h *house) inquiry() inquiry.Deps {
 			docs, failed := documents.FromMaterial(w.Handed)
 			if w.Name != "" {
 				var err error
-				if docs, failed, err = documents.NewReader("").ReadAll(ctx, w.Name); err != nil {
+				if docs, failed, err = reader.ReadAll(ctx, w.Name); err != nil {
 					return nil, nil, err
 				}
 			}
@@ -142,8 +143,9 @@ func withInquiry(t testing.TB) (h *house, reports string) {
 		return map[string]map[string]string{"ada": {"reports": reports, "empty": filepath.Join(reports, "none")},
 			"eve": {"reports": reports}}[user]
 	}
+	reader := h.documents()
 	h.config.Sources = func(ctx context.Context, folder string) (func(string) (record.Source, error), error) {
-		docs, _, err := documents.NewReader("").ReadAll(ctx, folder)
+		docs, _, err := reader.ReadAll(ctx, folder)
 		return func(name string) (record.Source, error) {
 			at := slices.IndexFunc(docs, func(d documents.Document) bool { return d.Name == name })
 			if at < 0 {
