@@ -486,7 +486,7 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 	wav := filepath.Join(folder, "memo.wav")
 	noError(t, speak(wav, spokenWords))
 	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav},
-		"recording 1 could not be transcribed but is kept", "failed to read audio data")
+		"Could not write down recording 1, which is kept", "failed to read audio data")
 	if n := strings.Count(o.err, "failed to read audio data"); n != 1 {
 		t.Errorf("the failure is told %d times: %s", n, o.err)
 	}
@@ -539,7 +539,7 @@ func TestTranscriptionThatWaitsSaysForWhatAndForHowLong(t *testing.T) {
 	}
 	other := filepath.Join(t.TempDir(), "other.wav")
 	noError(t, speak(other, "The rent is too high."))
-	o = s.run(t, "", cli.ExitPartial, []string{"council", "add", other}, "could not be transcribed but is kept")
+	o = s.run(t, "", cli.ExitPartial, []string{"council", "add", other}, "which is kept")
 	if n := strings.Count(o.err, "come back tomorrow"); n != 1 || strings.Contains(o.err, "asking again") ||
 		!strings.Contains(o.err, "too many requests (HTTP 429)") {
 		t.Errorf("the failure is told %d times:\n%s", n, o.err)

@@ -243,10 +243,26 @@ func (c *ToolCall) target() string {
 	return cmp.Or(args.Title, fmt.Sprintf("task %d", args.TaskID))
 }
 
+// String is how an intent stands in the trace of an outcome, which journals keep.
+func (r IntentResult) String() string {
+	s := fmt.Sprintf("%s wanted (%.2f, by %s)", r.IntentType, r.Confidence, r.By)
+	var others []string
+	for _, a := range r.Alternatives {
+		others = append(others, fmt.Sprintf("%s %.2f", a.Name, a.Confidence))
+	}
+	if len(others) > 0 {
+		s += "; or " + strings.Join(others, ", ")
+	}
+	if r.Reasoning != "" {
+		s += ": " + r.Reasoning
+	}
+	return s
+}
+
 func (c *composer) trace(w treeResult, fault *bt.Fault) string {
 	var all []string
 	for _, one := range w.Intents {
-		all = append(all, fmt.Sprintf("%s (%.2f, by %s)", one.IntentType, one.Confidence, one.By))
+		all = append(all, one.String())
 	}
 	for _, one := range w.Remarks {
 		all = append(all, one.What)
