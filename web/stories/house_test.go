@@ -47,8 +47,9 @@ func launch(dir, settings string, storing ...string) (*server, error) {
 		"code/lease.go": "package lease\n\n// Acquire takes the lease of a run, if nobody holds it or its holder " +
 			"is dead.\nfunc Acquire(run string) error {\n\treturn nil\n}\n",
 		"notes/house.md": "# Boiler\n\nThe plumber who mended the boiler is Dana Reyes, phone 555-0100.\n",
-		"config.yaml": fmt.Sprintf("server:\n  listen: %s\n  folders:\n    code: %s\n    notes: %s\n%s", listen,
-			filepath.Join(dir, "code"), filepath.Join(dir, "notes"), settings),
+		// A story asks for more in a minute than a person does.
+		"config.yaml": fmt.Sprintf("server:\n  listen: %s\n  limits:\n    requests: 100000\n  folders:\n    code: %s\n"+
+			"    notes: %s\n%s", listen, filepath.Join(dir, "code"), filepath.Join(dir, "notes"), settings),
 	} {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text),

@@ -82,7 +82,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.says("I'd better pick up the parcel")
 	tasks := p.run("done")
 	p.sees("€0.006")
-	sent(p, tasks, "read by played:reader", "how to read a message", "the form of the answer")
+	sent(p, tasks, "Understood what is wanted: a new task", "how to read a message", "the form of the answer")
 	p.sees("1,000 tokens in, 500 out")
 	p.accessible("prompt")
 
@@ -91,7 +91,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	sitting := posts(p, "/api/council/sessions/"+council+"/answers",
 		`{"oracles":["skeptic","optimist"],"chair":"optimist"}`, "id")
 	p.over(sitting)
-	sent(p, sitting, "has merged the answers", "chair", "what was said", "Skeptic")
+	sent(p, sitting, "compared the answers: agreed", "chair", "what was said", "Skeptic")
 	p.turnsTo("#/council/" + council)
 	p.sees("All together: €0.018")
 	member := evaluate[string](p,
@@ -101,8 +101,8 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	inquiry := posts(p, "/api/inquiries",
 		`{"hypothesis":"The boiler was mended.","witness":"notes","detective":"played:reader","limit":5}`, "run")
 	p.over(inquiry)
-	sent(p, inquiry, "Question 1:", "detective", "the hypothesis")
-	sent(p, inquiry, "After 1 of", "analyse", "pair 1")
+	sent(p, inquiry, "Asked question 1:", "detective", "the hypothesis")
+	sent(p, inquiry, "Judged the answers after question 1 of", "analyse", "pair 1")
 	p.turnsTo("#/inquiries/" + inquiry)
 	p.sees("All together: €0.03") // replies of no use, too
 
@@ -113,8 +113,8 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.do("speaking German", chromedp.Evaluate[chromedp.Void](`localStorage.setItem("sibyl.language", "de")`))
 	p.reload()
 	p.explains(tasks, "steps")
-	p.sees("Gewünscht: neue Aufgabe (0.95), gelesen von played:reader")
+	p.sees("Verstanden, was gewünscht ist: eine neue Aufgabe")
 	p.sees("Aufruf: add_task ‘pick up the parcel’: fertig")
 	p.explains(inquiry, "steps")
-	p.sees("Die Befragung ist beendet: es reicht")
+	p.sees("Aufgehört zu fragen: Die Antworten waren vollständig")
 }
