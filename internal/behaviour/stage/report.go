@@ -70,7 +70,7 @@ func (r *report) record() string {
 	var text strings.Builder
 	for _, o := range r.outcomes {
 		for _, name := range o.named("SKIP") {
-			if !strings.Contains(o.reason(name), needs.LongVariable) {
+			if strings.Contains(o.reason(name), needs.AllVariable) {
 				fmt.Fprintln(&text, o.Package, name)
 			}
 		}
