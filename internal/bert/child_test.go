@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"os/exec"
 	"strings"
 	"sync"
@@ -227,7 +228,10 @@ func beParent() {
 		panic(err)
 	}
 	fmt.Println("answered")
-	select {}
+	// A wait for a signal: without C, a process that waits for nothing is ended as deadlocked.
+	never := make(chan os.Signal, 1)
+	signal.Notify(never, os.Interrupt)
+	<-never
 }
 
 func TestChildEndsWhenItsParentIsKilled(t *testing.T) {
