@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,7 +65,10 @@ func play(steps []string) {
 				os.Exit(0)
 			}
 		case "hang":
-			select {}
+			// A wait for a signal: without C, a process that waits for nothing is ended as deadlocked.
+			never := make(chan os.Signal, 1)
+			signal.Notify(never, os.Interrupt)
+			<-never
 		case "exit":
 			code, err := strconv.Atoi(what)
 			if err != nil {
