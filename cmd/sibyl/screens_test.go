@@ -128,7 +128,7 @@ func inOrder(text string) string {
 
 var (
 	answerOfOracle = regexp.MustCompile(`(?m)^\S*## \w+\S*\n\n.*Opinion \d\.\n`)
-	readLines      = regexp.MustCompile(`(?m)(?:^\S*·   Read .*\n)+`)
+	readLines      = regexp.MustCompile(`(?m)(?:^\S*· Read .*\n)+`)
 )
 
 // sameWidth puts the same in the place of what differs from run to run, as wide as it is.
