@@ -87,7 +87,7 @@ func fieldsText(object json.RawMessage) string {
 			continue
 		}
 		text := string(value)
-		if bare := strings.Trim(text, `"`); len(bare) == len(text)-2 && !strings.ContainsAny(bare, " \\=") {
+		if bare := strings.Trim(text, `"`); bare != "" && len(bare) == len(text)-2 && !strings.ContainsAny(bare, " \\=") {
 			text = bare
 		}
 		all = append(all, fmt.Sprintf("%s=%s", name, text))
