@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -56,25 +57,19 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	cfg := must(config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb),
+	cfg := assert.Must(config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb),
 		"OPENAI_MODEL=m",
 		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}}))(tb)
-	a := must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
+	a := assert.Must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
 	tb.Cleanup(func() { _ = a.Close() })
-	stub := must(tool.NewSet(stubTool{}))(tb)
-	o, err := oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(),
+	stub := assert.Must(tool.NewSet(stubTool{}))(tb)
+	o := assert.Must(oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(),
 		error) {
 		return stub, func() {}, nil
-	}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{o}, Build: "bench",
-		Holder: "bench", Redact: a.secrets.bytes})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	t := must(a.Trees.Get(oracle.Name))(tb)
+	}}))(tb)
+	a.Engine = assert.Must(run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{o}, Build: "bench",
+		Holder: "bench", Redact: a.secrets.bytes}))(tb)
+	t := assert.Must(a.Trees.Get(oracle.Name))(tb)
 	from := a.Surroundings()
 	from.Choose = func(context.Context, string) (string, error) { return "openai:m", nil }
 	from.Describe = func(context.Context, string) model.Info { return model.Info{} }
@@ -122,10 +117,10 @@ func BenchmarkTurn(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			p := newBench(b)
 			p.words += text
-			noError(b, p.once(b.Context()))
+			assert.NoError(b, p.once(b.Context()))
 			b.ResetTimer()
 			for range b.N {
-				noError(b, p.once(b.Context()))
+				assert.NoError(b, p.once(b.Context()))
 			}
 			turn := b.Elapsed() / time.Duration(turns*b.N)
 			if text == "" {
@@ -139,12 +134,10 @@ func BenchmarkTurn(b *testing.B) {
 
 func TestRunWritesEachInputOnce(t *testing.T) {
 	b := newBench(t)
-	noError(t, b.once(t.Context()))
+	assert.NoError(t, b.once(t.Context()))
 	runs, err := b.Store.Runs(t.Context(), Owner, journal.Filter{Limit: 1})
-	if err != nil || len(runs) == 0 {
-		t.Fatal(err)
-	}
-	recs := must(b.Store.Records(t.Context(), Owner, runs[0].ID, 0))(t)
+	assert.Require(t, err == nil && len(runs) != 0, "%v", err)
+	recs := assert.Must(b.Store.Records(t.Context(), Owner, runs[0].ID, 0))(t)
 	inputs := 0
 	for _, r := range recs {
 		if r.Kind != run.KindTrace {
