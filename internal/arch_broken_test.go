@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // soundModule keeps every rule: an assistant with its description, an adapter, a use case and a way in.
@@ -61,10 +63,7 @@ func breaches(t *testing.T, files map[string]string) (all []string) {
 	for name, text := range files {
 		tree[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	m, err := load(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := assert.Must(load(tree))(t)
 	for _, name := range slices.Sorted(maps.Keys(rules)) {
 		rules[name](m, func(format string, args ...any) { all = append(all, name+": "+fmt.Sprintf(format, args...)) })
 	}
@@ -72,9 +71,8 @@ func breaches(t *testing.T, files map[string]string) (all []string) {
 }
 
 func TestRulesHoldInASoundModule(t *testing.T) {
-	if all := breaches(t, soundModule()); len(all) > 0 {
-		t.Errorf("the rules refuse what is right:\n%s", strings.Join(all, "\n"))
-	}
+	all := breaches(t, soundModule())
+	assert.That(t, len(all) == 0, "the rules refuse what is right:\n%s", strings.Join(all, "\n"))
 }
 
 func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
@@ -179,16 +177,13 @@ func TestEachRuleFindsWhatBreaksIt(t *testing.T) {
 					"json.Unmarshal(outcome, &v) }"
 			}
 			all := breaches(t, files)
-			if !slices.ContainsFunc(all, func(b string) bool { return strings.HasPrefix(b, c.want) }) {
-				t.Errorf("the rules say %q; want one that begins with %q", all, c.want)
-			}
+			assert.That(t, slices.ContainsFunc(all, func(b string) bool { return strings.HasPrefix(b, c.want) }),
+				"the rules say %q; want one that begins with %q", all, c.want)
 		})
 		rule, _, _ := strings.Cut(c.want, ":")
 		tested[rule] = true
 	}
 	for name := range rules {
-		if !tested[name] {
-			t.Errorf("nothing shows that the rule %q can fail", name)
-		}
+		assert.That(t, tested[name], "nothing shows that the rule %q can fail", name)
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // module is the source of a module as the rules see it: its packages by their folders, test files left out, since what
@@ -403,14 +405,9 @@ func (m *module) keptTypes(broken func(string, ...any)) map[string]bool {
 }
 
 func TestArchitecture(t *testing.T) {
-	m, err := load(os.DirFS(".."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(m.packages) < 40 || len(m.assistants()) == 0 {
-		t.Fatalf("%d packages and %d assistants found: the test looks in the wrong place",
-			len(m.packages), len(m.assistants()))
-	}
+	m := assert.Must(load(os.DirFS("..")))(t)
+	assert.Require(t, len(m.packages) >= 40 && len(m.assistants()) != 0,
+		"%d packages and %d assistants found: the test looks in the wrong place", len(m.packages), len(m.assistants()))
 	for name, rule := range rules {
 		t.Run(name, func(t *testing.T) { rule(m, t.Errorf) })
 	}
@@ -425,9 +422,7 @@ func TestArchitecture(t *testing.T) {
 				broken := fmt.Sprintf(format, args...)
 				needed = needed || strings.HasPrefix(broken, file) && strings.Contains(broken, what)
 			})
-			if !needed {
-				t.Errorf("%s is excepted from the rule %q, and keeps it: take it off the list", name, rule)
-			}
+			assert.That(t, needed, "%s is excepted from the rule %q, and keeps it: take it off the list", name, rule)
 		}
 	}
 	unused(&beside, "ways in")

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/config"
@@ -20,15 +21,10 @@ import (
 func forOperators(t *testing.T) map[string]string {
 	t.Helper()
 	files, err := filepath.Glob("../deploy/*")
-	if err != nil || len(files) < 5 {
-		t.Fatalf("the files of deploy are not where they were: %v, %v", files, err)
-	}
+	assert.Require(t, err == nil && len(files) >= 5, "the files of deploy are not where they were: %v, %v", files, err)
 	texts := map[string]string{}
 	for _, file := range append(files, "../docs/server.md", "../docs/scaling.md") {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile(file))(t)
 		texts[strings.TrimPrefix(file, "../")] = string(text)
 	}
 	return texts
@@ -40,14 +36,9 @@ func forEverybody(t *testing.T) map[string]string {
 	texts, operators := map[string]string{}, forOperators(t)
 	for _, pattern := range []string{"../*.md", "../docs/*.md"} {
 		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) < 3 {
-			t.Fatalf("the documents are not where they were: %v, %v", files, err)
-		}
+		assert.Require(t, err == nil && len(files) >= 3, "the documents are not where they were: %v, %v", files, err)
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := assert.Must(os.ReadFile(file))(t)
 			texts[strings.TrimPrefix(file, "../")] = string(text)
 		}
 	}
@@ -79,10 +70,9 @@ func help(t *testing.T, path []string) (text string, below []string) {
 		args, above = []string{"help", "all"}, "Examples:\n" // the groups stand below these
 	}
 	var out bytes.Buffer
-	if code := cli.Main(t.Context(), cli.Program{}, args, nil, cli.Streams{In: strings.NewReader(""), Out: &out,
-		Err: &out}); code != 0 {
-		t.Fatalf("sibyl %s: %s", strings.Join(args, " "), out.String())
-	}
+	code := cli.Main(t.Context(), cli.Program{}, args, nil, cli.Streams{In: strings.NewReader(""), Out: &out,
+		Err: &out})
+	assert.Require(t, code == 0, "sibyl %s: %s", strings.Join(args, " "), out.String())
 	_, list, _ := strings.Cut(out.String(), above)
 	for _, line := range regexp.MustCompile(`(?m)^  ([a-z-]+) +[A-Z]`).FindAllStringSubmatch(list, -1) {
 		below = append(below, line[1])
@@ -122,10 +112,9 @@ func TestDocumentsNameCommandsAndFlagsThatExist(t *testing.T) {
 				switch {
 				case strings.HasPrefix(w, "--"):
 					name, _, _ := strings.Cut(w, "=")
-					if found++; !regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) &&
-						name != "--help" {
-						t.Errorf("%s: sibyl%s: ‘sibyl %s’ has no flag %s", file, call, strings.Join(path, " "), name)
-					}
+					found++
+					assert.That(t, regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) || name == "--help",
+						"%s: sibyl%s: ‘sibyl %s’ has no flag %s", file, call, strings.Join(path, " "), name)
 				case slices.Contains(below, w) || isCommand(path, w):
 					found++
 					path = append(path, w)
@@ -139,14 +128,11 @@ func TestDocumentsNameCommandsAndFlagsThatExist(t *testing.T) {
 	exist := flagsOf(t, nil)
 	for file, text := range forOperators(t) {
 		for _, m := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(text, -1) {
-			if found++; !slices.Contains(exist, m[1]) {
-				t.Errorf("%s names the flag %s, which no command has", file, m[1])
-			}
+			found++
+			assert.That(t, slices.Contains(exist, m[1]), "%s names the flag %s, which no command has", file, m[1])
 		}
 	}
-	if found < 45 {
-		t.Errorf("only %d commands and flags were found: the files are read in the wrong way", found)
-	}
+	assert.That(t, found >= 45, "only %d commands and flags were found: the files are read in the wrong way", found)
 }
 
 // settingsIn are the pieces of settings files: those that are ones, and in Markdown the blocks that say so.
@@ -166,39 +152,28 @@ func TestFilesForOperatorsHoldSettingsThatAreTaken(t *testing.T) {
 		for _, block := range settingsIn(file, text) {
 			found++
 			path := filepath.Join(t.TempDir(), "config.yaml")
-			if err := os.WriteFile(path, []byte(block), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := config.Load(config.Options{Path: path, Home: t.TempDir(), Environ: []string{}}); err != nil {
-				t.Errorf("%s: %v in\n%s", file, err, block)
-			}
+			assert.NoError(t, os.WriteFile(path, []byte(block), 0o600))
+			_, err := config.Load(config.Options{Path: path, Home: t.TempDir(), Environ: []string{}})
+			assert.That(t, err == nil, "%s: %v in\n%s", file, err, block)
 		}
 	}
-	if found < 2 {
-		t.Errorf("only %d settings files were found: the files are read in the wrong way", found)
-	}
+	assert.That(t, found >= 2, "only %d settings files were found: the files are read in the wrong way", found)
 }
 
 func TestServerGuideHasATableOfAllSettingsForServers(t *testing.T) {
 	text := forOperators(t)["docs/server.md"]
-	lines, err := config.Explain(config.Options{Home: t.TempDir(), Environ: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := assert.Must(config.Explain(config.Options{Home: t.TempDir(), Environ: []string{}}))(t)
 	exist := map[string]bool{}
 	for _, l := range lines {
 		exist[l.Path] = true
-		if section, _, _ := strings.Cut(l.Path, "."); (section == "server" || section == "telemetry") &&
-			!strings.Contains(text, "| `"+l.Path+"` |") {
-			t.Errorf("docs/server.md has no row for %s", l.Path)
-		}
+		section, _, _ := strings.Cut(l.Path, ".")
+		assert.That(t, (section != "server" && section != "telemetry") || strings.Contains(text, "| `"+l.Path+"` |"),
+			"docs/server.md has no row for %s", l.Path)
 	}
 	for file, text := range forOperators(t) {
 		for _, m := range regexp.MustCompile("`((?:server|telemetry)\\.[a-z_.]*[a-z])`").
 			FindAllStringSubmatch(text, -1) {
-			if !exist[m[1]] {
-				t.Errorf("%s names the setting %s, which there is not", file, m[1])
-			}
+			assert.That(t, exist[m[1]], "%s names the setting %s, which there is not", file, m[1])
 		}
 	}
 }
@@ -207,10 +182,7 @@ func TestServerGuideHasATableOfAllSettingsForServers(t *testing.T) {
 func reads(t *testing.T, variable string) bool {
 	t.Helper()
 	home := t.TempDir()
-	usual, err := config.Load(config.Options{Home: home, Environ: []string{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	usual := assert.Must(config.Load(config.Options{Home: home, Environ: []string{}}))(t)
 	for _, value := range []string{"1", "x", "debug", "/x", "a=b", "127.0.0.1:1", "http://127.0.0.1:1",
 		"postgres://a@b/c"} {
 		set, err := config.Load(config.Options{Home: home, Environ: []string{variable + "=" + value}})
@@ -226,30 +198,23 @@ func TestFilesForOperatorsNameVariablesThatAreRead(t *testing.T) {
 	for file, text := range forOperators(t) {
 		for _, variable := range regexp.MustCompile(
 			`\b(?:SIBYL|OTEL|OPENAI|ANTHROPIC|GEMINI|OLLAMA|DATABASE)_[A-Z_]*[A-Z]\b`).FindAllString(text, -1) {
-			if !found[variable] && variable != needs.AllVariable && !reads(t, variable) {
-				t.Errorf("%s names %s, which nothing reads", file, variable)
-			}
+			assert.That(t, found[variable] || variable == needs.AllVariable || reads(t, variable),
+				"%s names %s, which nothing reads", file, variable)
 			found[variable] = true
 		}
 	}
-	if len(found) < 6 || reads(t, "SIBYL_NONE") {
-		t.Errorf("of %v one is read that there is not, or too few were found", found)
-	}
+	assert.That(t, len(found) >= 6 && !reads(t, "SIBYL_NONE"),
+		"of %v one is read that there is not, or too few were found", found)
 }
 
 func TestServerGuideNamesMetricsThatExist(t *testing.T) {
 	known, err := os.ReadFile("../docs/telemetry.md") // a test of telemetry keeps it in step with the program
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	all := regexp.MustCompile(`\bsibyl_[a-z_]+[a-z]\b`).FindAllString(forOperators(t)["docs/server.md"], -1)
 	for _, name := range all {
 		base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(name, "_bucket"), "_sum"), "_count")
-		if !strings.Contains(string(known), "`"+base) {
-			t.Errorf("docs/server.md names the metric %s, which there is not", name)
-		}
+		assert.That(t, strings.Contains(string(known), "`"+base),
+			"docs/server.md names the metric %s, which there is not", name)
 	}
-	if len(all) < 5 {
-		t.Errorf("only the metrics %v were found", all)
-	}
+	assert.That(t, len(all) >= 5, "only the metrics %v were found", all)
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // documents are all documents of the repository by their names: Markdown that is neither a prompt nor data of a test.
@@ -15,25 +17,19 @@ func documents(t *testing.T) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
 	read := func(file string) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile(file))(t)
 		texts[filepath.ToSlash(strings.TrimPrefix(file, ".."+string(filepath.Separator)))] = string(text)
 	}
 	for _, name := range []string{"README.md", "SECURITY.md", "CHANGELOG.md", "eval/README.md",
 		"eval/training/README.md", "internal/api/client/README.md"} {
 		read(filepath.Join("..", filepath.FromSlash(name)))
 	}
-	err := filepath.WalkDir(filepath.Join("..", "docs"), func(file string, _ fs.DirEntry, err error) error {
+	assert.NoError(t, filepath.WalkDir(filepath.Join("..", "docs"), func(file string, _ fs.DirEntry, err error) error {
 		if err == nil && filepath.Ext(file) == ".md" {
 			read(file)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return texts
 }
 
@@ -54,13 +50,10 @@ func TestDocumentsStayShort(t *testing.T) {
 	all := 0
 	for name, text := range documents(t) {
 		words := len(strings.Fields(text))
-		if all += words; words > most(name) {
-			t.Errorf("%s has %d words; at most %d", name, words, most(name))
-		}
+		all += words
+		assert.That(t, words <= most(name), "%s has %d words; at most %d", name, words, most(name))
 	}
-	if all > 30_000 || all < 10_000 {
-		t.Errorf("the documents have %d words together; at most 30,000", all)
-	}
+	assert.That(t, all <= 30_000 && all >= 10_000, "the documents have %d words together; at most 30,000", all)
 }
 
 func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
@@ -91,12 +84,8 @@ func TestLinksBetweenDocumentsLeadSomewhere(t *testing.T) {
 				places = append(places, strings.ReplaceAll(dropped.ReplaceAllString(strings.ToLower(h[1]), ""),
 					" ", "-"))
 			}
-			if m[2] != "" && !slices.Contains(places, m[2]) {
-				t.Errorf("%s: %s has no heading %s", name, target, m[2])
-			}
+			assert.That(t, m[2] == "" || slices.Contains(places, m[2]), "%s: %s has no heading %s", name, target, m[2])
 		}
 	}
-	if found < 60 {
-		t.Errorf("only %d links were found: the documents are read in the wrong way", found)
-	}
+	assert.That(t, found >= 60, "only %d links were found: the documents are read in the wrong way", found)
 }

@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -48,10 +49,7 @@ func tiny(t *testing.T) (dir string) {
 		"web/package.json": `{"diff": "9.0.0", "svelte": "5.0.0"}`,
 	})
 	for _, name := range []string{"scripts/release.sh", "scripts/licences.sh"} {
-		text, err := os.ReadFile(filepath.Join("..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile(filepath.Join("..", name)))(t)
 		put(t, dir, map[string]string{name: string(text)})
 	}
 	return dir
@@ -62,10 +60,7 @@ func put(t *testing.T, dir string, texts map[string]string) {
 	t.Helper()
 	for name, text := range texts {
 		name = filepath.Join(dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text),
-			0o644)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)))
 	}
 }
 
@@ -90,10 +85,7 @@ type unpacked struct {
 
 func untar(t *testing.T, packed []byte) map[string]unpacked {
 	t.Helper()
-	zipped, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		t.Fatal(err)
-	}
+	zipped := assert.Must(gzip.NewReader(bytes.NewReader(packed)))(t)
 	files := map[string]unpacked{}
 	for archive := tar.NewReader(zipped); ; {
 		header, err := archive.Next()
@@ -102,29 +94,19 @@ func untar(t *testing.T, packed []byte) map[string]unpacked {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		text, err := io.ReadAll(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if header.Uid != 0 || header.Gid != 0 || header.Uname != "" {
-			t.Errorf("%s belongs to %d %d %q", header.Name, header.Uid, header.Gid, header.Uname)
-		}
+		text := assert.Must(io.ReadAll(archive))(t)
+		assert.That(t, header.Uid == 0 && header.Gid == 0 && header.Uname == "",
+			"%s belongs to %d %d %q", header.Name, header.Uid, header.Gid, header.Uname)
 		files[header.Name] = unpacked{string(text), header.FileInfo().Mode(), header.ModTime.UTC()}
 	}
 }
 
 func unzip(t *testing.T, packed []byte) map[string]unpacked {
 	t.Helper()
-	archive, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	archive := assert.Must(zip.NewReader(bytes.NewReader(packed), int64(len(packed))))(t)
 	files := map[string]unpacked{}
 	for _, f := range archive.File {
-		text, err := fs.ReadFile(archive, f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(fs.ReadFile(archive, f.Name))(t)
 		files[f.Name] = unpacked{string(text), f.Mode(), f.Modified.UTC()}
 	}
 	return files
@@ -135,13 +117,10 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, entry := range entries {
-		if files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name())); err != nil {
-			t.Fatal(err)
-		}
+		files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name()))
+		assert.Require(t, err == nil, "%v", err)
 	}
 	return files
 }
@@ -152,15 +131,11 @@ func TestReleasesOfOneCommitAreEqualToTheByteAndHoldAllThatIsPromised(t *testing
 	for i, person := range [][]string{{"GOFLAGS=-buildmode=pie", "TZ=Asia/Tokyo", "GZIP=-1"},
 		{"GOOS=plan9", "LC_ALL=de_DE.UTF-8"}} {
 		dir := tiny(t)
-		if said, err := script(t, dir, person, "scripts/release.sh", "--out", "out/x", "1.2.3", here,
-			"windows/amd64"); err != nil {
-			t.Fatalf("%v: %s", err, said)
-		}
+		said, err := script(t, dir, person, "scripts/release.sh", "--out", "out/x", "1.2.3", here, "windows/amd64")
+		assert.Require(t, err == nil, "%v: %s", err, said)
 		made[i] = contents(t, filepath.Join(dir, "out", "x"))
 		for name, text := range made[i] {
-			if bytes.Contains(text, []byte(dir)) {
-				t.Errorf("%s holds the folder that it was made in", name)
-			}
+			assert.That(t, !bytes.Contains(text, []byte(dir)), "%s holds the folder that it was made in", name)
 		}
 		sums := exec.CommandContext(t.Context(), "sha256sum", "--check", "--strict", "SHA256SUMS")
 		sums.Dir = filepath.Join(dir, "out", "x")
@@ -168,20 +143,15 @@ func TestReleasesOfOneCommitAreEqualToTheByteAndHoldAllThatIsPromised(t *testing
 			t.Errorf("the sums: %v: %s", err, said)
 		}
 	}
-	if !cmp.Equal(made[0], made[1]) {
-		t.Error("made twice, the files differ")
-	}
+	assert.That(t, cmp.Equal(made[0], made[1]), "made twice, the files differ")
 	folder := "sibyl_1.2.3_" + strings.Replace(here, "/", "_", 1)
 	holds := untar(t, made[0][folder+".tar.gz"])
 	checkArchive(t, holds, folder, "")
 	checkArchive(t, unzip(t, made[0]["sibyl_1.2.3_windows_amd64.zip"]), "sibyl_1.2.3_windows_amd64", ".exe")
 	program := filepath.Join(t.TempDir(), "sibyl")
-	if err := os.WriteFile(program, []byte(holds[folder+"/sibyl"].Text), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if said, err := exec.CommandContext(t.Context(), program).CombinedOutput(); err != nil || string(said) != "1.2.3" {
-		t.Errorf("it says its version is %q, error: %v", said, err)
-	}
+	assert.NoError(t, os.WriteFile(program, []byte(holds[folder+"/sibyl"].Text), 0o755))
+	said, err := exec.CommandContext(t.Context(), program).CombinedOutput()
+	assert.That(t, err == nil && string(said) == "1.2.3", "it says its version is %q, error: %v", said, err)
 }
 
 // checkArchive looks for what docs/releases.md says of an archive.
@@ -197,22 +167,15 @@ func checkArchive(t *testing.T, holds map[string]unpacked, folder, ending string
 		if slices.Contains(programs, name) {
 			mode = 0o755
 		}
-		if !ok || got.Text == "" || got.Mode != mode || !got.Made.Equal(noon) {
-			t.Errorf("%s/%s: there is %t, %d bytes, %v, of %v", folder, name, ok, len(got.Text), got.Mode, got.Made)
-		}
+		assert.That(t, ok && got.Text != "" && got.Mode == mode && got.Made.Equal(noon),
+			"%s/%s: there is %t, %d bytes, %v, of %v", folder, name, ok, len(got.Text), got.Mode, got.Made)
 	}
-	if len(holds) != len(want) {
-		t.Errorf("%s holds %q", folder, slices.Sorted(maps.Keys(holds)))
-	}
-	if page := holds[folder+"/man/man1/sibyl.1"].Text; page != "page of 1.2.3" {
-		t.Errorf("the manual says %q", page)
-	}
-	for _, part := range []string{"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0 and jsdiff 9.0.0",
-		"of Svelte", "of jsdiff"} {
-		if !strings.Contains(holds[folder+"/THIRD-PARTIES.txt"].Text, part) {
-			t.Errorf("the licences of others lack %q", part)
-		}
-	}
+	assert.That(t, len(holds) == len(want), "%s holds %q", folder, slices.Sorted(maps.Keys(holds)))
+	page := holds[folder+"/man/man1/sibyl.1"].Text
+	assert.That(t, page == "page of 1.2.3", "the manual says %q", page)
+	assert.Contains(t, "the licences of others", holds[folder+"/THIRD-PARTIES.txt"].Text,
+		"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0 and jsdiff 9.0.0",
+	"of Svelte", "of jsdiff")
 }
 
 // TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed has a go command that builds nothing, but notes for which system it
@@ -229,32 +192,23 @@ while [ $# -gt 0 ]; do
 	shift
 done
 `})
-	if err := os.Chmod(filepath.Join(dir, "bin", "go"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Chmod(filepath.Join(dir, "bin", "go"), 0o755))
 	path := "PATH=" + filepath.Join(dir, "bin") + string(os.PathListSeparator) + os.Getenv("PATH")
 	put(t, dir, map[string]string{"scripts/licences.sh": "echo licences\n"})
-	if said, err := script(t, dir, []string{path}, "scripts/release.sh", "v1.2.3-rc.1"); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
+	said, err := script(t, dir, []string{path}, "scripts/release.sh", "v1.2.3-rc.1")
+	assert.Require(t, err == nil, "%v: %s", err, said)
 	all := contents(t, filepath.Join(dir, "dist", "v1.2.3-rc.1"))
 	want := []string{"SHA256SUMS", "sibyl_v1.2.3-rc.1_darwin_amd64.tar.gz", "sibyl_v1.2.3-rc.1_darwin_arm64.tar.gz",
 		"sibyl_v1.2.3-rc.1_linux_amd64.tar.gz",
 		"sibyl_v1.2.3-rc.1_linux_arm64.tar.gz", "sibyl_v1.2.3-rc.1_windows_amd64.zip",
 		"sibyl_v1.2.3-rc.1_windows_arm64.zip"}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(all))); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, slices.Sorted(maps.Keys(all)))
 	arm := untar(t, all["sibyl_v1.2.3-rc.1_linux_arm64.tar.gz"])["sibyl_v1.2.3-rc.1_linux_arm64/sibyl"]
-	if !strings.Contains(arm.Text, "linux/arm64") {
-		t.Errorf("the archive of linux/arm64 holds %q", arm.Text)
-	}
-	if said, err := script(t, dir, []string{path}, "scripts/release.sh", "1.2.3", "linux/arm64"); err != nil {
-		t.Fatalf("%v: %s", err, said)
-	}
-	if one := contents(t, filepath.Join(dir, "dist", "1.2.3")); len(one) != 2 {
-		t.Errorf("for one system, there are %q", slices.Sorted(maps.Keys(one)))
-	}
+	assert.That(t, strings.Contains(arm.Text, "linux/arm64"), "the archive of linux/arm64 holds %q", arm.Text)
+	said, err = script(t, dir, []string{path}, "scripts/release.sh", "1.2.3", "linux/arm64")
+	assert.Require(t, err == nil, "%v: %s", err, said)
+	one := contents(t, filepath.Join(dir, "dist", "1.2.3"))
+	assert.That(t, len(one) == 2, "for one system, there are %q", slices.Sorted(maps.Keys(one)))
 }
 
 func TestArgumentsThatMakeNoReleaseAreRefusedWithAReason(t *testing.T) {
@@ -277,29 +231,22 @@ func TestArgumentsThatMakeNoReleaseAreRefusedWithAReason(t *testing.T) {
 	} {
 		said, err := script(t, dir, []string{"SOURCE_DATE_EPOCH=" + test.epoch}, append([]string{"scripts/release.sh"},
 			test.args...)...)
-		if err == nil || !strings.Contains(said, test.want) {
-			t.Errorf("release %q at %q: %v: %s, not %q", test.args, test.epoch, err, said, test.want)
-		}
+		assert.That(t, err != nil && strings.Contains(said, test.want),
+			"release %q at %q: %v: %s, not %q", test.args, test.epoch, err, said, test.want)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "dist")); err == nil {
-		t.Error("something was made")
-	}
+	_, err := os.Stat(filepath.Join(dir, "dist"))
+	assert.That(t, err != nil, "something was made")
 }
 
 func TestNothingIsLeftOfAReleaseThatFails(t *testing.T) {
 	for name, without := range map[string]string{"a file": "README.md", "a program": "cmd/sibyl-bert",
 		"a licence": "internal/redact/LICENSE"} {
 		dir := tiny(t)
-		if err := os.RemoveAll(filepath.Join(dir, without)); err != nil {
-			t.Fatal(err)
-		}
-		if said, err := script(t, dir, nil, "scripts/release.sh", "1.2.3", runtime.GOOS+"/"+
-			runtime.GOARCH); err == nil {
-			t.Errorf("without %s a release was made: %s", name, said)
-		}
-		if left, err := os.ReadDir(filepath.Join(dir, "dist")); err != nil || len(left) > 0 {
-			t.Errorf("without %s, left are %v, error: %v", name, left, err)
-		}
+		assert.NoError(t, os.RemoveAll(filepath.Join(dir, without)))
+		said, err := script(t, dir, nil, "scripts/release.sh", "1.2.3", runtime.GOOS+"/"+runtime.GOARCH)
+		assert.That(t, err != nil, "without %s a release was made: %s", name, said)
+		left, err := os.ReadDir(filepath.Join(dir, "dist"))
+		assert.That(t, err == nil && len(left) == 0, "without %s, left are %v, error: %v", name, left, err)
 	}
 }
 
@@ -317,59 +264,37 @@ func TestAModuleWithoutALicenceIsNotHandedOn(t *testing.T) {
 	}
 	put(t, dir, map[string]string{"free/UNLICENCE.md": "Do what you like.\r\n"})
 	said, err := script(t, dir, nil, "scripts/licences.sh", "./cmd/sibyl")
-	if err != nil || !strings.Contains(said, "\nexample.org/free v1.0.0: UNLICENCE.md\n\nDo what you like.\n") {
-		t.Errorf("error: %v: %s", err, said)
-	}
+	assert.That(t, err == nil && strings.Contains(said, "\nexample.org/free v1.0.0: UNLICENCE.md\n\nDo what you like.\n"),
+		"error: %v: %s", err, said)
 }
 
 func TestAllThatProgramsAreMadeOfHasALicence(t *testing.T) {
 	needs.All(t, "the licences of all modules")
-	text, err := os.ReadFile("../scripts/release.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("../scripts/release.sh"))(t)
 	known := regexp.MustCompile(`known="(.*)"`).FindSubmatch(text)
-	if known == nil {
-		t.Fatal("the script of releases names no systems")
-	}
+	assert.Require(t, known != nil, "the script of releases names no systems")
 	for _, target := range strings.Fields(string(known[1])) {
 		system, arch, _ := strings.Cut(target, "/")
 		said, err := script(t, "..", []string{"GOOS=" + system, "GOARCH=" + arch, "CGO_ENABLED=0"},
 			"scripts/licences.sh", "./cmd/sibyl", "./cmd/sibyl-bert")
-		if err != nil || !strings.Contains(said, "github.com/spf13/cobra v1") ||
-			!strings.Contains(said, "Svelte Contributors") {
-			t.Errorf("%s: %v: %.300s", target, err, said)
-		}
+		assert.That(t, err == nil && strings.Contains(said, "github.com/spf13/cobra v1") &&
+			strings.Contains(said, "Svelte Contributors"), "%s: %v: %.300s", target, err, said)
 	}
 }
 
 func TestTheContainerIsBuiltAsAReleaseIs(t *testing.T) {
-	container, err := os.ReadFile("../deploy/Containerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
-	release, err := os.ReadFile("../scripts/release.sh")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := os.ReadFile("../go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	container := assert.Must(os.ReadFile("../deploy/Containerfile"))(t)
+	release := assert.Must(os.ReadFile("../scripts/release.sh"))(t)
+	mod := assert.Must(os.ReadFile("../go.mod"))(t)
 	version := regexp.MustCompile(`(?m)^go (\S+)$`).FindSubmatch(mod)
-	if version == nil {
-		t.Fatal("go.mod names no version of Go")
-	}
-	if !bytes.Contains(container, []byte("golang:"+string(version[1])+" ")) {
-		t.Errorf("the container is not built with Go %s, which go.mod names", version[1])
-	}
+	assert.Require(t, version != nil, "go.mod names no version of Go")
+	assert.That(t, bytes.Contains(container, []byte("golang:"+string(version[1])+" ")),
+		"the container is not built with Go %s, which go.mod names", version[1])
 	for _, part := range []string{"CGO_ENABLED=0", "-trimpath -buildvcs=false",
 		`-ldflags "-s -w -buildid= -X main.version=$`, "./cmd/sibyl ./cmd/sibyl-bert"} {
 		for name, text := range map[string][]byte{"the script of releases": release,
 			"the container file": bytes.ReplaceAll(container, []byte("${"), []byte("$"))} {
-			if !bytes.Contains(text, []byte(part)) {
-				t.Errorf("%s lacks %q", name, part)
-			}
+			assert.That(t, bytes.Contains(text, []byte(part)), "%s lacks %q", name, part)
 		}
 	}
 }
@@ -380,15 +305,10 @@ func TestTheProgramStaysSmall(t *testing.T) {
 	// As the tests build packages, not as a release does, so that little more than linking is left.
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags", "-s -w", "-o", program, "./cmd/sibyl")
 	cmd.Dir = ".."
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	info, err := os.Stat(program)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out, err := cmd.CombinedOutput()
+	assert.Require(t, err == nil, "%v: %s", err, out)
+	info := assert.Must(os.Stat(program))(t)
 	t.Logf("%d bytes", info.Size())
-	if info.Size() > mostProgram {
-		t.Errorf("the program without symbols has %d bytes; at most %d", info.Size(), mostProgram)
-	}
+	assert.That(t, info.Size() <= mostProgram,
+		"the program without symbols has %d bytes; at most %d", info.Size(), mostProgram)
 }

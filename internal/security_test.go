@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // testsIn names the tests, fuzz targets and benchmarks of a folder of the module, and the conversations in its testdata: “# Name: a
@@ -20,31 +22,16 @@ import (
 // CI has not, or it calls needs.Long, itself or through a function of its folder.
 func testsIn(t *testing.T, folder string) map[string]bool {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "*_test.go")))(t)
 	sources := map[string]string{}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile(file))(t)
 		sources[file] = string(text)
 	}
-	names, err := testsOf(sources)
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "testdata", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := assert.Must(testsOf(sources))(t)
+	texts := assert.Must(filepath.Glob(filepath.Join("..", filepath.FromSlash(folder), "testdata", "*.txt")))(t)
 	for _, file := range texts {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile(file))(t)
 		for _, m := range regexp.MustCompile(`(?m)^# (\w+)`).FindAllStringSubmatch(string(text), -1) {
 			names["Test"+m[1]] = true
 		}
@@ -135,9 +122,7 @@ func BenchmarkAny(b *testing.B) {}`,
 	})
 	want := map[string]bool{"TestFast": true, "TestLong": false, "TestLongThroughAnother": false, "FuzzAny": true, "BenchmarkAny": true,
 		"TestOfAnotherTag": false, "TestOfCI": true}
-	if err != nil || !maps.Equal(got, want) {
-		t.Errorf("got %v, %v; want %v", got, err, want)
-	}
+	assert.That(t, err == nil && maps.Equal(got, want), "got %v, %v; want %v", got, err, want)
 }
 
 // proof is a row of a table: a promise, and the tests that it names, by folder.
@@ -170,18 +155,12 @@ func proofs(text string) (rows []proof) {
 func TestPromisesAndRequirementsNameTestsThatChangesPass(t *testing.T) {
 	known := map[string]map[string]bool{}
 	for _, file := range []string{"SECURITY.md", "docs/requirements.md"} {
-		text, err := os.ReadFile("../" + file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile("../" + file))(t)
 		rows := proofs(string(text))
-		if len(rows) < 30 {
-			t.Fatalf("only %d rows of %s were found: the tables are read in the wrong way", len(rows), file)
-		}
+		assert.Require(t, len(rows) >= 30,
+			"only %d rows of %s were found: the tables are read in the wrong way", len(rows), file)
 		for _, r := range rows {
-			if len(r.tests) == 0 {
-				t.Errorf("%s names no test for: %s", file, r.promise)
-			}
+			assert.That(t, len(r.tests) != 0, "%s names no test for: %s", file, r.promise)
 			for folder, names := range r.tests {
 				if known[folder] == nil {
 					known[folder] = testsIn(t, folder)
@@ -201,16 +180,13 @@ func TestPromisesAndRequirementsNameTestsThatChangesPass(t *testing.T) {
 
 // A number that nothing explains helps nobody.
 func TestEveryRequirementThatIsNamedIsInTheTable(t *testing.T) {
-	text, err := os.ReadFile("../docs/requirements.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("../docs/requirements.md"))(t)
 	explained := map[string]bool{}
 	for _, r := range proofs(string(text)) {
 		explained[r.promise] = true
 	}
 	number := regexp.MustCompile(`\b(?:FR|SC)-[0-9]+\b`)
-	err = filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+	assert.NoError(t, filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -222,23 +198,15 @@ func TestEveryRequirementThatIsNamedIsInTheTable(t *testing.T) {
 		}
 		source, err := os.ReadFile(file)
 		for _, id := range number.FindAllString(string(source), -1) {
-			if !explained[id] {
-				t.Errorf("%s names %s, which docs/requirements.md does not explain", file, id)
-			}
+			assert.That(t, explained[id], "%s names %s, which docs/requirements.md does not explain", file, id)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // Every attack that is tested belongs to a promise: one that is left out of SECURITY.md is known to nobody.
 func TestEveryTestOfAnAttackProvesAPromise(t *testing.T) {
-	text, err := os.ReadFile("../SECURITY.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("../SECURITY.md"))(t)
 	named := map[string]bool{}
 	for _, r := range proofs(string(text)) {
 		for _, name := range r.tests["internal/oracle"] {
@@ -246,18 +214,12 @@ func TestEveryTestOfAnAttackProvesAPromise(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("oracle/injection_*test.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("the attacks are not where they were: %v", err)
-	}
+	assert.Require(t, err == nil && len(files) != 0, "the attacks are not where they were: %v", err)
 	for _, file := range files {
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := assert.Must(os.ReadFile(file))(t)
 		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(source, -1) {
-			if name := string(m[1]); !named[name] {
-				t.Errorf("%s proves something that SECURITY.md does not promise", name)
-			}
+			name := string(m[1])
+			assert.That(t, named[name], "%s proves something that SECURITY.md does not promise", name)
 		}
 	}
 }

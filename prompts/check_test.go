@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/prompts"
 )
 
@@ -17,25 +18,19 @@ func TestPromptThatNoModelCanBeToldIsFound(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, err := prompts.Read(fstest.MapFS{"tasks/intent.md": {Data: []byte(c.text)}}, "tasks/intent.md")
-			if (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) ||
-				len(text) > prompts.MostBytes || !strings.HasPrefix(text, c.text[:1]) {
-				t.Errorf("%d bytes, %v", len(text), err)
-			}
+			assert.That(t, (err == nil) == (c.wrong == "") && (err == nil || strings.Contains(err.Error(), c.wrong)) &&
+				len(text) <= prompts.MostBytes && strings.HasPrefix(text, c.text[:1]), "%d bytes, %v", len(text), err)
 		})
 	}
-	if _, err := prompts.Read(fstest.MapFS{}, "tasks/intent.md"); err == nil {
-		t.Error("a file that is not there is read")
-	}
+	_, err := prompts.Read(fstest.MapFS{}, "tasks/intent.md")
+	assert.That(t, err != nil, "a file that is not there is read")
 }
 
 func TestPromptsThatAreBuiltInCanAllBeUsed(t *testing.T) {
 	names, err := prompts.Names()
-	if err != nil || len(names) < 20 {
-		t.Fatalf("%d prompts, %v", len(names), err)
-	}
+	assert.Require(t, err == nil && len(names) >= 20, "%d prompts, %v", len(names), err)
 	for _, name := range names {
-		if _, err := prompts.Read(prompts.FS, name); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := prompts.Read(prompts.FS, name)
+		assert.That(t, err == nil, "%s: %v", name, err)
 	}
 }

@@ -9,49 +9,35 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/prompts"
 )
 
 func read(t *testing.T, fsys fs.FS, name string) string {
 	t.Helper()
-	data, err := fs.ReadFile(fsys, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(fs.ReadFile(fsys, name))(t)
 	return string(data)
 }
 
 func TestOverlayReplacesOnlyTheFilesItHolds(t *testing.T) {
-	fsys, err := prompts.Overlay(fstest.MapFS{
+	fsys := assert.Must(prompts.Overlay(fstest.MapFS{
 		"oracle/base.md": {Data: []byte("mine")},
 		"README.md":      {Data: []byte("ignored")},
 		"oracle/old.txt": {Data: []byte("ignored")},
 		".git/notes.md":  {Data: []byte("ignored")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := read(t, fsys, "oracle/base.md"); got != "mine" {
-		t.Errorf("base.md = %q, want the overriding text", got)
-	}
-	if got, want := read(t, fsys, "oracle/signals.md"), read(t, prompts.FS, "oracle/signals.md"); got != want {
-		t.Error("signals.md is not the embedded one")
-	}
+	}))(t)
+	got := read(t, fsys, "oracle/base.md")
+	assert.That(t, got == "mine", "base.md = %q, want the overriding text", got)
+	got, want := read(t, fsys, "oracle/signals.md"), read(t, prompts.FS, "oracle/signals.md")
+	assert.That(t, got == want, "signals.md is not the embedded one")
 }
 
 func TestOverlayOfAnEmptyFolderIsTheEmbeddedPrompts(t *testing.T) {
-	fsys, err := prompts.Overlay(os.DirFS(t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	fsys := assert.Must(prompts.Overlay(os.DirFS(t.TempDir())))(t)
 	names, err := fs.Glob(fsys, "oracle/*.md")
-	if err != nil || len(names) != 13 {
-		t.Fatalf("files = %v, %v; want the 13 prompts", names, err)
-	}
+	assert.Require(t, err == nil && len(names) == 13, "files = %v, %v; want the 13 prompts", names, err)
 	for _, name := range names {
-		if read(t, fsys, name) != read(t, prompts.FS, name) {
-			t.Errorf("%s is not the embedded one", name)
-		}
+		assert.That(t, read(t, fsys, name) == read(t, prompts.FS, name), "%s is not the embedded one", name)
 	}
 }
 
@@ -63,38 +49,29 @@ func TestOverlayRefusesAFileThatReplacesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := prompts.Overlay(fstest.MapFS{file: {Data: []byte("mine")}})
-			if err == nil || !strings.Contains(err.Error(), file) ||
-				!strings.Contains(err.Error(), "oracle/signals.md") {
-				t.Errorf("error = %v, want one that names %s and the names that exist", err, file)
-			}
+			assert.That(t, err != nil && strings.Contains(err.Error(), file) &&
+				strings.Contains(err.Error(), "oracle/signals.md"),
+				"error = %v, want one that names %s and the names that exist", err, file)
 		})
 	}
 }
 
 func TestOverlayOfAMissingFolderIsAnError(t *testing.T) {
 	_, err := prompts.Overlay(os.DirFS(filepath.Join(t.TempDir(), "nowhere")))
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error = %v, want that the folder does not exist", err)
-	}
+	assert.That(t, errors.Is(err, fs.ErrNotExist), "error = %v, want that the folder does not exist", err)
 }
 
 func TestAFolderOfOraclesIsNoPartOfTheOverlay(t *testing.T) {
-	fsys, err := prompts.Overlay(fstest.MapFS{"oracle/base.md": {Data: []byte("mine")},
-		"oracles/mine.md": {Data: []byte("# Mine")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := read(t, fsys, "oracle/base.md"); got != "mine" {
-		t.Errorf("base.md = %q, want the overriding text", got)
-	}
+	fsys := assert.Must(prompts.Overlay(fstest.MapFS{"oracle/base.md": {Data: []byte("mine")},
+		"oracles/mine.md": {Data: []byte("# Mine")}}))(t)
+	got := read(t, fsys, "oracle/base.md")
+	assert.That(t, got == "mine", "base.md = %q, want the overriding text", got)
 	for _, all := range []fs.FS{fsys, prompts.FS} {
-		if names, err := fs.Glob(all, "*/*etico.md"); err != nil || len(names) > 0 {
-			t.Errorf("oracles among the prompts: %v, %v", names, err)
-		}
+		names, err := fs.Glob(all, "*/*etico.md")
+		assert.That(t, err == nil && len(names) == 0, "oracles among the prompts: %v, %v", names, err)
 	}
-	if names, err := fs.Glob(prompts.Oracles(), "*.md"); err != nil || len(names) != 24 {
-		t.Errorf("oracles: %v, %v", names, err)
-	}
+	names, err := fs.Glob(prompts.Oracles(), "*.md")
+	assert.That(t, err == nil && len(names) == 24, "oracles: %v, %v", names, err)
 }
 
 // deniedFS holds one file that exists and may not be read.
@@ -108,11 +85,7 @@ func (d deniedFS) Open(name string) (fs.File, error) {
 }
 
 func TestOverlayNeverServesTheEmbeddedTextForAnUnreadableFile(t *testing.T) {
-	fsys, err := prompts.Overlay(deniedFS{fstest.MapFS{"oracle/base.md": {Data: []byte("mine")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := fs.ReadFile(fsys, "oracle/base.md"); !errors.Is(err, fs.ErrPermission) {
-		t.Errorf("error = %v, want permission denied", err)
-	}
+	fsys := assert.Must(prompts.Overlay(deniedFS{fstest.MapFS{"oracle/base.md": {Data: []byte("mine")}}}))(t)
+	_, err := fs.ReadFile(fsys, "oracle/base.md")
+	assert.That(t, errors.Is(err, fs.ErrPermission), "error = %v, want permission denied", err)
 }

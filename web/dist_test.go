@@ -7,15 +7,16 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // mostForChat is what a browser may load to show a conversation, compressed, in bytes.
 const mostForChat = 60_000
 
 func TestPageAsksNobodyElse(t *testing.T) {
-	err := fs.WalkDir(Dist, "dist", func(path string, d fs.DirEntry, err error) error {
+	assert.NoError(t, fs.WalkDir(Dist, "dist", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -23,17 +24,10 @@ func TestPageAsksNobodyElse(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, foreign := range []string{"src=\"http", "href=\"http", "url(http", "@import", "sourceMappingURL",
-			"eval(", "new Function("} {
-			if strings.Contains(string(text), foreign) {
-				t.Errorf("%s has %s", path, foreign)
-			}
-		}
+		assert.Lacks(t, path, string(text), "src=\"http", "href=\"http", "url(http", "@import", "sourceMappingURL",
+			"eval(", "new Function(")
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // made is what vite tells of a file that it made, by what it made it of.
@@ -44,14 +38,9 @@ type made struct {
 }
 
 func TestConversationIsLoadedWithFewBytes(t *testing.T) {
-	text, err := os.ReadFile("dist/.vite/manifest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("dist/.vite/manifest.json"))(t)
 	var all map[string]made
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(text, &all))
 	for _, language := range []string{"en", "de", "pt"} {
 		files := map[string]bool{"index.html": true, "icon.svg": true}
 		for _, begin := range []string{"index.html", "virtual:words/first/" + language} {
@@ -62,9 +51,8 @@ func TestConversationIsLoadedWithFewBytes(t *testing.T) {
 			total += packedSize(t, file)
 		}
 		t.Logf("%s: %d files, %d bytes compressed", language, len(files), total)
-		if total > mostForChat || len(files) < 5 {
-			t.Errorf("%s: %d files have %d bytes compressed, at most %d", language, len(files), total, mostForChat)
-		}
+		assert.That(t, total <= mostForChat && len(files) >= 5,
+			"%s: %d files have %d bytes compressed, at most %d", language, len(files), total, mostForChat)
 	}
 }
 
@@ -72,9 +60,7 @@ func TestConversationIsLoadedWithFewBytes(t *testing.T) {
 func gather(t *testing.T, all map[string]made, of string, files map[string]bool) {
 	t.Helper()
 	one, known := all[of]
-	if !known {
-		t.Fatalf("the page has nothing made of %s", of)
-	}
+	assert.Require(t, known, "the page has nothing made of %s", of)
 	files[one.File] = true
 	for _, style := range one.CSS {
 		files[style] = true
@@ -86,17 +72,10 @@ func gather(t *testing.T, all map[string]made, of string, files map[string]bool)
 
 func packedSize(t *testing.T, file string) int {
 	t.Helper()
-	text, err := fs.ReadFile(Dist, path.Join("dist", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(fs.ReadFile(Dist, path.Join("dist", file)))(t)
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	if _, err := w.Write(text); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(w.Write(text))(t)
+	assert.NoError(t, w.Close())
 	return packed.Len()
 }

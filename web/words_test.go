@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // What a page is never told: it sends what the program expects, from its own address.
@@ -18,34 +20,22 @@ var kindsOfProblems = regexp.MustCompile(`tooMany\("(\w+)"|newProblem\(\s*[\w.]+
 func TestEachKindOfProblemHasWordsOnThePage(t *testing.T) {
 	words := ""
 	for _, name := range []string{"common", "problems"} {
-		content, err := os.ReadFile("src/words/" + name + ".ts")
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := assert.Must(os.ReadFile("src/words/" + name + ".ts"))(t)
 		words += string(content)
 	}
-	files, err := filepath.Glob("../internal/api/*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(filepath.Glob("../internal/api/*.go"))(t)
 	seen := 0
 	for _, file := range append(files, "../internal/problem/problem.go") {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		source, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		source := assert.Must(os.ReadFile(file))(t)
 		for _, found := range kindsOfProblems.FindAllStringSubmatch(string(source), -1) {
 			kind := found[1] + found[2] + found[3] + found[4]
 			seen++
-			if !strings.Contains(words, `"problem.`+kind+`":`) && !strings.Contains(ofOtherPrograms, " "+kind+" ") {
-				t.Errorf("%s: the page has no words for %s", file, kind)
-			}
+			assert.That(t, strings.Contains(words, `"problem.`+kind+`":`) || strings.Contains(ofOtherPrograms, " "+kind+" "),
+				"%s: the page has no words for %s", file, kind)
 		}
 	}
-	if seen < 60 {
-		t.Errorf("only %d kinds were found", seen)
-	}
+	assert.That(t, seen >= 60, "only %d kinds were found", seen)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/tool"
 )
@@ -80,21 +81,17 @@ func TestCallForWhichTooManyOthersWaitIsSaidNotToWait(t *testing.T) {
 	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	fetch := func(n int) call { return call{tool: "fetch", args: fmt.Sprintf(`{"url":"https://x.example/%d"}`, n)} }
 	for n := range 8 {
-		if v := b.decided(fetch(n)); !strings.Contains(v.Refused.Text, "so the person is asked first") {
-			t.Errorf("call %d: %+v", n, v)
-		}
+		v := b.decided(fetch(n))
+		assert.That(t, strings.Contains(v.Refused.Text, "so the person is asked first"), "call %d: %+v", n, v)
 	}
-	if v := b.decided(fetch(8)); !strings.Contains(v.Refused.Text, "8 other calls wait for the person already") {
-		t.Errorf("the ninth: %+v", v)
-	}
-	if v := b.decided(fetch(0)); !strings.Contains(v.Refused.Text, "so the person is asked first") {
-		t.Errorf("one that waits: %+v", v)
-	}
+	v := b.decided(fetch(8))
+	assert.That(t, strings.Contains(v.Refused.Text, "8 other calls wait for the person already"), "the ninth: %+v", v)
+	v = b.decided(fetch(0))
+	assert.That(t, strings.Contains(v.Refused.Text, "so the person is asked first"), "one that waits: %+v", v)
 	same(t, "calls that wait", len(b.Held), 8)
-	if v := b.decided(call{tool: "write", args: `{"path":"n"}`}); !strings.Contains(v.Refused.Text,
-		"so the person is asked first") {
-		t.Errorf("a write beside all those addresses: %+v", v)
-	}
+	v = b.decided(call{tool: "write", args: `{"path":"n"}`})
+	assert.That(t, strings.Contains(v.Refused.Text, "so the person is asked first"),
+		"a write beside all those addresses: %+v", v)
 	same(t, "what the person is told", len(b.Ledger.Notices), 1)
 	same(t, "of what", b.Ledger.Notices[0].Payload, map[string]string{"tool": "fetch"})
 }
@@ -141,16 +138,13 @@ func TestAddressesInAreThoseThatAPersonWrites(t *testing.T) {
 	} {
 		known := agent.AddressesIn(text)
 		for _, a := range addresses {
-			if n := agent.Address(a); n == "" || !contains(known, n) {
-				t.Errorf("%q does not name %s", text, a)
-			}
+			n := agent.Address(a)
+			assert.That(t, n != "" && contains(known, n), "%q does not name %s", text, a)
 		}
 	}
 	for _, text := range []string{"What is 3.14?", "version v1.2.3", "Is main.go. tested", "no address at all"} {
 		for _, a := range agent.AddressesIn(text) {
-			if a == agent.Address("evil.example") {
-				t.Errorf("%q names an address", text)
-			}
+			assert.That(t, a != agent.Address("evil.example"), "%q names an address", text)
 		}
 	}
 }
@@ -195,9 +189,8 @@ func TestQueryOfOtherWordsWaitsForThePerson(t *testing.T) {
 	same(t, "what waits", b.Held, []agent.Held{{Turn: 1, Call: 1, Tool: "find", Digest: b.Reply.Calls[1].Digest,
 		Why: bt.Because(query.held), Size: len(query.args)}})
 	same(t, "the others", []int64{b.Transcript[0].Tools[0].Ref, b.Transcript[0].Tools[2].Ref}, []int64{2, 4})
-	if told := b.Transcript[0].Tools[1].Refused; !strings.Contains(told, "the person is asked first") {
-		t.Errorf("the model is told: %s", told)
-	}
+	told := b.Transcript[0].Tools[1].Refused
+	assert.That(t, strings.Contains(told, "the person is asked first"), "the model is told: %s", told)
 	same(t, "labels", b.Ledger.Labels, agent.LabelledAs(agent.Own, true))
 	same(t, "calls that are counted", b.Ledger.Calls(), 2)
 	b.Said.Yes = []agent.Waiting{{Tool: "find", Arguments: query.args}}
@@ -267,10 +260,9 @@ func TestCallThatIsTooLongToBeReadWaitsForNobody(t *testing.T) {
 	long := call{tool: "write", args: `{"path":"` + strings.Repeat("x", 33<<10) + `"}`}
 	b.propose(long, call{tool: "write", args: `{"path":"n"}`})
 	same(t, "calls that wait", len(b.Held), 1)
-	if told := b.Admitted[0].Refused.Text; !strings.Contains(told, "32768 bytes") ||
-		strings.Contains(told, "is asked first") {
-		t.Errorf("of the long one the model is told: %s", told)
-	}
+	told := b.Admitted[0].Refused.Text
+	assert.That(t, strings.Contains(told, "32768 bytes") && !strings.Contains(told, "is asked first"),
+		"of the long one the model is told: %s", told)
 }
 
 func TestExplanationNamesRuleAndLabels(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/tool"
@@ -40,19 +41,10 @@ type bench struct {
 // set makes a bench whose turns go through this node.
 func set(t *testing.T, node string) *bench {
 	t.Helper()
-	reg, err := bt.NewLeaves(agent.Admit(), agent.RunAllowed(), agent.RunTools(), agent.IsLooping())
-	if err != nil {
-		t.Fatal(err)
-	}
-	given, err := bt.Ports[ports]()
-	if err != nil {
-		t.Fatal(err)
-	}
+	reg := assert.Must(bt.NewLeaves(agent.Admit(), agent.RunAllowed(), agent.RunTools(), agent.IsLooping()))(t)
+	given := assert.Must(bt.Ports[ports]())(t)
 	text := `<root BTCPP_format="4"><BehaviorTree ID="Test">` + node + `</BehaviorTree></root>`
-	tree, err := reg.Load("test.xml", []byte(text), bt.Options{Given: given, Wanted: given})
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := assert.Must(reg.Load("test.xml", []byte(text), bt.Options{Given: given, Wanted: given}))(t)
 	b := &bench{t: t, tree: tree}
 	b.Tools = agent.FactsOf([]tool.Spec{{Name: "read", Source: tool.Code, Effect: tool.Repeatable},
 		{Name: "search", Source: tool.Code, Search: true, Effect: tool.Repeatable},
@@ -93,21 +85,16 @@ func (b *bench) propose(calls ...call) (*bt.State, []bt.Effect) {
 		r.Calls = append(r.Calls, model.ToolCall{ID: fmt.Sprint("call_", i), Name: c.tool, Arguments: c.args})
 	}
 	var err error
-	if _, b.Reply, err = agent.ReadTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}, b.Tools); err != nil {
-		b.t.Fatal(err)
-	}
+	_, b.Reply, err = agent.ReadTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}, b.Tools)
+	assert.Require(b.t, err == nil, "%v", err)
 	b.Ledger = b.Ledger.Clone()
 	b.Ledger.EnterReply(b.Reply)
 	b.Transcript = append(slices.Clone(b.Transcript), agent.Entry{Turn: b.refs})
 	given, err := bt.EncodePorts(b.ports)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	assert.NoError(b.t, err)
 	s := b.tree.NewState()
 	for key, value := range given {
-		if err := b.tree.SetJSON(s, key, value); err != nil {
-			b.t.Fatal(err)
-		}
+		assert.NoError(b.t, b.tree.SetJSON(s, key, value))
 	}
 	return s, b.step(s, bt.Input{}).Start
 }
@@ -115,14 +102,11 @@ func (b *bench) propose(calls ...call) (*bt.State, []bt.Effect) {
 // step steps the tree, and takes over what is known then.
 func (b *bench) step(s *bt.State, in bt.Input) bt.Result {
 	b.t.Helper()
-	res, err := b.tree.Step(s, in, func(e bt.Event) {
+	res := assert.Must(b.tree.Step(s, in, func(e bt.Event) {
 		if e.Kind == bt.Emitted {
 			b.told = append(b.told, e.Data)
 		}
-	})
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	}))(b.t)
 	b.tree.Read(s, &b.ports)
 	return res
 }
@@ -131,9 +115,7 @@ func (b *bench) step(s *bt.State, in bt.Input) bt.Result {
 func (b *bench) done(e bt.Effect, calls []call) bt.Completion {
 	b.t.Helper()
 	var p agent.CallPayload
-	if err := json.Unmarshal(e.Payload, &p); err != nil {
-		b.t.Fatal(err)
-	}
+	assert.NoError(b.t, json.Unmarshal(e.Payload, &p))
 	b.refs++
 	c := calls[p.Call]
 	r := agent.CallReceipt{Tool: c.tool, Arguments: c.args, Result: &c.gives}
@@ -165,7 +147,5 @@ func (b *bench) turn(lastFirst bool, calls ...call) bt.Status {
 // same fails the test where two values differ.
 func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s (-want +got)", what)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/tool"
 )
@@ -177,8 +178,6 @@ func TestCycleOfParallelCallsIsFoundInWhateverOrderTheyEnd(t *testing.T) {
 		calls     []call
 		want      bt.Status
 	}{{false, here, bt.Failure}, {false, there, bt.Failure}, {true, here, bt.Failure}, {true, there, bt.Success}} {
-		if got := b.turn(turn.lastFirst, turn.calls...); got != turn.want {
-			t.Errorf("turn %d: %s, want %s", i+1, got, turn.want)
-		}
+		assert.Equalf(t, b.turn(turn.lastFirst, turn.calls...), turn.want, "turn %d", i+1)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 )
 
@@ -25,9 +26,7 @@ func TestQueries(t *testing.T) {
 		for _, l := range lines {
 			text, word, _ := strings.Cut(l.Rest, " ⇒ ")
 			query, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
-			if err != nil {
-				t.Fatalf("line %d: %v", l.At, err)
-			}
+			assert.NoErrorf(t, err, "line %d", l.At)
 			why := sources().WhyHeld(query).Text
 			switch l.Words {
 			case "goes":

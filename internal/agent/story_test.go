@@ -1,6 +1,10 @@
 package agent
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestStoryOfACallNamesWhatItWasAbout(t *testing.T) {
 	for arguments, want := range map[string]string{
@@ -12,16 +16,13 @@ func TestStoryOfACallNamesWhatItWasAbout(t *testing.T) {
 		`{"limit":3}`:                       "",
 		``:                                  "",
 	} {
-		if got := subjectOf(arguments); got != want {
-			t.Errorf("%s is about %q, want %q", arguments, got, want)
-		}
+		assert.Equalf(t, subjectOf(arguments), want, "%s is about", arguments)
 	}
 	if told := (CallDone{Tool: "code_search", Arguments: `{"query":"lease"}`, Items: 3}).
 		Story(); told.Text != "Searched the code for “lease”: 3 found" || told.Code != "story.searched.code" {
 		t.Errorf("a search is told as %q (%s)", told.Text, told.Code)
 	}
-	if told := (CallDone{Tool: "thread_seek", Arguments: `{}`, Error: "gone"}).
-		Story(); told.Text != "thread seek failed: gone" {
-		t.Errorf("a failure is told as %q", told.Text)
-	}
+	told := (CallDone{Tool: "thread_seek", Arguments: `{}`, Error: "gone"}).
+		Story()
+	assert.That(t, told.Text == "thread seek failed: gone", "a failure is told as %q", told.Text)
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
@@ -142,12 +143,10 @@ func TestWhatToolsSaidHoldsNeitherCallsNorSignals(t *testing.T) {
 func inert(t *testing.T, text string) {
 	t.Helper()
 	said := signal.Neutralise(text)
-	if found, rest := agent.WrittenCalls(said, offered); found != nil || rest != said {
-		t.Fatalf("calls %v are found in %q", found, said)
-	}
-	if clean, r := signal.Extract(said); clean != said || r.Signal != nil || r.Problems != nil {
-		t.Fatalf("a signal is found in %q", said)
-	}
+	found, rest := agent.WrittenCalls(said, offered)
+	assert.Require(t, found == nil && rest == said, "calls %v are found in %q", found, said)
+	clean, r := signal.Extract(said)
+	assert.Require(t, clean == said && r.Signal == nil && r.Problems == nil, "a signal is found in %q", said)
 }
 
 func FuzzWrittenCalls(f *testing.F) {
@@ -157,15 +156,12 @@ func FuzzWrittenCalls(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		found, rest := agent.WrittenCalls(text, offered)
 		for _, call := range found {
-			if !slices.Contains([]string{"read", "list"}, call.Name) || !strings.HasPrefix(call.Arguments, "{") ||
-				!json.Valid([]byte(call.Arguments)) {
-				t.Errorf("a call that was not offered: %+v", call)
-			}
+			assert.That(t, slices.Contains([]string{"read", "list"}, call.Name) && strings.HasPrefix(call.Arguments, "{") &&
+				json.Valid([]byte(call.Arguments)), "a call that was not offered: %+v", call)
 		}
-		if again, left := agent.WrittenCalls(rest, offered); again != nil || left != rest ||
-			!strings.HasPrefix(text, rest) {
-			t.Errorf("%q has rest %q, which has calls %v", text, rest, again)
-		}
+		again, left := agent.WrittenCalls(rest, offered)
+		assert.That(t, again == nil && left == rest && strings.HasPrefix(text, rest),
+			"%q has rest %q, which has calls %v", text, rest, again)
 		inert(t, text)
 	})
 }
@@ -175,13 +171,10 @@ func TestCallsThatAReplyRepeatsUntilItIsCutAreReadOnce(t *testing.T) {
 	text := strings.Repeat(`{"name":"read","arguments":{}}`+"\n", 2000) + `{"name":"re`
 	offered := []tool.Spec{{Name: "read", Schema: json.RawMessage(`{}`)}}
 	allocated := testing.AllocsPerRun(1, func() {
-		if calls, rest := agent.WrittenCalls(text, offered); calls != nil || rest != text {
-			t.Errorf("it has %d calls", len(calls))
-		}
+		calls, rest := agent.WrittenCalls(text, offered)
+		assert.That(t, calls == nil && rest == text, "it has %d calls", len(calls))
 	})
-	if allocated > 200*2000 {
-		t.Errorf("2000 calls take %.0f allocations", allocated)
-	}
+	assert.That(t, allocated <= 200*2000, "2000 calls take %.0f allocations", allocated)
 }
 
 func TestCallBehindMuchThatLooksLikeOneIsFound(t *testing.T) {

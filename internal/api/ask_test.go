@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
@@ -47,9 +48,8 @@ func TestAnswerIsStreamedAndTheFirstEventSaysWhereItGoesOn(t *testing.T) {
 	want := append([]string(nil), panelRun[1:]...)
 	want[len(want)-1] = "answer heard"
 	same(t, "what was told", told(t, all), want)
-	if r := as[api.RunEnded](t, all[len(all)-1]).Result; r == nil || r.Answer != "- ada: ADA\n- bob: BOB\n" {
-		t.Errorf("the answer is %+v", r)
-	}
+	r := as[api.RunEnded](t, all[len(all)-1]).Result
+	assert.That(t, r != nil && r.Answer == "- ada: ADA\n- bob: BOB\n", "the answer is %+v", r)
 	next := asked("Milk?")
 	next["session"] = at.Session
 	again := h.stream(question{path: "/api/ask", body: next})
@@ -66,9 +66,7 @@ func TestClientThatGoesAwayDoesNotEndItsRunAndGoesOnAtItsAddress(t *testing.T) {
 	at := as[api.Synced](t, events[0])
 	l.close()
 	h.quiet("after the client has gone")
-	if h.engine.Live(at.Run) == nil {
-		t.Fatal("nobody drives the run any more")
-	}
+	assert.Require(t, h.engine.Live(at.Run) != nil, "nobody drives the run any more")
 	rest := h.stream(question{path: "/api/runs/" + at.Run + "/events",
 		header: map[string]string{"Last-Event-ID": "1.1"}})
 	release()
@@ -85,9 +83,7 @@ func TestWholeAnswerIsNotGivenToWhoWasRevokedWhileItWasWaitedFor(t *testing.T) {
 	a := h.refused("the answer", question{method: "POST", path: "/api/ask", body: asked("Tea?"),
 		header: map[string]string{"Accept": "application/json"}},
 		http.StatusUnauthorized, "wrong_token")
-	if strings.Contains(string(a.body), "ADA") {
-		t.Errorf("it is answered with %s", a.body)
-	}
+	assert.That(t, !strings.Contains(string(a.body), "ADA"), "it is answered with %s", a.body)
 }
 
 func TestWholeAnswerOfARunThatNobodyDrivesIsNotWaitedForLong(t *testing.T) {
@@ -101,17 +97,14 @@ func TestWholeAnswerOfARunThatNobodyDrivesIsNotWaitedForLong(t *testing.T) {
 	var b api.Begun
 	a := h.get(question{method: "POST", path: "/api/ask", body: asked("Milk?"),
 		header: map[string]string{"Accept": "application/json"}}, &b)
-	if a.status != http.StatusAccepted || b.State != "queued" || a.header.Get("Location") != "/api/runs/"+b.Run {
-		t.Errorf("%d %v %s", a.status, a.header, a.body)
-	}
+	assert.That(t, a.status == http.StatusAccepted && b.State == "queued" &&
+		a.header.Get("Location") == "/api/runs/"+b.Run, "%d %v %s", a.status, a.header, a.body)
 	queued := h.stream(question{path: "/api/ask", body: asked("Sugar?")})
 	at, _ := queued.next()
 	same(t, "how a streamed one stands", as[api.Synced](t, at).State, "queued")
 	release()
 	first.rest()
-	if _, err := h.engine.Resume(t.Context(), "ada", as[api.Synced](t, at).Run); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(h.engine.Resume(t.Context(), "ada", as[api.Synced](t, at).Run))(t)
 	rest := told(t, queued.rest())
 	same(t, "its end, once it was taken up", rest[len(rest)-1], "answer heard")
 }
@@ -149,11 +142,8 @@ func TestQuestionIsRefusedBeforeAnythingBegins(t *testing.T) {
 func withTasks(t testing.TB) *house {
 	t.Helper()
 	h := newHouse(t)
-	server, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now),
-		Key: []byte(strings.Repeat("k", mcp.MinKey))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now),
+		Key: []byte(strings.Repeat("k", mcp.MinKey))}))(t)
 	d := taskchat.Deps{Store: h.store, Now: time.Now, Prompt: func() ([]byte, error) { return []byte("Read it."), nil },
 		Choose: func(_ context.Context, asked string) (string, error) {
 			if asked != "" && asked != "offline:rules" {
@@ -171,10 +161,7 @@ func withTasks(t testing.TB) *house {
 			set, err := tool.NewSet(s.Tools()...)
 			return set, s.Close, err
 		}}
-	a, err := taskchat.New(d)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := assert.Must(taskchat.New(d))(t)
 	h.shadow = taskchat.Describe(a, d)
 	return h
 }
@@ -188,9 +175,8 @@ func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
 	h.begin(adasToken, "Tea?")
 	a := h.ask(question{method: http.MethodPost, path: "/api/chat", body: map[string]any{"message": "add Apples"}})
 	run := a.header.Get("Location")
-	if a.status != http.StatusAccepted || !strings.HasPrefix(run, "/api/runs/") {
-		t.Errorf("%d %v %s", a.status, a.header, a.body)
-	}
+	assert.That(t, a.status == http.StatusAccepted && strings.HasPrefix(run, "/api/runs/"),
+		"%d %v %s", a.status, a.header, a.body)
 	release()
 }
 
@@ -207,12 +193,8 @@ func TestDeclineLeavesAConversationThatWaitsForNoYes(t *testing.T) {
 	h.get(question{path: "/api/runs?waiting=true"}, &waiting)
 	same(t, "runs that wait", len(waiting.Runs), 0)
 	second := chat("show my tasks", first.ConversationID)
-	if !strings.Contains(second.Response, "Apples") {
-		t.Errorf("the next message is answered with %+v", second)
-	}
-	if err := h.store.Void(t.Context(), "ada", second.RunID); err != nil {
-		t.Fatal(err)
-	}
+	assert.That(t, strings.Contains(second.Response, "Apples"), "the next message is answered with %+v", second)
+	assert.NoError(t, h.store.Void(t.Context(), "ada", second.RunID))
 	h.refused("a message whose conversation is gone", question{method: http.MethodPost, path: "/api/chat",
 		body: map[string]any{"message": "show my tasks", "conversation_id": first.ConversationID}}, 409, "consumed")
 }

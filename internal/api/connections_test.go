@@ -7,13 +7,12 @@ import (
 	"net/http"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	server := &http.Server{ConnState: atMost(2), ReadHeaderTimeout: time.Minute,
 		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})}
 	served := make(chan error, 1)
@@ -22,10 +21,7 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 	defer func() { _ = server.Close() }()
 	// asks says whether a request is answered over a connection of its own, which stays open.
 	asks := func() (open net.Conn, answered bool) {
-		c, err := net.Dial("tcp", l.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assert.Must(net.Dial("tcp", l.Addr().String()))(t)
 		t.Cleanup(func() { _ = c.Close() })
 		_ = c.SetDeadline(time.Now().Add(time.Minute))
 		_, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n") // one that is closed answers nothing
@@ -39,19 +35,15 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 		return c, err == nil
 	}
 	first, ok := asks()
-	if _, also := asks(); !ok || !also {
-		t.Fatal("those within the bound were not answered")
-	}
-	if _, ok := asks(); ok {
-		t.Error("one beyond the bound was answered")
-	}
+	_, also := asks()
+	assert.Require(t, ok && also, "those within the bound were not answered")
+	_, ok = asks()
+	assert.That(t, !ok, "one beyond the bound was answered")
 	_ = first.Close()
 	for end := time.Now().Add(time.Minute); ; { // until the server has seen that one has gone
 		if _, ok := asks(); ok {
 			break
 		}
-		if time.Now().After(end) {
-			t.Fatal("nobody is let in for the one who went")
-		}
+		assert.Require(t, !time.Now().After(end), "nobody is let in for the one who went")
 	}
 }

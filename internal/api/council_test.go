@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
@@ -33,10 +34,7 @@ const (
 // test.
 func (h *house) council() council.Deps {
 	h.Helper()
-	texts, err := fs.Sub(prompts.FS, "council")
-	if err != nil {
-		h.Fatal(err)
-	}
+	texts := assert.Must(fs.Sub(prompts.FS, "council"))(h)
 	var mu sync.Mutex
 	folders := map[journal.Owner]*session.Store{}
 	h.Cleanup(func() {
@@ -157,10 +155,8 @@ func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 		unknown := theirs("2020-02-02_20-20-20")[i]
 		unknown.token = evesToken
 		his := h.refused(q.method+" "+q.path, q, 404, "not_found")
-		if never := h.refused(q.method+" "+unknown.path, unknown, 404, "not_found"); string(his.body) != string(
-			never.body) {
-			t.Errorf("%s is told apart: %s, %s", q.path, his.body, never.body)
-		}
+		never := h.refused(q.method+" "+unknown.path, unknown, 404, "not_found")
+		assert.That(t, string(his.body) == string(never.body), "%s is told apart: %s, %s", q.path, his.body, never.body)
 	}
 	for _, forged := range []string{"..%2f" + s.ID, "%2e%2e%2fada%2f" + s.ID, "..%5c" + s.ID, s.ID + "%00", s.ID[:10],
 		s.ID + "_02", ".trash", ".locks", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
@@ -168,9 +164,8 @@ func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 			h.refused(q.method+" "+q.path, q, 404, "not_found")
 		}
 	}
-	if after := h.get(question{path: councils + "/" + s.ID}, nil).body; string(after) != string(before) {
-		t.Errorf("it was\n%s\nand is\n%s", before, after)
-	}
+	after := h.get(question{path: councils + "/" + s.ID}, nil).body
+	assert.That(t, string(after) == string(before), "it was\n%s\nand is\n%s", before, after)
 }
 
 func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
@@ -178,9 +173,7 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"cetico.md": "# Cético\n\n{{CONTEXT}}\n", "broken.md": "\xff\xfe\x00",
 		"twice.md": "# Cético\n\nx\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	h.config.Council.Oracles = persona.New(persona.Config{Dir: dir})
 	h.open()
@@ -188,20 +181,14 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 	at := councils + "/" + s.ID
 	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF",
 		header: map[string]string{"Content-Type": "audio/wav"}}, nil)
-	folder, err := h.config.Council.Sessions("ada")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := folder.FailTranscript(t.Context(), s.ID, 2, bt.Because("whisper: can't open "+filepath.Join(h.folder, "ada",
-		s.ID, "audio", "002_audio.wav"))); err != nil {
-		t.Fatal(err)
-	}
+	folder := assert.Must(h.config.Council.Sessions("ada"))(t)
+	_, err := folder.FailTranscript(t.Context(), s.ID, 2, bt.Because("whisper: can't open "+filepath.Join(h.folder, "ada",
+		s.ID, "audio", "002_audio.wav")))
+	assert.NoError(t, err)
 	for _, path := range []string{councils, at, at + "/export", at + "/export?format=json", oracles} {
 		a := h.get(question{path: path}, nil)
 		for _, private := range []string{h.folder, filepath.Dir(h.folder), dir} {
-			if strings.Contains(string(a.body), private) {
-				t.Errorf("%s tells %s: %s", path, private, a.body)
-			}
+			assert.That(t, !strings.Contains(string(a.body), private), "%s tells %s: %s", path, private, a.body)
 		}
 	}
 	var got council.Opened
@@ -209,32 +196,25 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 		t.Errorf("of the failure is told: %s", got.Audio[1].Error)
 	}
 	var all persona.Listing
-	if h.get(question{path: oracles}, &all); len(all.Oracles) != 2 || all.Oracles[0].File != "cetico.md" ||
-		len(all.Oracles[0].Warnings) != 1 || len(all.Skipped) != 1 || all.Skipped[0].File != "broken.md" {
-		t.Errorf("%+v", all)
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	if a := h.refused("oracles that are gone", question{path: oracles}, http.StatusServiceUnavailable,
-		"no_oracles"); strings.Contains(string(a.body), dir) {
-		t.Error(string(a.body))
-	}
+	h.get(question{path: oracles}, &all)
+	assert.That(t, len(all.Oracles) == 2 && all.Oracles[0].File == "cetico.md" && len(all.Oracles[0].Warnings) == 1 &&
+		len(all.Skipped) == 1 && all.Skipped[0].File == "broken.md", "%+v", all)
+	assert.NoError(t, os.RemoveAll(dir))
+	a := h.refused("oracles that are gone", question{path: oracles}, http.StatusServiceUnavailable,
+		"no_oracles")
+	assert.That(t, !strings.Contains(string(a.body), dir), "%v", string(a.body))
 }
 
 func TestOraclesAreListedAndShown(t *testing.T) {
 	h := newHouse(t).open()
 	var all persona.Listing
 	h.get(question{path: oracles, token: adasReader}, &all)
-	if len(all.Oracles) < 18 || len(all.Skipped) != 0 {
-		t.Fatalf("%+v", all)
-	}
+	assert.Require(t, len(all.Oracles) >= 18 && len(all.Skipped) == 0, "%+v", all)
 	for _, one := range all.Oracles {
 		var shown persona.Persona
-		if h.get(question{path: oracles + "/" + one.ID}, &shown); shown.Name != one.Name ||
-			!strings.Contains(shown.Content, shown.Placeholder) || strings.Contains(one.File, "/") {
-			t.Errorf("%+v is shown as %+v", one, shown)
-		}
+		h.get(question{path: oracles + "/" + one.ID}, &shown)
+		assert.That(t, shown.Name == one.Name && strings.Contains(shown.Content, shown.Placeholder) &&
+			!strings.Contains(one.File, "/"), "%+v is shown as %+v", one, shown)
 	}
 	for _, id := range []string{"a1b2c3d4", all.Oracles[0].Name, "..%2fcetico", strings.ToUpper(all.Oracles[0].ID)} {
 		h.refused(id, question{path: oracles + "/" + strings.ReplaceAll(id, " ", "%20")}, 404, "no_oracle")
@@ -247,27 +227,20 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	at := councils + "/" + s.ID
 	h.get(question{method: "POST", path: at + "/entries?name=a.wav", body: "RIFF",
 		header: map[string]string{"Content-Type": "audio/wav"}}, nil)
-	folder, err := h.config.Council.Sessions("ada")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := assert.Must(h.config.Council.Sessions("ada"))(t)
 	if _, err := folder.BeginTranscribing(t.Context(), s.ID); err != nil { // by a run that is no more
 		t.Fatal(err)
 	}
 	var got council.Opened
-	if h.get(question{path: at, token: adasReader}, &got); got.State != session.Interrupted || got.Fixed != nil {
-		t.Errorf("for a reader it is %s, %v", got.State, got.Fixed)
-	}
-	if now, err := folder.Get(t.Context(), s.ID); err != nil || now.State != session.Transcribing {
-		t.Errorf("in the folder it is %s, %v", now.State, err)
-	}
+	h.get(question{path: at, token: adasReader}, &got)
+	assert.That(t, got.State == session.Interrupted && got.Fixed == nil, "for a reader it is %s, %v", got.State, got.Fixed)
+	now, err := folder.Get(t.Context(), s.ID)
+	assert.That(t, err == nil && now.State == session.Transcribing, "in the folder it is %s, %v", now.State, err)
 	for _, path := range []string{councils, at, at + "/export", at + "/entries/1/transcript", at + "/entries/2/audio"} {
-		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
-			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
-		}
+		a := h.ask(question{method: "HEAD", path: path, token: adasReader})
+		assert.That(t, a.status == 200 && len(a.body) == 0, "HEAD %s: %d with %d bytes", path, a.status, len(a.body))
 	}
-	if h.get(question{path: at}, &got); got.State != session.Interrupted || len(got.Fixed) != 1 ||
-		got.Fixed[0].Code != "mended.interrupted" {
-		t.Errorf("for a writer it is %s, %v", got.State, got.Fixed)
-	}
+	h.get(question{path: at}, &got)
+	assert.That(t, got.State == session.Interrupted && len(got.Fixed) == 1 && got.Fixed[0].Code == "mended.interrupted",
+		"for a writer it is %s, %v", got.State, got.Fixed)
 }

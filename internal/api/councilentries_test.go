@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 )
@@ -27,14 +28,11 @@ func upload(id, query, kind string, body any) question {
 func (h *house) holdsNothing(id string) {
 	h.Helper()
 	var s council.Opened
-	if h.get(question{path: councils + "/" + id}, &s); len(s.Audio) != 0 {
-		h.Errorf("the session has %+v", s.Audio)
-	}
+	h.get(question{path: councils + "/" + id}, &s)
+	assert.That(h, len(s.Audio) == 0, "the session has %+v", s.Audio)
 	left, err := filepath.Glob(filepath.Join(h.folder, "ada", id, "*", "*"))
 	hidden, _ := filepath.Glob(filepath.Join(h.folder, "ada", id, "*", ".*"))
-	if err != nil || len(left)+len(hidden) != 0 {
-		h.Errorf("its folder holds %v %v", left, hidden)
-	}
+	assert.That(h, err == nil && len(left)+len(hidden) == 0, "its folder holds %v %v", left, hidden)
 }
 
 func TestUploadGoesOnAsItArrivesWhateverItsSize(t *testing.T) {
@@ -42,9 +40,7 @@ func TestUploadGoesOnAsItArrivesWhateverItsSize(t *testing.T) {
 	const size = 64 << 20
 	var taken int64
 	h.config.AddAudio = func(_ context.Context, _, label string, content io.Reader) (added session.Added, err error) {
-		if label != "day.wav" {
-			t.Errorf("it is called %s", label)
-		}
+		assert.That(t, label == "day.wav", "it is called %s", label)
 		taken, err = io.CopyBuffer(struct{ io.Writer }{io.Discard}, content, make([]byte, 64<<10))
 		return session.Added{Entry: session.AudioEntry{Sequence: 1, Size: taken, Status: session.Success}}, err
 	}
@@ -60,29 +56,24 @@ func TestUploadGoesOnAsItArrivesWhateverItsSize(t *testing.T) {
 		}
 		before := allocated()
 		var added api.CouncilAdded
-		if h.get(upload(s.ID, map[string]string{"in chunks": "?name=day.wav"}[about], kind, body),
-			&added); added.Entry.Size != size || taken != size {
-			t.Errorf("%s: %d bytes were taken", about, taken)
-		}
-		if grown := allocated() - before; grown > 16<<20 {
-			t.Errorf("%s: %d bytes were allocated for it", about, grown)
-		}
+		h.get(upload(s.ID, map[string]string{"in chunks": "?name=day.wav"}[about], kind, body),
+			&added)
+		assert.That(t, added.Entry.Size == size && taken == size, "%s: %d bytes were taken", about, taken)
+		grown := allocated() - before
+		assert.That(t, grown <= 16<<20, "%s: %d bytes were allocated for it", about, grown)
 	}
 	status, said := h.raw(fmt.Sprintf("POST %s/%s/entries HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer "+
 		"%s\r\nContent-Type: audio/wav\r\nContent-Length: %d\r\n\r\n", councils, s.ID, h.addr, adasToken, int64(1)<<40))
-	if status != 413 || !strings.Contains(said, "too_large") {
-		t.Errorf("a terabyte that is announced: %d %s", status, said)
-	}
+	assert.That(t, status == 413 && strings.Contains(said, "too_large"),
+		"a terabyte that is announced: %d %s", status, said)
 }
 
 // begins sends the beginning of an upload over a connection.
 func (h *house) begins(id, head, body string) io.ReadWriteCloser {
 	h.Helper()
 	conn := h.dial()
-	if _, err := io.WriteString(conn, "POST "+councils+"/"+id+"/entries HTTP/1.1\r\nHost: "+h.addr+
-		"\r\nAuthorization: Bearer "+adasToken+"\r\nContent-Type: audio/ogg\r\n"+head+"\r\n\r\n"+body); err != nil {
-		h.Fatal(err)
-	}
+	assert.Must(io.WriteString(conn, "POST "+councils+"/"+id+"/entries HTTP/1.1\r\nHost: "+h.addr+
+		"\r\nAuthorization: Bearer "+adasToken+"\r\nContent-Type: audio/ogg\r\n"+head+"\r\n\r\n"+body))(h)
 	return conn
 }
 
@@ -129,9 +120,7 @@ func TestClientThatGoesAwayInTheMiddleOfAnUploadLeavesNothing(t *testing.T) {
 		case <-time.After(deadline):
 			t.Fatalf("%s: nothing of the upload came to the disk", about)
 		}
-		if err := conn.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, conn.Close())
 		h.log.until(t, about+": the request ends", func() bool {
 			return strings.Count(h.log.text(), `"status":400`) > before
 		})
@@ -196,9 +185,7 @@ func TestUploadWaitsForTheBytesOfItsUserAndLeavesSomeToOthers(t *testing.T) {
 		strings.NewReader(strings.Repeat("y", 60_000)))
 	go func() {
 		a, err := h.try(upload(s.ID, "", "audio/ogg", struct{ io.Reader }{body}))
-		if err != nil {
-			t.Error(err)
-		}
+		assert.That(t, err == nil, "%v", err)
 		done <- a
 	}()
 	<-arrived
@@ -219,9 +206,7 @@ func TestUploadWaitsForTheBytesOfItsUserAndLeavesSomeToOthers(t *testing.T) {
 	now.pass(time.Minute)
 	select {
 	case a := <-done:
-		if a.status != 201 {
-			t.Errorf("%d %s", a.status, a.body)
-		}
+		assert.That(t, a.status == 201, "%d %s", a.status, a.body)
 	case <-time.After(deadline):
 		t.Fatal("it waits although there are bytes again")
 	}
@@ -253,14 +238,12 @@ func TestDiskThatTakesNoMoreIsToldWithoutNames(t *testing.T) {
 		"read_only"}, {syscall.EIO, http.StatusInternalServerError, "internal"}} {
 		refusal = c.err
 		a := h.refused(c.kind, upload(s.ID, "?name=hunter2.ogg", "audio/ogg", "OggS"), c.status, c.kind)
-		if strings.Contains(string(a.body), "hunter2") || strings.Contains(string(a.body), "/srv/x") {
-			t.Errorf("it is told: %s", a.body)
-		}
+		assert.That(t, !strings.Contains(string(a.body), "hunter2") && !strings.Contains(string(a.body), "/srv/x"),
+			"it is told: %s", a.body)
 		h.log.waitFor(t, c.err.Error())
 	}
-	if log := h.log.text(); strings.Contains(log, "hunter2") {
-		t.Errorf("the log has the name:\n%s", log)
-	}
+	log := h.log.text()
+	assert.That(t, !strings.Contains(log, "hunter2"), "the log has the name:\n%s", log)
 }
 
 func cmpOr(err, other error) error {

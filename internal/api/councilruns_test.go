@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 )
@@ -27,36 +28,30 @@ func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 	at := councils + "/" + s.ID
 	var first, second api.CouncilAdded
 	a := h.get(upload(s.ID, "", "audio/ogg", "OggS one"), &first)
-	if a.status != 201 || first.Transcription == nil || a.header.Get("Location") != "/api/runs/"+
-		first.Transcription.Run || first.Waits != "" {
-		t.Fatalf("%d %v %+v", a.status, a.header, first)
-	}
+	assert.Require(t, a.status == 201 && first.Transcription != nil &&
+		a.header.Get("Location") == "/api/runs/"+first.Transcription.Run && first.Waits == "",
+		"%d %v %+v", a.status, a.header, first)
 	same(t, "first", <-entered, "001_audio.ogg")
-	if h.get(upload(s.ID, "", "audio/ogg", "OggS two"), &second); second.Transcription == nil ||
-		second.Transcription.Run != first.Transcription.Run {
-		t.Errorf("the run that goes on takes it in, too: %+v", second)
-	}
+	h.get(upload(s.ID, "", "audio/ogg", "OggS two"), &second)
+	assert.That(t, second.Transcription != nil && second.Transcription.Run == first.Transcription.Run,
+		"the run that goes on takes it in, too: %+v", second)
 	var begun api.Begun
 	again := question{method: "POST", path: at + "/transcription", body: map[string]any{}}
-	if a := h.get(again, &begun); a.status != 202 || begun.Run != first.Transcription.Run {
-		t.Errorf("asked for: %d %+v", a.status, begun)
-	}
+	a = h.get(again, &begun)
+	assert.That(t, a.status == 202 && begun.Run == first.Transcription.Run, "asked for: %d %+v", a.status, begun)
 	again.body = map[string]any{"again": true}
 	h.refused("asked for anew, while it goes on", again, 409, "claimed")
 	close(release)
-	if r := h.ended("", first.Transcription.Run); r.Status != journal.Done || r.State != "transcribed" {
-		t.Errorf("%+v", r)
-	}
+	r := h.ended("", first.Transcription.Run)
+	assert.That(t, r.Status == journal.Done && r.State == "transcribed", "%+v", r)
 	for seq, want := range map[string]string{"1": "words of 001_audio.ogg", "2": "words of 002_audio.ogg"} {
 		var said api.CouncilTranscript
-		if h.get(question{path: at + "/entries/" + seq + "/transcript"}, &said); said.Text != want {
-			t.Errorf("%s: %+v", seq, said)
-		}
+		h.get(question{path: at + "/entries/" + seq + "/transcript"}, &said)
+		assert.That(t, said.Text == want, "%s: %+v", seq, said)
 		same(t, "when it is said", said.Spoken, []session.Spoken{{Text: want, Seconds: 1.5}})
 	}
-	if h.get(question{path: at}, &s); s.State != session.Transcribed {
-		t.Errorf("%+v", s)
-	}
+	h.get(question{path: at}, &s)
+	assert.That(t, s.State == session.Transcribed, "%+v", s)
 }
 
 func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {
@@ -68,8 +63,7 @@ func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {
 	defer h.holds("bob")()
 	h.begin("", "Tea?")
 	var added api.CouncilAdded
-	if a := h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added); a.status != 201 || added.Transcription != nil ||
-		added.Waits == "" || added.WaitsKind != "too_many_runs" || added.Entry.Status != session.Pending {
-		t.Errorf("%d %+v", a.status, added)
-	}
+	a := h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
+	assert.That(t, a.status == 201 && added.Transcription == nil && added.Waits != "" &&
+		added.WaitsKind == "too_many_runs" && added.Entry.Status == session.Pending, "%d %+v", a.status, added)
 }

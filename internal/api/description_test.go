@@ -18,6 +18,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/oracle"
@@ -32,28 +33,19 @@ const golden = "../../docs/openapi.json"
 
 // theOracle is the Oracle as app describes it, with nothing behind it.
 func theOracle(h *house) *assistant.Assistant {
-	o, err := oracle.New(oracle.Deps{})
-	if err != nil {
-		h.Fatal(err)
-	}
+	o := assert.Must(oracle.New(oracle.Deps{}))(h)
 	return oracle.Describe(o, oracle.Surroundings{Store: teststore.Empty(h)})
 }
 
 // theTasks is the task assistant, with nothing behind it.
 func theTasks(h *house) *assistant.Assistant {
-	a, err := taskchat.New(taskchat.Deps{})
-	if err != nil {
-		h.Fatal(err)
-	}
+	a := assert.Must(taskchat.New(taskchat.Deps{}))(h)
 	return taskchat.Describe(a, taskchat.Deps{})
 }
 
 // theCouncil is the assistants of the Council, with the house behind them.
 func theCouncil(h *house) []*assistant.Assistant {
-	a, err := council.New(*h.config.Council)
-	if err != nil {
-		h.Fatal(err)
-	}
+	a := assert.Must(council.New(*h.config.Council))(h)
 	main := council.Describe(a, *h.config.Council)
 	return []*assistant.Assistant{main, council.DescribeTranscription(main, *h.config.Council),
 		council.DescribeMember(main, *h.config.Council)}
@@ -61,10 +53,7 @@ func theCouncil(h *house) []*assistant.Assistant {
 
 // theInquiry is the assistant of the Inquiry, with the house behind it.
 func theInquiry(h *house) *assistant.Assistant {
-	a, err := inquiry.New(h.config.Inquiry.Deps)
-	if err != nil {
-		h.Fatal(err)
-	}
+	a := assert.Must(inquiry.New(h.config.Inquiry.Deps))(h)
 	return inquiry.Describe(a, h.config.Inquiry.Deps)
 }
 
@@ -88,35 +77,18 @@ func TestDescriptionOfTheServerIsTheOneInTheDocuments(t *testing.T) {
 	h := withAll(t)
 	served := h.get(question{path: "/openapi.json", token: "-"}, nil)
 	if *update {
-		if err := os.WriteFile(golden, served.body, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(golden, served.body, 0o644))
 	}
-	kept, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(kept), string(served.body)); diff != "" {
-		t.Errorf("%s is not what is served; -update writes it anew (-kept +served):\n%s", golden, diff)
-	}
+	kept := assert.Must(os.ReadFile(golden))(t)
+	assert.NoDiff(t, cmp.Diff(string(kept), string(served.body)),
+		"%s is not what is served; -update writes it anew (-kept +served)", golden)
 	var fromJSON, fromYAML any
-	if err := json.Unmarshal(served.body, &fromJSON); err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(h.get(question{path: "/openapi.yaml", token: "-"}, nil).body, &fromYAML); err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.Marshal(fromYAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(served.body, &fromJSON))
+	assert.NoError(t, yaml.Unmarshal(h.get(question{path: "/openapi.yaml", token: "-"}, nil).body, &fromYAML))
+	again := assert.Must(json.Marshal(fromYAML))(t)
 	var yamlAsJSON any
-	if err := json.Unmarshal(again, &yamlAsJSON); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(fromJSON, yamlAsJSON); diff != "" {
-		t.Errorf("the description in YAML is another (-JSON +YAML):\n%s", diff)
-	}
+	assert.NoError(t, json.Unmarshal(again, &yamlAsJSON))
+	assert.NoDiff(t, cmp.Diff(fromJSON, yamlAsJSON), "the description in YAML is another (-JSON +YAML)")
 }
 
 // What huma makes is valid; that the whole is, with what is added to it here, is checked.
@@ -127,43 +99,30 @@ func TestDescriptionIsValid(t *testing.T) {
 		Paths      map[string]map[string]struct{ OperationID, Summary string }
 		Components struct{ Schemas, Responses map[string]json.RawMessage }
 	}
-	if err := json.Unmarshal(raw, &doc); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(raw, &doc))
 	compiler := jsonschema.NewCompiler() // OpenAPI 3.1 has the schemas of draft 2020-12
-	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := compiler.AddResource("openapi.json", whole); err != nil {
-		t.Fatal(err)
-	}
+	whole := assert.Must(jsonschema.UnmarshalJSON(bytes.NewReader(raw)))(t)
+	assert.NoError(t, compiler.AddResource("openapi.json", whole))
 	for name := range doc.Components.Schemas {
-		if _, err := compiler.Compile("openapi.json#/components/schemas/" + name); err != nil {
-			t.Errorf("schema %s: %v", name, err)
-		}
+		_, err := compiler.Compile("openapi.json#/components/schemas/" + name)
+		assert.That(t, err == nil, "schema %s: %v", name, err)
 	}
 	ids := map[string]bool{}
 	for path, methods := range doc.Paths {
 		for method, op := range methods {
-			if ids[op.OperationID] || op.OperationID == "" || op.Summary == "" {
-				t.Errorf("%s %s is called %q, %q", method, path, op.OperationID, op.Summary)
-			}
+			assert.That(t, !ids[op.OperationID] && op.OperationID != "" && op.Summary != "",
+				"%s %s is called %q, %q", method, path, op.OperationID, op.Summary)
 			ids[op.OperationID] = true
 		}
 	}
 	for _, never := range []string{"ErrorModel", "ErrorDetail", "$schema", `"null"`, "422"} {
-		if strings.Contains(string(raw), never) {
-			t.Errorf("it has %s", never)
-		}
+		assert.That(t, !strings.Contains(string(raw), never), "it has %s", never)
 	}
 	for _, part := range strings.Split(string(raw), `"$ref": "#/components/`)[1:] {
 		ref, _, _ := strings.Cut(part, `"`)
 		kind, name, _ := strings.Cut(ref, "/")
-		if kind == "schemas" && doc.Components.Schemas[name] == nil || kind == "responses" &&
-			doc.Components.Responses[name] == nil {
-			t.Errorf("it refers to %s, which is not there", ref)
-		}
+		assert.That(t, (kind != "schemas" || doc.Components.Schemas[name] != nil) && (kind != "responses" ||
+			doc.Components.Responses[name] != nil), "it refers to %s, which is not there", ref)
 	}
 }
 
@@ -179,9 +138,8 @@ func TestDescriptionSaysOfEachValueWhatItIs(t *testing.T) {
 	look = func(at string, schema any) {
 		seen++
 		s, _ := schema.(map[string]any)
-		if s["type"] == nil && s["$ref"] == nil && s["anyOf"] == nil && s["oneOf"] == nil {
-			t.Errorf("nothing is said of %s", at)
-		}
+		assert.That(t, s["type"] != nil || s["$ref"] != nil || s["anyOf"] != nil || s["oneOf"] != nil,
+			"nothing is said of %s", at)
 		if s["type"] == "array" {
 			look(at+"[]", s["items"])
 		}
@@ -199,18 +157,15 @@ func TestDescriptionSaysOfEachValueWhatItIs(t *testing.T) {
 	for name, schema := range doc.Components.Schemas {
 		look(name, schema)
 	}
-	if seen < 100 {
-		t.Errorf("only %d values were looked at", seen)
-	}
+	assert.That(t, seen >= 100, "only %d values were looked at", seen)
 }
 
 func TestAnotherAPIBesideThisOneIsAsItWouldBeWithout(t *testing.T) {
 	before := reflect.ValueOf(huma.NewError).Pointer()
 	newHouse(t).open()
-	if after := reflect.ValueOf(huma.NewError).Pointer(); after != before || !huma.DefaultArrayNullable ||
-		huma.ValidateStrictCasing {
-		t.Error("settings of huma for the whole process were changed")
-	}
+	after := reflect.ValueOf(huma.NewError).Pointer()
+	assert.That(t, after == before && huma.DefaultArrayNullable && !huma.ValidateStrictCasing,
+		"settings of huma for the whole process were changed")
 }
 
 // Who words reasons in another language finds every one of them in the description.
@@ -239,15 +194,11 @@ func TestEveryReasonIsDescribed(t *testing.T) {
 		text, err := os.ReadFile(path)
 		for _, one := range declared.FindAllStringSubmatch(string(text), -1) {
 			found++
-			if described[one[1]] == "" {
-				t.Errorf("%s: %q is not among the reasons of its assistant", path, one[1])
-			}
+			assert.That(t, described[one[1]] != "", "%s: %q is not among the reasons of its assistant", path, one[1])
 		}
 		return err
 	})
-	if err != nil || found < 55 {
-		t.Errorf("%d reasons are declared, %v", found, err)
-	}
+	assert.That(t, err == nil && found >= 55, "%d reasons are declared, %v", found, err)
 }
 
 // held holds an answer against a schema of the description.
@@ -257,30 +208,19 @@ type held func(about, schema string, a answer)
 func (h *house) described() held {
 	h.Helper()
 	raw := h.get(question{path: "/openapi.json", token: "-"}, nil).body
-	whole, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
-	if err != nil {
-		h.Fatal(err)
-	}
+	whole := assert.Must(jsonschema.UnmarshalJSON(bytes.NewReader(raw)))(h)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("openapi.json", whole); err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, compiler.AddResource("openapi.json", whole))
 	return func(about, schema string, a answer) {
 		h.Helper()
-		compiled, err := compiler.Compile("openapi.json#/components/schemas/" + schema)
-		if err != nil {
-			h.Fatal(err)
-		}
+		compiled := assert.Must(compiler.Compile("openapi.json#/components/schemas/" + schema))(h)
 		value, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.body))
 		if err == nil {
 			err = compiled.Validate(value)
 		}
-		if err != nil {
-			h.Errorf("%s: %v in %s", about, err, a.body)
-		}
-		if null := nullAt("", value); null != "" {
-			h.Errorf("%s: null at %s in %s", about, null, a.body)
-		}
+		assert.That(h, err == nil, "%s: %v in %s", about, err, a.body)
+		null := nullAt("", value)
+		assert.That(h, null == "", "%s: null at %s in %s", about, null, a.body)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document/documenttest"
@@ -39,9 +40,8 @@ var houses = map[string]func(t testing.TB) *house{
 	},
 	"tools": func(t testing.TB) *house {
 		tasks := task.New(teststore.Empty(t), time.Now)
-		if _, _, err := tasks.Add(t.Context(), task.By{Owner: "ada", Actor: "test"}, "Buy milk", nil); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err := tasks.Add(t.Context(), task.By{Owner: "ada", Actor: "test"}, "Buy milk", nil)
+		assert.NoError(t, err)
 		return offeringOf(t, tasks)
 	},
 	"retakes": func(t testing.TB) *house {
@@ -102,29 +102,22 @@ var steps = map[string]func(p *player, rest string){
 		p.panelRun(evesToken, rest)
 	},
 	"ada is revoked": func(p *player, _ string) {
-		if err := p.users.RevokeUser(p.Context(), "ada", time.Now()); err != nil {
-			p.Fatal(err)
-		}
+		assert.NoError(p, p.users.RevokeUser(p.Context(), "ada", time.Now()))
 	},
 	"sits": func(p *player, rest string) { p.councilSession("", rest) },
 	"eve sits": func(p *player, rest string) {
 		p.councilSession(evesToken, rest)
 	},
 	"damages": func(p *player, rest string) { // a session of ada's
-		if err := os.WriteFile(filepath.Join(p.folder, "ada", rest, "metadata.json"), []byte("{"), 0o600); err != nil {
-			p.Fatal(err)
-		}
+		assert.NoError(p, os.WriteFile(filepath.Join(p.folder, "ada", rest, "metadata.json"), []byte("{"), 0o600))
 	},
 	"in the trash": func(p *player, rest string) {
-		if _, err := os.Stat(filepath.Join(p.folder, "ada", ".trash", rest)); err != nil {
-			p.Error(err)
-		}
+		_, err := os.Stat(filepath.Join(p.folder, "ada", ".trash", rest))
+		assert.That(p, err == nil, "%v", err)
 	},
 	"nothing in": func(p *player, rest string) { p.holdsNothing(rest) },
 	"remove": func(p *player, rest string) {
-		if err := os.RemoveAll(rest); err != nil {
-			p.Fatal(err)
-		}
+		assert.NoError(p, os.RemoveAll(rest))
 	},
 	"documents": func(p *player, _ string) { // to be sent: a PDF, a DOCX, their hashes, and some that can't be read
 		pdf := documenttest.PDF(true, []string{"Report"}, nil, []string{"The bearing was replaced."})
@@ -147,28 +140,20 @@ var steps = map[string]func(p *player, rest string){
 		before, after, _ := strings.Cut(change, " -> ")
 		after, other, _ := strings.Cut(after, " as ")
 		text := p.filled(texttest.Line{}, "{"+name+"}")
-		if !strings.Contains(text, before) {
-			p.Fatalf("%s lacks %s", name, before)
-		}
+		assert.Require(p, strings.Contains(text, before), "%s lacks %s", name, before)
 		p.texts[other] = strings.Replace(text, before, after, 1)
 	},
 	"raw": func(p *player, rest string) { // the status that bytes get
 		want, request, _ := strings.Cut(rest, " ")
-		if status, all := p.house.raw(request); strconv.Itoa(status) != want {
-			p.Errorf("%.80s: %d %s; want %s", request, status, all, want)
-		}
+		status, all := p.house.raw(request)
+		assert.That(p, strconv.Itoa(status) == want, "%.80s: %d %s; want %s", request, status, all, want)
 	},
 	"passes": func(p *player, rest string) {
-		d, err := time.ParseDuration(rest)
-		if err != nil {
-			p.Fatal(err)
-		}
+		d := assert.Must(time.ParseDuration(rest))(p)
 		p.clock.pass(d)
 	},
 	"taken back": func(p *player, rest string) { // the writes to notes, with their owners
-		if got := strings.Join(p.taken, "; "); got != rest {
-			p.Errorf("taken back are %q; want %q", got, rest)
-		}
+		assert.Equalf(p, strings.Join(p.taken, "; "), rest, "taken back")
 	},
 	"over": func(p *player, rest string) { p.over(rest) },
 	"holds": func(p *player, rest string) { // a persona, until it is released
@@ -181,9 +166,8 @@ var steps = map[string]func(p *player, rest string){
 	"answers": func(p *player, rest string) { p.house.answers(rest) },
 	"logs":    func(p *player, rest string) { p.log.waitFor(p, rest) },
 	"never logs": func(p *player, rest string) {
-		if log := p.log.text(); strings.Contains(log, rest) {
-			p.Errorf("the log has %s:\n%s", rest, log)
-		}
+		log := p.log.text()
+		assert.That(p, !strings.Contains(log, rest), "the log has %s:\n%s", rest, log)
 	},
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 )
 
@@ -44,10 +45,7 @@ type player struct {
 func TestExchanges(t *testing.T) {
 	known := slices.Concat(slices.Collect(maps.Keys(worlds)), slices.Collect(maps.Keys(steps)),
 		slices.Collect(maps.Keys(checks)))
-	description, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	description := assert.Must(os.ReadFile(golden))(t)
 	texttest.Play(t, known, func(t *testing.T, lines []texttest.Line) {
 		p := &player{
 			description: string(description),
@@ -139,9 +137,7 @@ var tokens = map[string]string{"": "", "eve": evesToken, "reader": adasReader, "
 func (p *player) request(l texttest.Line) exchange {
 	p.Helper()
 	m := requestLine.FindStringSubmatch(strings.TrimSpace(l.Words + " " + l.Rest))
-	if m == nil || l.Deep {
-		p.Fatalf("line %d is nothing that is known: %s %s", l.At, l.Words, l.Rest)
-	}
+	assert.Require(p, m != nil && !l.Deep, "line %d is nothing that is known: %s %s", l.At, l.Words, l.Rest)
 	q := question{method: m[2], path: p.filled(l, m[3]), token: tokens[m[1]], header: map[string]string{}}
 	e := exchange{line: l, kind: m[6], q: q}
 	e.status, _ = strconv.Atoi(m[5])
@@ -173,9 +169,8 @@ func (p *player) exchange(e exchange) {
 	case e.status == 0:
 		a = p.get(e.q, nil)
 	default:
-		if a = p.ask(e.q); a.status != e.status {
-			p.Fatalf("%s: %d %s; want %d", about, a.status, a.body, e.status)
-		}
+		a = p.ask(e.q)
+		assert.Require(p, a.status == e.status, "%s: %d %s; want %d", about, a.status, a.body, e.status)
 	}
 	for _, l := range p.always {
 		if status, rest, is := strings.Cut(l.Rest, " "); is && status == strconv.Itoa(a.status) {
@@ -258,9 +253,7 @@ func (p *player) filled(l texttest.Line, text string) string {
 		name, part, _ := strings.Cut(in, ".")
 		a, is := p.answers[name]
 		found := partOf(a.body, part)
-		if !is || found == none {
-			p.Fatalf("line %d: there is no %s", l.At, in)
-		}
+		assert.Require(p, is && found != none, "line %d: there is no %s", l.At, in)
 		return found
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry"
@@ -128,10 +129,7 @@ func (h *house) documents() *documents.Reader {
 
 func (h *house) describe(name string) *assistant.Assistant {
 	h.Helper()
-	a, err := servicetest.Describe(h.store, run.Performer{Do: h.answer})
-	if err != nil {
-		h.Fatal(err)
-	}
+	a := assert.Must(servicetest.Describe(h.store, run.Performer{Do: h.answer}))(h)
 	a.Name = name
 	return a
 }
@@ -185,18 +183,9 @@ func (h *house) service(
 	for _, a := range all {
 		c.Assistants = append(c.Assistants, a.Assistant)
 	}
-	engine, err := run.NewEngine(c)
-	if err != nil {
-		h.Fatal(err)
-	}
-	panels, err := servicetest.Trees.ReadFile("panel.xml")
-	if err != nil {
-		h.Fatal(err)
-	}
-	files, err := trees.Open("")
-	if err != nil {
-		h.Fatal(err)
-	}
+	engine := assert.Must(run.NewEngine(c))(h)
+	panels := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(h)
+	files := assert.Must(trees.Open(""))(h)
 	tree := func(name string) (string, []byte, error) {
 		if name != taskchat.Name && name != council.Name && name != inquiry.Name {
 			return "panel.xml", panels, nil
@@ -204,14 +193,11 @@ func (h *house) service(
 		t, err := files.Get(name)
 		return t.File, t.Text, err
 	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all,
+	s := assert.Must(service.New(service.Config{Store: store, Engine: engine, Assistants: all,
 		Redact: func(text string) string {
 			return text
 		}, Setting: h.setting,
-		Tree: tree, Prices: h.prices})
-	if err != nil {
-		h.Fatal(err)
-	}
+		Tree: tree, Prices: h.prices}))(h)
 	return s, engine
 }
 
@@ -231,10 +217,7 @@ func (h *house) handler() http.Handler {
 		now = time.Now
 	}
 	h.config.Users = user.New(h.users, now)
-	s, err := api.New(h.config)
-	if err != nil {
-		h.Fatal(err)
-	}
+	s := assert.Must(api.New(h.config))(h)
 	h.server = s
 	return s.Handler()
 }
@@ -260,9 +243,7 @@ func (h *house) listen(handler http.Handler) *house {
 // port is that of the server.
 func (h *house) port() string {
 	_, port, err := net.SplitHostPort(h.addr)
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, err)
 	return port
 }
 
@@ -294,9 +275,7 @@ func (a answer) problem() api.Problem {
 func (h *house) ask(q question) answer {
 	h.Helper()
 	a, err := h.try(q)
-	if err != nil {
-		h.Fatalf("%s %s: %v", q.method, q.path, err)
-	}
+	assert.NoErrorf(h, err, "%s %s", q.method, q.path)
 	return a
 }
 
@@ -368,13 +347,10 @@ func (h *house) try(q question) (answer, error) {
 func (h *house) get(q question, into any) answer {
 	h.Helper()
 	a := h.ask(q)
-	if a.status/100 != 2 {
-		h.Fatalf("%s %s: %d %s", q.method, q.path, a.status, a.body)
-	}
+	assert.Require(h, a.status/100 == 2, "%s %s: %d %s", q.method, q.path, a.status, a.body)
 	if into != nil {
-		if err := json.Unmarshal(a.body, into); err != nil {
-			h.Fatalf("%s %s: %v in %s", q.method, q.path, err, a.body)
-		}
+		err := json.Unmarshal(a.body, into)
+		assert.Require(h, err == nil, "%s %s: %v in %s", q.method, q.path, err, a.body)
 	}
 	return a
 }
@@ -383,9 +359,7 @@ func (h *house) get(q question, into any) answer {
 func (h *house) refused(about string, q question, status int, kind string) answer {
 	h.Helper()
 	a, err := h.try(q)
-	if err != nil {
-		h.Fatalf("%s: %v", about, err)
-	}
+	assert.NoErrorf(h, err, "%s", about)
 	p := a.problem()
 	if a.status != status || p.Kind != kind || p.Status != status || p.Detail == "" || p.Title == "" ||
 		a.header.Get("Content-Type") != "application/problem+json" {
@@ -416,9 +390,8 @@ func (h *house) over(id string) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	if _, err := live.Wait(ctx); err != nil {
-		h.Fatalf("run %s did not end: %v", id, err)
-	}
+	_, err := live.Wait(ctx)
+	assert.Require(h, err == nil, "run %s did not end: %v", id, err)
 }
 
 // ended waits for the end of a run, and gives it.
@@ -433,23 +406,13 @@ func (h *house) ended(token, id string) api.RunWithResult {
 // raw sends bytes and gives the status of what comes back, and all of it.
 func (h *house) raw(request string) (status int, all string) {
 	h.Helper()
-	conn, err := net.Dial("tcp", h.addr)
-	if err != nil {
-		h.Fatal(err)
-	}
+	conn := assert.Must(net.Dial("tcp", h.addr))(h)
 	defer func() { _ = conn.Close() }()
 	_ = conn.SetDeadline(time.Now().Add(deadline))
-	if _, err := io.WriteString(conn, request); err != nil {
-		h.Fatal(err)
-	}
+	assert.Must(io.WriteString(conn, request))(h)
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		h.Fatalf("%q: %v", request, err)
-	}
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NoErrorf(h, err, "%q", request)
+	body := assert.Must(io.ReadAll(resp.Body))(h)
 	_ = resp.Body.Close()
 	return resp.StatusCode, string(body)
 }
@@ -469,9 +432,7 @@ func (h *house) operations() (all []operation) {
 			all = append(all, operation{op.OperationID, strings.ToUpper(method), path})
 		}
 	}
-	if len(all) < 16 {
-		h.Fatalf("the description has %d routes", len(all))
-	}
+	assert.Require(h, len(all) >= 16, "the description has %d routes", len(all))
 	return all
 }
 
@@ -503,9 +464,7 @@ func (p *people) add(t testing.TB, name string, kind user.Kind, scope user.Scope
 	if errors.Is(err, user.ErrExists) {
 		err = p.AddToken(t.Context(), token, user.HashOf(secret))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 func (p *people) Token(ctx context.Context, hash user.Hash) (user.Token, error) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/service/assistant"
 )
 
@@ -57,17 +58,12 @@ func TestLargeBodyIsRefusedWithoutBeingTakenIn(t *testing.T) {
 			adasToken, gigabyte),
 	} {
 		conn := h.dial()
-		if _, err := io.WriteString(conn, request); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(io.WriteString(conn, request))(t)
 		sent, err := io.Copy(conn, io.LimitReader(zeros{}, gigabyte))
-		if err == nil {
-			t.Errorf("%s: the server took all of it, %d bytes", about, sent)
-		}
+		assert.That(t, err != nil, "%s: the server took all of it, %d bytes", about, sent)
 	}
-	if taken := allocated() - before; taken > 64<<20 {
-		t.Errorf("the server allocated %d bytes for four of them", taken)
-	}
+	taken := allocated() - before
+	assert.That(t, taken <= 64<<20, "the server allocated %d bytes for four of them", taken)
 	h.get(question{path: "/api/me"}, nil)
 }
 
@@ -95,18 +91,15 @@ func TestBodyThatIsRefusedIsReadAfterTheAnswerWithinABound(t *testing.T) {
 	for size, want := range map[int64]int64{100_000: 100_000, 1 << 30: 64 << 20} {
 		w := httptest.NewRecorder()
 		body := &sending{Reader: io.LimitReader(zeros{}, size), early: func() {
-			if !w.Flushed {
-				t.Error("the body was read before the answer was sent")
-			}
+			assert.That(t, w.Flushed, "the body was read before the answer was sent")
 		}}
 		r := httptest.NewRequest("POST", "http://localhost/api/runs", body)
 		r.ContentLength, r.RemoteAddr = size, "127.0.0.1:1"
 		r.Header.Set("Authorization", "Bearer "+adasToken)
 		r.Header.Set("Content-Type", "text/plain")
 		handler.ServeHTTP(w, r)
-		if w.Code != http.StatusUnsupportedMediaType || int64(body.sent) != want {
-			t.Errorf("of %d bytes %d were read, and the answer is %d", size, body.sent, w.Code)
-		}
+		assert.That(t, w.Code == http.StatusUnsupportedMediaType && int64(body.sent) == want,
+			"of %d bytes %d were read, and the answer is %d", size, body.sent, w.Code)
 	}
 }
 
@@ -121,17 +114,14 @@ func TestClientReadsWhyItsBodyIsTooLarge(t *testing.T) {
 			h.send(conn, fmt.Sprintf("POST /api/runs HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\n"+
 				"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n", h.addr, adasToken, size))
 			if how != "at once" {
-				if _, err := said.Peek(1); err != nil {
-					t.Fatalf("%s, %s: %v", about, how, err)
-				}
+				_, err := said.Peek(1)
+				assert.Require(t, err == nil, "%s, %s: %v", about, how, err)
 			}
-			if n, err := io.Copy(conn, io.LimitReader(zeros{}, int64(size))); err != nil {
-				t.Fatalf("%s, %s: the connection broke after %d bytes: %v", about, how, n, err)
-			}
+			n, err := io.Copy(conn, io.LimitReader(zeros{}, int64(size)))
+			assert.Require(t, err == nil, "%s, %s: the connection broke after %d bytes: %v", about, how, n, err)
 			a := h.reads(said)
-			if p := a.problem(); a.status != 413 || p.Kind != "too_large" {
-				t.Errorf("%s, %s: %d %s", about, how, a.status, a.body)
-			}
+			p := a.problem()
+			assert.That(t, a.status == 413 && p.Kind == "too_large", "%s, %s: %d %s", about, how, a.status, a.body)
 		}
 	}
 }
@@ -156,18 +146,13 @@ func TestRefusedBodyWithoutAnEndIsCutOff(t *testing.T) {
 			}
 			sent <- time.Since(began)
 		}()
-		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := assert.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 		text, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusUnauthorized || time.Since(began) > 0 {
-			t.Errorf("after %v it is answered %d %s, %v", time.Since(began), resp.StatusCode, text, err)
-		}
-		if took := <-sent; took < 5*time.Second || took > 7*time.Second {
-			t.Errorf("it is cut off after %v", took)
-		}
+		assert.That(t, err == nil && resp.StatusCode == http.StatusUnauthorized && time.Since(began) == 0,
+			"after %v it is answered %d %s, %v", time.Since(began), resp.StatusCode, text, err)
+		took := <-sent
+		assert.That(t, took >= 5*time.Second && took <= 7*time.Second, "it is cut off after %v", took)
 		_ = server.Close()
 		<-served
 	})
@@ -197,23 +182,15 @@ func (l *single) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1
 
 func (h *house) send(conn net.Conn, words string) {
 	h.Helper()
-	if _, err := io.WriteString(conn, words); err != nil {
-		h.Fatal(err)
-	}
+	assert.Must(io.WriteString(conn, words))(h)
 }
 
 // reads gives the answer that comes next.
 func (h *house) reads(said *bufio.Reader) answer {
 	h.Helper()
-	resp, err := http.ReadResponse(said, nil)
-	if err != nil {
-		h.Fatal(err)
-	}
+	resp := assert.Must(http.ReadResponse(said, nil))(h)
 	defer func() { _ = resp.Body.Close() }()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		h.Fatal(err)
-	}
+	text := assert.Must(io.ReadAll(resp.Body))(h)
 	return answer{resp.StatusCode, resp.Header, text}
 }
 
@@ -226,10 +203,7 @@ func allocated() uint64 {
 
 func (h *house) dial() net.Conn {
 	h.Helper()
-	conn, err := net.Dial("tcp", h.addr)
-	if err != nil {
-		h.Fatal(err)
-	}
+	conn := assert.Must(net.Dial("tcp", h.addr))(h)
 	h.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(deadline))
 	return conn
@@ -256,29 +230,21 @@ func TestBodyThatTrickleEndsTheRequest(t *testing.T) {
 			"\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n",
 	} {
 		conn := h.dial()
-		if _, err := io.WriteString(conn, "POST /api/runs HTTP/1.1\r\nHost: "+h.addr+"\r\n"+lines); err != nil {
-			t.Fatal(err)
-		}
-		if said := h.ends(about, conn); !strings.HasPrefix(said, "HTTP/1.1 408 ") ||
-			!strings.Contains(said, `"kind":"slow_body"`) {
-			t.Errorf("%s: the server says %s", about, said)
-		}
+		assert.Must(io.WriteString(conn, "POST /api/runs HTTP/1.1\r\nHost: "+h.addr+"\r\n"+lines))(t)
+		said := h.ends(about, conn)
+		assert.That(t, strings.HasPrefix(said, "HTTP/1.1 408 ") && strings.Contains(said, `"kind":"slow_body"`),
+			"%s: the server says %s", about, said)
 	}
 }
 
 func TestBodyThatBreaksOffIsNoServersFault(t *testing.T) {
 	h := newHouse(t).open()
 	conn := h.dial()
-	if _, err := io.WriteString(conn, "POST /api/runs HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+
-		"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"assistant\":"); err != nil {
-		t.Fatal(err)
-	}
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	if said := h.ends("half a body", conn); !strings.HasPrefix(said, "HTTP/1.1 400 ") {
-		t.Errorf("the server says %s", said)
-	}
+	assert.Must(io.WriteString(conn, "POST /api/runs HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+adasToken+
+		"\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"assistant\":"))(t)
+	assert.NoError(t, conn.(*net.TCPConn).CloseWrite())
+	said := h.ends("half a body", conn)
+	assert.That(t, strings.HasPrefix(said, "HTTP/1.1 400 "), "the server says %s", said)
 }
 
 // bounded is a server of an API, with other bounds of time.
@@ -286,10 +252,9 @@ func (h *house) bounded(header, whole time.Duration) {
 	h.Helper()
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = api.HTTPServer(h.handler(), slog.New(slog.DiscardHandler))
-	if c := server.Config; c.ReadHeaderTimeout <= 0 || c.ReadTimeout <= 0 || c.IdleTimeout <= 0 ||
-		c.MaxHeaderBytes <= 0 {
-		h.Fatalf("a server without bounds: %+v", c)
-	}
+	c := server.Config
+	assert.Require(h, c.ReadHeaderTimeout > 0 && c.ReadTimeout > 0 && c.IdleTimeout > 0 && c.MaxHeaderBytes > 0,
+		"a server without bounds: %+v", c)
 	server.Config.ReadHeaderTimeout, server.Config.ReadTimeout = header, whole
 	server.Start()
 	h.url, h.addr = server.URL, server.Listener.Addr().String()
@@ -305,9 +270,7 @@ func TestHeadersThatTrickleEndTheConnection(t *testing.T) {
 	for about, lines := range map[string]string{"nothing": "", "half a line": "GET /api/me HT",
 		"headers without an end": "GET /api/me HTTP/1.1\r\nHost: " + h.addr + "\r\nA: b\r\n"} {
 		conn := h.dial()
-		if _, err := io.WriteString(conn, lines); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(io.WriteString(conn, lines))(t)
 		h.ends(about, conn)
 	}
 }
@@ -326,9 +289,7 @@ func TestBodyThatNobodyAskedForHoldsNoConnection(t *testing.T) {
 		"of which more is said than may": "POST /api/sign-in HTTP/1.1\r\nContent-Type: application/json\r\nX: y",
 	} {
 		conn := h.dial()
-		if _, err := io.WriteString(conn, line+"\r\nHost: "+h.addr+"\r\nContent-Length: 1000\r\n\r\nx"); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(io.WriteString(conn, line+"\r\nHost: "+h.addr+"\r\nContent-Length: 1000\r\n\r\nx"))(t)
 		h.ends(about, conn)
 	}
 }
@@ -344,16 +305,13 @@ func TestClientThatDoesNotReadHoldsNoHandler(t *testing.T) {
 	h.over(b.Run)
 	before := h.log.text()
 	conn := h.dial()
-	if _, err := io.WriteString(conn, "GET /api/runs/"+b.Run+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+
-		adasToken+"\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(io.WriteString(conn, "GET /api/runs/"+b.Run+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+
+		adasToken+"\r\n\r\n"))(t)
 	h.log.until(t, "the handler waits for its client no more", func() bool {
 		return strings.Count(h.log.text(), "\n") > strings.Count(before, "\n")
 	})
-	if after := strings.TrimPrefix(h.log.text(), before); strings.Contains(after, "panicked") {
-		t.Errorf("the log takes the client's fault for the server's: %s", after)
-	}
+	after := strings.TrimPrefix(h.log.text(), before)
+	assert.That(t, !strings.Contains(after, "panicked"), "the log takes the client's fault for the server's: %s", after)
 	h.get(question{path: "/api/me"}, nil)
 }
 
@@ -386,18 +344,12 @@ func TestStrangeRequestsAreAnsweredOrRefusedAndTheServerGoesOn(t *testing.T) {
 		"\r\n\r\n\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
 	} {
 		conn := h.dial()
-		if _, err := io.WriteString(conn, request); err != nil {
-			t.Fatal(err)
-		}
-		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(io.WriteString(conn, request))(t)
+		assert.NoError(t, conn.(*net.TCPConn).CloseWrite())
 		said := h.ends(request, conn)
 		var status int
-		if _, err := fmt.Sscanf(said, "HTTP/1.1 %d", &status); err != nil && said != "" || status >= 500 &&
-			status != 505 {
-			t.Errorf("%.80q: %.200q", request, said)
-		}
+		_, err := fmt.Sscanf(said, "HTTP/1.1 %d", &status)
+		assert.That(t, (err == nil || said == "") && (status < 500 || status == 505), "%.80q: %.200q", request, said)
 	}
 	h.get(question{path: "/api/me"}, nil)
 	if strings.Contains(h.log.text(), "panicked") {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/media/document/documenttest"
@@ -27,9 +28,7 @@ func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t
 	text := strings.ReplaceAll(evidence, "Oder", "Spree") + strings.Repeat("Nothing else is known of it.\n\n", 4000)
 	material := ""
 	for name, content := range map[string]string{"report.pdf": pdf, "spree.txt": text} {
-		if err := os.WriteFile(filepath.Join(reports, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(reports, name), []byte(content), 0o600))
 		var read api.DocumentText
 		h.get(document("?name="+name, "application/octet-stream", content), &read)
 		material += read.Material
@@ -44,35 +43,24 @@ func TestDocumentsThatAreHandedOverAreTheWitnessAndAreCheckedAgainstTheirFiles(t
 	h.get(question{path: at}, &s)
 	hashes := map[string]string{"report.pdf": files.Hash([]byte(pdf)), "spree.txt": files.Hash([]byte(text))}
 	for _, d := range s.Witness.Documents {
-		if hashes[d.Name] != d.Hash {
-			t.Errorf("%s has the hash %s", d.Name, d.Hash)
-		}
+		assert.That(t, hashes[d.Name] == d.Hash, "%s has the hash %s", d.Name, d.Hash)
 	}
-	if len(s.Witness.Documents) != 2 || s.Witness.Kind != record.WitnessDocuments {
-		t.Errorf("the witness is %+v", s.Witness)
-	}
+	assert.That(t, len(s.Witness.Documents) == 2 && s.Witness.Kind == record.WitnessDocuments,
+		"the witness is %+v", s.Witness)
 	cited := map[string]int{}
 	for _, pair := range s.Pairs {
 		for _, c := range pair.Citations {
 			cited[c.Document] = c.Page
 		}
 	}
-	if cited["report.pdf"] != 3 || cited["spree.txt"] != 1 {
-		t.Errorf("cited are %v", cited)
-	}
+	assert.That(t, cited["report.pdf"] == 3 && cited["spree.txt"] == 1, "cited are %v", cited)
 	page := string(h.get(question{path: at + "/export?format=html"}, nil).body)
 	var r record.Report
-	if h.get(verifies("?documents=reports", "text/html", page), &r); !r.OK ||
-		outcomes(r)[record.CheckDocuments] != record.Holds {
-		t.Errorf("with the files: %+v", r)
-	}
-	if err := os.WriteFile(filepath.Join(reports, "spree.txt"), []byte("It stays open."), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if h.get(verifies("?documents=reports", "text/html", page), &r); r.OK {
-		t.Errorf("with a file that was changed: %+v", r)
-	}
-	if a := h.ask(question{path: at, token: evesToken}); a.status != http.StatusNotFound {
-		t.Errorf("another user is told %d", a.status)
-	}
+	h.get(verifies("?documents=reports", "text/html", page), &r)
+	assert.That(t, r.OK && outcomes(r)[record.CheckDocuments] == record.Holds, "with the files: %+v", r)
+	assert.NoError(t, os.WriteFile(filepath.Join(reports, "spree.txt"), []byte("It stays open."), 0o600))
+	h.get(verifies("?documents=reports", "text/html", page), &r)
+	assert.That(t, !r.OK, "with a file that was changed: %+v", r)
+	a := h.ask(question{path: at, token: evesToken})
+	assert.That(t, a.status == http.StatusNotFound, "another user is told %d", a.status)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -24,10 +25,7 @@ import (
 // inquiry is what the Inquiry of the house is made of: no detective, documents of the test, and folders of it.
 func (h *house) inquiry() inquiry.Deps {
 	h.Helper()
-	texts, err := fs.Sub(prompts.FS, "inquiry")
-	if err != nil {
-		h.Fatal(err)
-	}
+	texts := assert.Must(fs.Sub(prompts.FS, "inquiry"))(h)
 	reader := h.documents()
 	return inquiry.Deps{Store: h.store, Prompts: texts,
 		Files: func(owner journal.Owner) (*record.Folder, error) {
@@ -131,13 +129,9 @@ func (h *house) comes(what string, from <-chan struct{}) {
 func withInquiry(t testing.TB) (h *house, reports string) {
 	t.Helper()
 	h, reports = newHouse(t), filepath.Join(t.TempDir(), "papers")
-	if err := os.Mkdir(reports, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Mkdir(reports, 0o700))
 	for name, text := range map[string]string{"bridge.txt": evidence, "broken.pdf": "it is none"} {
-		if err := os.WriteFile(filepath.Join(reports, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(reports, name), []byte(text), 0o600))
 	}
 	h.config.Folders = func(user string) map[string]string {
 		return map[string]map[string]string{"ada": {"reports": reports, "empty": filepath.Join(reports, "none")},

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -32,10 +33,8 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 	var begun api.InquiryBegun
 	a := h.get(inquires("", ""), &begun)
 	at := inquiries + "/" + begun.ID
-	if a.status != http.StatusAccepted || a.header.Get("Location") != at || begun.ID == "" || begun.Run == "" ||
-		begun.State == "" {
-		t.Fatalf("%d %v %+v", a.status, a.header, begun)
-	}
+	assert.Require(t, a.status == http.StatusAccepted && a.header.Get("Location") == at && begun.ID != "" &&
+		begun.Run != "" && begun.State != "", "%d %v %+v", a.status, a.header, begun)
 	h.over(begun.Run)
 	whole := h.get(question{path: at}, nil)
 	if whole.header.Get("Content-Type") != "application/json" {
@@ -45,51 +44,40 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 	if err != nil || len(s.Validate()) > 0 {
 		t.Fatalf("%v %v in %s", err, s.Validate(), whole.body)
 	}
-	if s.ID != begun.ID || s.Run != begun.Run || s.Status == record.Running || len(s.Pairs) == 0 ||
-		s.IterationLimit != 5 || s.Hypothesis.Text != hypothesis || s.Detective != model.OfflineRules {
-		t.Errorf("the session is %s", whole.body)
-	}
+	assert.That(t, s.ID == begun.ID && s.Run == begun.Run && s.Status != record.Running && len(s.Pairs) != 0 &&
+		s.IterationLimit == 5 && s.Hypothesis.Text == hypothesis && s.Detective == model.OfflineRules,
+		"the session is %s", whole.body)
 	kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s)))
-	if diff := cmp.Diff(string(kept), string(whole.body)); err != nil || diff != "" {
-		t.Errorf("%v; what is told is not what its file has (-file +told):\n%s", err, diff)
-	}
-	if byRun := h.get(question{path: inquiries + "/" + begun.Run}, nil); string(byRun.body) != string(whole.body) {
-		t.Error("by its run it is another one")
-	}
+	diff := cmp.Diff(string(kept), string(whole.body))
+	assert.That(t, err == nil && diff == "", "%v; what is told is not what its file has (-file +told):\n%s", err, diff)
+	byRun := h.get(question{path: inquiries + "/" + begun.Run}, nil)
+	assert.That(t, string(byRun.body) == string(whole.body), "by its run it is another one")
 	var all api.Inquiries
 	h.get(question{path: inquiries, token: adasReader}, &all)
-	if len(all.Inquiries) != 1 || all.Next != "" {
-		t.Fatalf("%+v", all)
-	}
+	assert.Require(t, len(all.Inquiries) == 1 && all.Next == "", "%+v", all)
 	one := all.Inquiries[0]
-	if one.ID != s.ID || one.Run != s.Run || one.Hypothesis != hypothesis || one.Status != s.Status ||
-		one.Pairs != len(s.Pairs) || one.ConsistencyScore != nil || one.Verdict != record.Verdict(&s) {
-		t.Errorf("the list has %+v", one)
-	}
+	assert.That(t, one.ID == s.ID && one.Run == s.Run && one.Hypothesis == hypothesis && one.Status == s.Status &&
+		one.Pairs == len(s.Pairs) && one.ConsistencyScore == nil && one.Verdict == record.Verdict(&s),
+		"the list has %+v", one)
 	for format, want := range map[string][3]string{
 		"":             {"text/markdown; charset=utf-8", `attachment; filename="inquiry-` + s.ID + `.md"`, hypothesis},
 		"?format=json": {"application/json", `attachment; filename="inquiry-` + s.ID + `.json"`, string(whole.body)},
 		"?format=html": {"text/html; charset=utf-8", `inline; filename="inquiry-` + s.ID + `.html"`, "<!DOCTYPE html>"},
 	} {
 		a := h.get(question{path: at + "/export" + format}, nil)
-		if a.header.Get("Content-Type") != want[0] || a.header.Get("Content-Disposition") != want[1] ||
-			!strings.Contains(string(a.body), want[2]) {
-			t.Errorf("export %s: %v\n%s", format, a.header, a.body)
-		}
+		assert.That(t, a.header.Get("Content-Type") == want[0] && a.header.Get("Content-Disposition") == want[1] &&
+			strings.Contains(string(a.body), want[2]), "export %s: %v\n%s", format, a.header, a.body)
 		policies := a.header.Values("Content-Security-Policy")
-		if len(policies) != 1 || !strings.HasPrefix(policies[0], "default-src 'none'") ||
-			!strings.Contains(policies[0], "frame-ancestors 'none'") || strings.Contains(policies[0], "unsafe") ||
-			format == "?format=html" && (policies[0] != record.PagePolicy()+"; frame-ancestors 'none'; sandbox") {
-			t.Errorf("export %s has the policies %q", format, policies)
-		}
+		assert.That(t, len(policies) == 1 && strings.HasPrefix(policies[0], "default-src 'none'") &&
+			strings.Contains(policies[0], "frame-ancestors 'none'") && !strings.Contains(policies[0], "unsafe") &&
+			(format != "?format=html" || policies[0] == record.PagePolicy()+"; frame-ancestors 'none'; sandbox"),
+			"export %s has the policies %q", format, policies)
 	}
 	h.refused("another format", question{path: at + "/export?format=exe"}, 400, "invalid_request")
 	var sum api.InquirySummary
 	h.get(question{path: at + "/summary", token: adasReader}, &sum)
-	if sum.Text != s.Audit().Summary || sum.By != "" || sum.Provisional != (s.AuditResult == nil) ||
-		!strings.Contains(sum.HTML, "<p>") {
-		t.Errorf("the summary is %+v", sum)
-	}
+	assert.That(t, sum.Text == s.Audit().Summary && sum.By == "" && sum.Provisional == (s.AuditResult == nil) &&
+		strings.Contains(sum.HTML, "<p>"), "the summary is %+v", sum)
 }
 
 // aboutInquiry are requests of every route that names an inquiry.
@@ -112,19 +100,14 @@ func TestInquiryOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 		begun.ID + "%00", "%F0%9F%92%A9", strings.Repeat("x", 300)} {
 		for i, q := range aboutInquiry(id, evesToken) {
 			hers := h.refused(q.method+" "+q.path, q, 404, "not_found")
-			if never := h.ask(aboutInquiry("0b7f6c0e-2f60-4d5c-9a3e-1c2d3e4f5a6b", evesToken)[i]); string(
-				hers.body) != string(never.body) {
-				t.Errorf("%s is told apart: %s, %s", q.path, hers.body, never.body)
-			}
+			never := h.ask(aboutInquiry("0b7f6c0e-2f60-4d5c-9a3e-1c2d3e4f5a6b", evesToken)[i])
+			assert.That(t, string(hers.body) == string(never.body), "%s is told apart: %s, %s", q.path, hers.body, never.body)
 		}
 	}
 	var all api.Inquiries
-	if h.get(question{path: inquiries, token: evesToken}, &all); len(all.Inquiries) != 0 {
-		t.Errorf("eve's list is %+v", all)
-	}
-	if live := h.engine.Live(begun.Run); live == nil {
-		t.Error("it was stopped by another")
-	}
+	h.get(question{path: inquiries, token: evesToken}, &all)
+	assert.That(t, len(all.Inquiries) == 0, "eve's list is %+v", all)
+	assert.That(t, h.engine.Live(begun.Run) != nil, "it was stopped by another")
 }
 
 func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
@@ -142,13 +125,8 @@ func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 			}
 		},
 		"files that can't be written": func(h *house, _ string) {
-			if err := os.MkdirAll(filepath.Join(h.folder, "inquiries"), 0o700); err != nil {
-				h.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(h.folder, "inquiries", "ada"), []byte("no folder"),
-				0o600); err != nil {
-				h.Fatal(err)
-			}
+			assert.NoError(h, os.MkdirAll(filepath.Join(h.folder, "inquiries"), 0o700))
+			assert.NoError(h, os.WriteFile(filepath.Join(h.folder, "inquiries", "ada"), []byte("no folder"), 0o600))
 		},
 	} {
 		t.Run(about, func(t *testing.T) {
@@ -173,20 +151,16 @@ func TestInquiryTellsNoPathOfItsServer(t *testing.T) {
 			}
 			for from, text := range told {
 				for _, private := range []string{h.folder, filepath.Dir(reports)} {
-					if strings.Contains(text, private) {
-						t.Errorf("%s tells %s: %s", from, private, text)
-					}
+					assert.That(t, !strings.Contains(text, private), "%s tells %s: %s", from, private, text)
 				}
 			}
 			var s record.Session
 			h.get(question{path: at}, &s)
-			if about == "a witness that is gone" && (s.Witness.Name != "reports" || len(s.AuditTrail) == 0 ||
-				!strings.Contains(s.AuditTrail[0].Reason, "reports")) {
-				t.Errorf("the witness is not called by its name: %+v, %+v", s.Witness, s.AuditTrail)
-			}
-			if about == "files that can't be written" && len(s.AuditTrail) == 0 {
-				t.Error("nothing says that files could not be written")
-			}
+			assert.That(t, about != "a witness that is gone" || (s.Witness.Name == "reports" && len(s.AuditTrail) != 0 &&
+				strings.Contains(s.AuditTrail[0].Reason, "reports")),
+				"the witness is not called by its name: %+v, %+v", s.Witness, s.AuditTrail)
+			assert.That(t, about != "files that can't be written" || len(s.AuditTrail) != 0,
+				"nothing says that files could not be written")
 		})
 	}
 }
@@ -196,22 +170,17 @@ func TestWhoMayOnlyReadInquiriesWritesNoFile(t *testing.T) {
 	h.open()
 	at, s := h.inquired()
 	file := filepath.Join(h.folder, "inquiries", "ada", record.FileName(s))
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Remove(file))
 	h.get(question{path: at, token: adasReader}, nil)
 	for _, path := range []string{inquiries, at, at + "/export"} {
-		if a := h.ask(question{method: "HEAD", path: path, token: adasReader}); a.status != 200 || len(a.body) != 0 {
-			t.Errorf("HEAD %s: %d with %d bytes", path, a.status, len(a.body))
-		}
+		a := h.ask(question{method: "HEAD", path: path, token: adasReader})
+		assert.That(t, a.status == 200 && len(a.body) == 0, "HEAD %s: %d with %d bytes", path, a.status, len(a.body))
 	}
-	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the file of a session is there: %v", err)
-	}
+	_, err := os.Stat(file)
+	assert.That(t, errors.Is(err, fs.ErrNotExist), "the file of a session is there: %v", err)
 	h.get(question{path: at}, nil)
-	if content, err := os.ReadFile(file); err != nil || len(content) == 0 {
-		t.Errorf("for who may write it is not put right: %v", err)
-	}
+	content, err := os.ReadFile(file)
+	assert.That(t, err == nil && len(content) != 0, "for who may write it is not put right: %v", err)
 }
 
 // verifies asks that something is checked.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 )
 
 // keyedRoute begins something: in a house, what a user asks for.
@@ -83,9 +84,7 @@ func TestRequestThatIsSentAgainUnderItsKeyIsTheSame(t *testing.T) {
 			others := map[string]string{"another key": send(adas, "", "l"), "no key": send(adas, "", "")}
 			others["another user's key"] = send(eves, evesToken, "k")
 			for about, other := range others {
-				if made[other] != "" {
-					t.Errorf("%s gives the same as %s", about, made[other])
-				}
+				assert.That(t, made[other] == "", "%s gives the same as %s", about, made[other])
 				made[other] = about
 			}
 		})

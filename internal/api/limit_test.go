@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -71,14 +72,10 @@ func TestRunsAtOnceOfAUserAreLimitedWithThoseThatWaitAndWithoutThoseThatRest(t *
 	start := time.Now()
 	fourth := journal.Run{ID: "r1", Session: open.Runs[0].Session, Owner: "ada", Assistant: "panel", StartedAt: start,
 		LeaseHolder: "elsewhere", LeaseUntil: start.Add(time.Hour)}
-	if err := h.store.Begin(t.Context(), journal.Beginning{Run: fourth,
-		Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, h.store.Begin(t.Context(), journal.Beginning{Run: fourth,
+		Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}))
 	h.overLimit("while it is driven", tooMany, "too_many_runs")
-	if err := h.store.Release(t.Context(), "ada", fourth.ID, fourth.LeaseHolder, start.Add(time.Hour)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, h.store.Release(t.Context(), "ada", fourth.ID, fourth.LeaseHolder, start.Add(time.Hour)))
 	h.begin("", "Milk?")
 	h.overLimit("a fifth", tooMany, "too_many_runs")
 }
@@ -102,9 +99,7 @@ func TestRunsThatAreBegunAtTheSameMomentAreCountedOneAfterTheOther(t *testing.T)
 	for range cap(statuses) {
 		all.Go(func() {
 			a, err := h.try(question{method: "POST", path: "/api/runs", body: asking("Tea?")})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.That(t, err == nil, "%v", err)
 			statuses <- a.status
 		})
 	}
@@ -114,9 +109,7 @@ func TestRunsThatAreBegunAtTheSameMomentAreCountedOneAfterTheOther(t *testing.T)
 	for status := range statuses {
 		counted[status]++
 	}
-	if counted[201] != 3 || counted[429] != 5 {
-		t.Errorf("the answers are %v", counted)
-	}
+	assert.That(t, counted[201] == 3 && counted[429] == 5, "the answers are %v", counted)
 }
 
 func TestAnswersOfWholeSessionsAreMadeFewAtATime(t *testing.T) {
@@ -149,9 +142,8 @@ func TestAnswersOfWholeSessionsAreMadeFewAtATime(t *testing.T) {
 		"busy")
 	h.get(question{path: "/api/runs/" + begun.Run}, nil)
 	close(gate)
-	if a := <-first; a.status != http.StatusOK {
-		t.Errorf("the first was answered with %d %s", a.status, a.body)
-	}
+	a := <-first
+	assert.That(t, a.status == http.StatusOK, "the first was answered with %d %s", a.status, a.body)
 	h.get(session, nil)
 }
 

@@ -12,6 +12,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/mcp"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
@@ -30,10 +31,7 @@ func offering(t testing.TB) *house {
 
 func offeringOf(t testing.TB, tasks *task.Service) *house {
 	h := newHouse(t)
-	s, err := mcp.New(mcp.Config{Tasks: tasks, Key: []byte(strings.Repeat("k", mcp.MinKey))})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(mcp.New(mcp.Config{Tasks: tasks, Key: []byte(strings.Repeat("k", mcp.MinKey))}))(t)
 	h.mount(s.HTTP())
 	return h
 }
@@ -74,10 +72,7 @@ func (h *house) connect(token, revision string) (*sdk.ClientSession, error) {
 
 func (h *house) connected(token, revision string) *sdk.ClientSession {
 	h.Helper()
-	s, err := h.connect(token, revision)
-	if err != nil {
-		h.Fatal(err)
-	}
+	s := assert.Must(h.connect(token, revision))(h)
 	return s
 }
 
@@ -87,9 +82,7 @@ func (h *house) calls(s *sdk.ClientSession, tool, args string) (code string, dat
 	ctx, cancel := context.WithTimeout(h.Context(), deadline)
 	defer cancel()
 	res, err := s.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
-	if err != nil {
-		h.Fatalf("%s: %v", tool, err)
-	}
+	assert.NoErrorf(h, err, "%s", tool)
 	raw, err := json.Marshal(res.StructuredContent)
 	var o struct {
 		Code string
@@ -98,9 +91,7 @@ func (h *house) calls(s *sdk.ClientSession, tool, args string) (code string, dat
 	if err == nil {
 		err = json.Unmarshal(raw, &o)
 	}
-	if err != nil {
-		h.Fatalf("%s: %s: %v", tool, raw, err)
-	}
+	assert.NoErrorf(h, err, "%s: %s", tool, raw)
 	return o.Code, o.Data
 }
 
@@ -109,21 +100,16 @@ func TestBothErasServeAtOneAddress(t *testing.T) {
 		t.Run(revision, func(t *testing.T) {
 			h := offering(t).open()
 			s := h.connected(adasToken, revision)
-			if got := s.InitializeResult().ProtocolVersion; got != revision {
-				t.Fatalf("%s was agreed on", got)
-			}
+			got := s.InitializeResult().ProtocolVersion
+			assert.Require(t, got == revision, "%s was agreed on", got)
 			h.calls(s, "add_task", `{"title":"Buy milk"}`)
-			if code, _ := h.calls(h.connected(evesToken, revision), "complete_task",
-				`{"task_id":1}`); code != "NOT_FOUND" {
-				t.Errorf("eve completes ada's task with %q", code)
-			}
-			if code, data := h.calls(s, "delete_task", `{"task_id":1}`); code != "" || data["title"] != "Buy milk" {
-				t.Errorf("a confirmed deletion gives %s %v", code, data)
-			}
+			code, _ := h.calls(h.connected(evesToken, revision), "complete_task",
+				`{"task_id":1}`)
+			assert.That(t, code == "NOT_FOUND", "eve completes ada's task with %q", code)
+			code, data := h.calls(s, "delete_task", `{"task_id":1}`)
+			assert.That(t, code == "" && data["title"] == "Buy milk", "a confirmed deletion gives %s %v", code, data)
 			list, err := s.ListTools(t.Context(), nil)
-			if err != nil || len(list.Tools) != 5 || list.CacheScope != "private" {
-				t.Errorf("%+v, %v", list, err)
-			}
+			assert.That(t, err == nil && len(list.Tools) == 5 && list.CacheScope == "private", "%+v, %v", list, err)
 			h.log.waitFor(t, `"route":"POST /mcp"`)
 		})
 	}
@@ -135,15 +121,12 @@ func TestTokenThatReadsIsShownWhatReads(t *testing.T) {
 		h.calls(h.connected(adasToken, revision), "add_task", `{"title":"Buy milk"}`)
 		s := h.connected(adasReader, revision)
 		list, err := s.ListTools(t.Context(), nil)
-		if err != nil || len(list.Tools) != 1 || list.Tools[0].Name != "list_tasks" {
-			t.Errorf("%s: %+v, %v", revision, list, err)
-		}
-		if _, data := h.calls(s, "list_tasks", `{}`); fmt.Sprint(data["total"]) != "1" {
-			t.Errorf("%s: it lists %v", revision, data)
-		}
-		if code, _ := h.calls(s, "complete_task", `{"task_id":1}`); code != "FORBIDDEN" {
-			t.Errorf("%s: it completes with %q", revision, code)
-		}
+		assert.That(t, err == nil && len(list.Tools) == 1 && list.Tools[0].Name == "list_tasks",
+			"%s: %+v, %v", revision, list, err)
+		_, data := h.calls(s, "list_tasks", `{}`)
+		assert.That(t, fmt.Sprint(data["total"]) == "1", "%s: it lists %v", revision, data)
+		code, _ := h.calls(s, "complete_task", `{"task_id":1}`)
+		assert.That(t, code == "FORBIDDEN", "%s: it completes with %q", revision, code)
 	}
 }
 
@@ -164,9 +147,8 @@ const (
 func (h *house) session(token string) (id string) {
 	h.Helper()
 	a := h.ask(message(token, initialize, nil))
-	if id = a.header.Get("Mcp-Session-Id"); a.status != 200 || id == "" {
-		h.Fatalf("initialize: %d %s", a.status, a.body)
-	}
+	id = a.header.Get("Mcp-Session-Id")
+	assert.Require(h, a.status == 200 && id != "", "initialize: %d %s", a.status, a.body)
 	return id
 }
 
@@ -178,9 +160,8 @@ func TestSessionsOfAnOwnerAreBounded(t *testing.T) {
 	h.open()
 	first := h.session(adasToken)
 	h.session(adasToken)
-	if a := h.ask(message(adasToken, initialize, nil)); a.status != 429 || a.header.Get("Retry-After") == "" {
-		t.Errorf("a third session: %d %s", a.status, a.body)
-	}
+	a := h.ask(message(adasToken, initialize, nil))
+	assert.That(t, a.status == 429 && a.header.Get("Retry-After") != "", "a third session: %d %s", a.status, a.body)
 	h.session(evesToken)
 	h.ask(question{method: "DELETE", path: "/mcp", header: map[string]string{"Mcp-Session-Id": first}})
 	h.session(adasToken)
@@ -216,9 +197,8 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 func TestCallEndsWithItsTokenAndWithTheServer(t *testing.T) {
 	for what, end := range map[string]func(*house, chan struct{}){
 		"the token": func(h *house, _ chan struct{}) {
-			if err := h.users.RevokeUser(h.Context(), "ada", time.Now()); err != nil {
-				h.Error(err)
-			}
+			err := h.users.RevokeUser(h.Context(), "ada", time.Now())
+			assert.That(h, err == nil, "%v", err)
 		},
 		"the server": func(_ *house, leaving chan struct{}) { close(leaving) },
 	} {
@@ -239,10 +219,9 @@ func TestCallEndsWithItsTokenAndWithTheServer(t *testing.T) {
 func TestEndOfASessionWithdrawsItsCalls(t *testing.T) {
 	for what, end := range map[string]func(h *house, id string){
 		"by its client": func(h *house, id string) {
-			if a := h.ask(question{method: "DELETE", path: "/mcp",
-				header: map[string]string{"Mcp-Session-Id": id}}); a.status != 204 {
-				h.Errorf("the end: %d %s", a.status, a.body)
-			}
+			a := h.ask(question{method: "DELETE", path: "/mcp",
+				header: map[string]string{"Mcp-Session-Id": id}})
+			assert.That(h, a.status == 204, "the end: %d %s", a.status, a.body)
 		},
 		"by the server": func(h *house, _ string) { h.config.MCP.Close() },
 	} {
@@ -290,7 +269,5 @@ func TestRunOfAToolIsOneOfItsUsers(t *testing.T) {
 	h.begin(adasToken, "one")
 	err := h.server.Begin(t.Context(), "ada", func() error { return errors.New("it began") })
 	var f *mcp.Fault
-	if !errors.As(err, &f) || f.Code != mcp.Unavailable {
-		t.Errorf("a second run: %v", err)
-	}
+	assert.That(t, errors.As(err, &f) && f.Code == mcp.Unavailable, "a second run: %v", err)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/node"
@@ -32,27 +33,21 @@ func TestOperatorIsToldNumbersAndNobodysWords(t *testing.T) {
 	h.ended("", begun.Run)
 	waits := journal.Run{ID: "waitingrun", Session: "waitingsession", Owner: "eve", Assistant: "panel",
 		Title: "Quokka?", Status: journal.Running, StartedAt: now.Add(-time.Hour)}
-	if err := h.store.Begin(t.Context(), journal.Beginning{Run: waits, Session: &journal.Session{ID: waits.Session,
-		Owner: "eve", Assistant: "panel", Title: "Quokka?", CreatedAt: now, UpdatedAt: now}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, h.store.Begin(t.Context(), journal.Beginning{Run: waits, Session: &journal.Session{ID: waits.Session,
+		Owner: "eve", Assistant: "panel", Title: "Quokka?", CreatedAt: now, UpdatedAt: now}}))
 	var works api.HowItWorks
 	whole := h.get(question{path: "/api/operation", token: operators}, &works)
-	if len(works.Runs) != 1 || works.Runs[0].Assistant != "panel" || works.Runs[0].Stand != journal.IsStranded ||
-		works.Runs[0].Runs != 1 || !works.Runs[0].Oldest.Equal(journal.Millis(waits.StartedAt)) {
-		t.Errorf("the runs are %s", whole.body)
-	}
+	assert.That(t, len(works.Runs) == 1 && works.Runs[0].Assistant == "panel" &&
+		works.Runs[0].Stand == journal.IsStranded && works.Runs[0].Runs == 1 &&
+		works.Runs[0].Oldest.Equal(journal.Millis(waits.StartedAt)), "the runs are %s", whole.body)
 	var nodes api.Nodes
 	all := h.get(question{path: "/api/nodes", token: operators}, &nodes)
-	if len(nodes.Nodes) != 2 || !nodes.Nodes[0].Lives || nodes.Nodes[1].Lives || nodes.Nodes[0].Runs != 2 ||
-		nodes.Nodes[0].Most != 8 {
-		t.Errorf("the nodes are %s", all.body)
-	}
+	assert.That(t, len(nodes.Nodes) == 2 && nodes.Nodes[0].Lives && !nodes.Nodes[1].Lives && nodes.Nodes[0].Runs == 2 &&
+		nodes.Nodes[0].Most == 8, "the nodes are %s", all.body)
 	for _, word := range []string{"Zanzibar", "Quokka", "ada", "eve", waits.ID, waits.Session, begun.Run, begun.Session,
 		"secret holder"} {
-		if strings.Contains(string(whole.body)+string(all.body), word) {
-			t.Errorf("%q is told: %s %s", word, whole.body, all.body)
-		}
+		assert.That(t, !strings.Contains(string(whole.body)+string(all.body), word),
+			"%q is told: %s %s", word, whole.body, all.body)
 	}
 	for _, path := range []string{"/api/runs/" + begun.Run, "/api/sessions/" + begun.Session} {
 		h.refused(path+" by the operator", question{path: path, token: operators}, 404, "not_found")
@@ -70,19 +65,15 @@ func TestTreesInForceAreShownWithWhatACheckFindsAndWithoutAPath(t *testing.T) {
 	h.open()
 	var all api.Trees
 	list := h.get(question{path: "/api/trees", token: operators}, &all)
-	if diff := cmp.Diff([]api.TreeInForce{{Name: "oracle", Replaces: true, Problems: 1}, {Name: "tasks", BuiltIn: true,
-		Nodes: 3}}, all.Trees, cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("the trees are %s", diff)
-	}
+	diff := cmp.Diff([]api.TreeInForce{{Name: "oracle", Replaces: true, Problems: 1}, {Name: "tasks", BuiltIn: true,
+		Nodes: 3}}, all.Trees, cmpopts.EquateEmpty())
+	assert.That(t, diff == "", "the trees are %s", diff)
 	var one api.TreeInForce
 	whole := h.get(question{path: "/api/trees/oracle", token: operators}, &one)
-	if one.Text != "<root/>" || one.Original != "<root></root>" || len(one.Found) != 1 ||
-		one.Found[0] != (bt.Problem{Line: 1, Col: 2, Message: "no tree", Hint: "add one"}) {
-		t.Errorf("the tree is %s", whole.body)
-	}
-	if strings.Contains(string(list.body)+string(whole.body), "/home") {
-		t.Errorf("a path is told: %s %s", list.body, whole.body)
-	}
+	assert.That(t, one.Text == "<root/>" && one.Original == "<root></root>" && len(one.Found) == 1 &&
+		one.Found[0] == (bt.Problem{Line: 1, Col: 2, Message: "no tree", Hint: "add one"}), "the tree is %s", whole.body)
+	assert.That(t, !strings.Contains(string(list.body)+string(whole.body), "/home"),
+		"a path is told: %s %s", list.body, whole.body)
 	h.refused("a tree that there is not", question{path: "/api/trees/..%2foracle", token: operators}, 404, "no_tree")
 }
 
@@ -98,14 +89,11 @@ func TestPromptsAreShownWithWhatACheckFinds(t *testing.T) {
 	list := h.get(question{path: "/api/prompts", token: operators}, &all)
 	want := []api.PromptInForce{{Assistant: "oracle", Name: "base", Tokens: 2, Problems: 1},
 		{Assistant: "tasks", Name: "intent", BuiltIn: true}}
-	if !cmp.Equal(want, all.Prompts, cmpopts.EquateEmpty()) || all.Folder != "one is misspelt" {
-		t.Errorf("the prompts are %s", list.body)
-	}
+	assert.That(t, cmp.Equal(want, all.Prompts, cmpopts.EquateEmpty()) && all.Folder == "one is misspelt",
+		"the prompts are %s", list.body)
 	var one api.PromptInForce
-	if h.get(question{path: "/api/prompts/oracle/base", token: operators}, &one); one.Text != "Be terse." ||
-		one.Original != "Be brief." || len(one.Found) != 1 {
-		t.Errorf("the prompt is %+v", one)
-	}
+	h.get(question{path: "/api/prompts/oracle/base", token: operators}, &one)
+	assert.That(t, one.Text == "Be terse." && one.Original == "Be brief." && len(one.Found) == 1, "the prompt is %+v", one)
 	for _, path := range []string{"/api/prompts", "/api/prompts/oracle/base"} {
 		h.refused(path+" by who does not operate", question{path: path}, 403, "scope")
 	}

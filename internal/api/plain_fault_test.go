@@ -9,6 +9,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestDescriptionThatCannotBeWrittenIsAFaultOfTheServer(t *testing.T) {
@@ -18,12 +20,9 @@ func TestDescriptionThatCannotBeWrittenIsAFaultOfTheServer(t *testing.T) {
 		http.MethodGet, "/openapi.json", nil)
 	w := httptest.NewRecorder()
 	s.serveDescription("application/openapi+json", func() ([]byte, error) { return nil, errors.New("a cycle") })(w, r)
-	if w.Code != http.StatusInternalServerError || w.Header().Get("Content-Type") != problemType ||
-		strings.Contains(w.Body.String(), "cycle") {
-		t.Errorf("the answer is %d %s", w.Code, w.Body)
-	}
-	if line := log.String(); !strings.Contains(line, "level=ERROR") || !strings.Contains(line, "a cycle") ||
-		!strings.Contains(line, "r-1") {
-		t.Errorf("the log says %q", line)
-	}
+	assert.That(t, w.Code == http.StatusInternalServerError && w.Header().Get("Content-Type") == problemType &&
+		!strings.Contains(w.Body.String(), "cycle"), "the answer is %d %s", w.Code, w.Body)
+	line := log.String()
+	assert.That(t, strings.Contains(line, "level=ERROR") && strings.Contains(line, "a cycle") &&
+		strings.Contains(line, "r-1"), "the log says %q", line)
 }

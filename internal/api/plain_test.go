@@ -16,33 +16,29 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestHealthIsAnsweredAlwaysAndReadinessAsItIs(t *testing.T) {
 	h := newHouse(t)
 	var trouble error
 	h.config.Ready = func(ctx context.Context) error {
-		if _, bounded := ctx.Deadline(); !bounded {
-			t.Error("readiness is waited for without an end")
-		}
+		_, bounded := ctx.Deadline()
+		assert.That(t, bounded, "readiness is waited for without an end")
 		return trouble
 	}
 	h.open()
 	for _, path := range []string{"/healthz", "/readyz"} {
-		if a := h.ask(question{path: path, token: "-"}); a.status != 200 || string(a.body) != "ok\n" {
-			t.Errorf("%s: %d %s", path, a.status, a.body)
-		}
+		a := h.ask(question{path: path, token: "-"})
+		assert.That(t, a.status == 200 && string(a.body) == "ok\n", "%s: %d %s", path, a.status, a.body)
 	}
 	trouble = errors.New("dial tcp 10.9.8.7:5432: refused")
 	h.users.broken = trouble
 	a := h.refused("not ready", question{path: "/readyz", token: "-"}, 503, "not_ready")
-	if strings.Contains(string(a.body), "10.9.8.7") {
-		t.Errorf("the answer tells of the server: %s", a.body)
-	}
+	assert.That(t, !strings.Contains(string(a.body), "10.9.8.7"), "the answer tells of the server: %s", a.body)
 	h.log.waitFor(t, "10.9.8.7")
-	if a := h.ask(question{path: "/healthz"}); a.status != 200 {
-		t.Errorf("health: %d", a.status)
-	}
+	a = h.ask(question{path: "/healthz"})
+	assert.That(t, a.status == 200, "health: %d", a.status)
 }
 
 func TestRequestOfAnotherMachineInTheClearIsAnsweredOnlyByAProxy(t *testing.T) {
@@ -70,9 +66,8 @@ func TestRequestOfAnotherMachineInTheClearIsAnsweredOnlyByAProxy(t *testing.T) {
 		r.Header.Set("X-Forwarded-Proto", "https")
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
-		if w.Code != c.status || c.status == 403 && !strings.Contains(w.Body.String(), `"not_encrypted"`) {
-			t.Errorf("%s from %s: %d %s; want %d", c.path, c.from, w.Code, w.Body, c.status)
-		}
+		assert.That(t, w.Code == c.status && (c.status != 403 || strings.Contains(w.Body.String(), `"not_encrypted"`)),
+			"%s from %s: %d %s; want %d", c.path, c.from, w.Code, w.Body, c.status)
 	}
 }
 
@@ -83,27 +78,23 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 	for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'",
 		"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
 		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html sibyl-markdown"} {
-		if !strings.Contains(policy, want) {
-			t.Errorf("the policy of the page is %q, without %s", policy, want)
-		}
+		assert.That(t, strings.Contains(policy, want), "the policy of the page is %q, without %s", policy, want)
 	}
 	html := string(a.body)
 	if strings.Contains(html, "<style") || regexp.MustCompile(`<script[^>]*>[^<]|\son\w+=|style=`).MatchString(html) {
 		t.Errorf("the page holds what its policy forbids:\n%s", html)
 	}
 	for _, address := range regexp.MustCompile(`(?:src|href)="([^"]*)"`).FindAllStringSubmatch(html, -1) {
-		if !strings.HasPrefix(address[1], "/") || strings.HasPrefix(address[1], "//") {
-			t.Errorf("the page uses %s", address[1])
-		}
+		assert.That(t, strings.HasPrefix(address[1], "/") && !strings.HasPrefix(address[1], "//"),
+			"the page uses %s", address[1])
 		h.get(question{path: address[1], token: "-"}, nil)
 	}
 	if script := h.get(question{path: h.script(), token: "-"},
 		nil); !strings.HasPrefix(script.header.Get("Content-Type"), "text/javascript") || len(script.body) == 0 {
 		t.Errorf("the script is %d bytes of %s", len(script.body), script.header.Get("Content-Type"))
 	}
-	if address := api.SignInAddress("http://127.0.0.1:7777", "sibyl_x"); address != "http://127.0.0.1:7777/#sibyl_x" {
-		t.Errorf("the address to sign in is %s", address)
-	}
+	assert.Equalf(t, api.SignInAddress("http://127.0.0.1:7777", "sibyl_x"), "http://127.0.0.1:7777/#sibyl_x",
+		"the address to sign in")
 }
 
 func TestPageIsSentPackedAndNotAgainWhileItIsTheSame(t *testing.T) {
@@ -114,21 +105,15 @@ func TestPageIsSentPackedAndNotAgainWhileItIsTheSame(t *testing.T) {
 	}
 	plain, packed := ask(map[string]string{"Accept-Encoding": "br, gzip;q=0"}),
 		ask(map[string]string{"Accept-Encoding": "br, gzip"})
-	r, err := gzip.NewReader(bytes.NewReader(packed.body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(gzip.NewReader(bytes.NewReader(packed.body)))(t)
 	text, err := io.ReadAll(r)
-	if err != nil || !bytes.Equal(text, plain.body) || len(packed.body) > len(plain.body)/2 {
-		t.Errorf("%d bytes are sent as %d, %v", len(plain.body), len(packed.body), err)
-	}
+	assert.That(t, err == nil && bytes.Equal(text, plain.body) && len(packed.body) <= len(plain.body)/2,
+		"%d bytes are sent as %d, %v", len(plain.body), len(packed.body), err)
 	again := ask(map[string]string{"If-None-Match": packed.header.Get("ETag")})
-	if again.status != http.StatusNotModified || len(again.body) > 0 {
-		t.Errorf("what is known is answered with %d and %d bytes", again.status, len(again.body))
-	}
-	if other := ask(map[string]string{"If-None-Match": `"other"`}); other.status != http.StatusOK {
-		t.Errorf("what was another is answered with %d", other.status)
-	}
+	assert.That(t, again.status == http.StatusNotModified && len(again.body) == 0,
+		"what is known is answered with %d and %d bytes", again.status, len(again.body))
+	other := ask(map[string]string{"If-None-Match": `"other"`})
+	assert.That(t, other.status == http.StatusOK, "what was another is answered with %d", other.status)
 }
 
 // script is the address of the script of the page.
@@ -136,9 +121,7 @@ func (h *house) script() string {
 	h.Helper()
 	html := string(h.get(question{path: "/", token: "-"}, nil).body)
 	found := regexp.MustCompile(`<script [^>]*src="([^"]+)"`).FindStringSubmatch(html)
-	if found == nil {
-		h.Fatalf("the page has no script:\n%s", html)
-	}
+	assert.Require(h, found != nil, "the page has no script:\n%s", html)
 	return found[1]
 }
 
@@ -146,9 +129,7 @@ func TestFilesWithTheirHashInTheNameAreKeptForGood(t *testing.T) {
 	h := newHouse(t).open()
 	for path, want := range map[string]string{"/": "no-cache", "/icon.svg": "no-cache",
 		h.script(): "public, max-age=31536000, immutable"} {
-		if got := h.get(question{path: path, token: "-"}, nil).header.Get("Cache-Control"); got != want {
-			t.Errorf("%s: %q, want %q", path, got, want)
-		}
+		assert.Equalf(t, h.get(question{path: path, token: "-"}, nil).header.Get("Cache-Control"), want, "%s", path)
 	}
 	for _, gone := range []string{"/assets/index-0000.js", "/assets/", "/.vite/manifest.json", "/index.html"} {
 		h.refused("a file that is not of this page", question{path: gone, token: "-"}, 404, "no_route")
@@ -163,42 +144,29 @@ func TestOverTLSTheCookieIsForTLSAlone(t *testing.T) {
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	ask := func(method, path, body string, header map[string]string) (a answer, protocol string) {
-		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := assert.Must(http.NewRequestWithContext(t.Context(), method, server.URL+path, strings.NewReader(body)))(t)
 		r.Header.Set("Content-Type", "application/json")
 		for name, value := range header {
 			r.Header.Set(name, value)
 		}
-		resp, err := server.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := assert.Must(server.Client().Do(r))(t)
 		defer func() { _ = resp.Body.Close() }()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(io.ReadAll(resp.Body))(t)
 		return answer{resp.StatusCode, resp.Header, text}, resp.Proto
 	}
 	signedIn, protocol := ask("POST", "/api/sign-in", `{"token":"`+adasOnce+`"}`,
 		map[string]string{"Sec-Fetch-Site": "same-origin"})
 	_, port, _ := strings.Cut(strings.TrimPrefix(server.URL, "https://"), ":")
 	cookie, err := http.ParseSetCookie(signedIn.header.Get("Set-Cookie"))
-	if err != nil || protocol != "HTTP/2.0" || cookie.Name != "sibyl_"+port || !cookie.Secure {
-		t.Fatalf("%s %d: the cookie is %v, %v", protocol, signedIn.status, cookie, err)
-	}
+	assert.Require(t, err == nil && protocol == "HTTP/2.0" && cookie.Name == "sibyl_"+port && cookie.Secure,
+		"%s %d: the cookie is %v, %v", protocol, signedIn.status, cookie, err)
 	with := map[string]string{"Cookie": cookie.Name + "=" + cookie.Value}
-	if a, _ := ask("POST", "/api/runs", `{"assistant":"panel","words":"Tea?","options":{"personas":["ada"]}}`,
-		with); a.status != 201 {
-		t.Errorf("a run over HTTP/2: %d %s", a.status, a.body)
-	}
-	if a, _ := ask("POST", "/api/runs", strings.Repeat(" ", 2<<20+1), with); a.status != 413 {
-		t.Errorf("a large body over HTTP/2: %d %s", a.status, a.body)
-	}
-	if a, _ := ask("GET", "/api/me", "", map[string]string{"Cookie": with["Cookie"],
-		"Sec-Fetch-Site": "same-site"}); a.status != 403 {
-		t.Errorf("by a page of another port: %d %s", a.status, a.body)
-	}
+	a, _ := ask("POST", "/api/runs", `{"assistant":"panel","words":"Tea?","options":{"personas":["ada"]}}`,
+		with)
+	assert.That(t, a.status == 201, "a run over HTTP/2: %d %s", a.status, a.body)
+	a, _ = ask("POST", "/api/runs", strings.Repeat(" ", 2<<20+1), with)
+	assert.That(t, a.status == 413, "a large body over HTTP/2: %d %s", a.status, a.body)
+	a, _ = ask("GET", "/api/me", "", map[string]string{"Cookie": with["Cookie"],
+		"Sec-Fetch-Site": "same-site"})
+	assert.That(t, a.status == 403, "by a page of another port: %d %s", a.status, a.body)
 }

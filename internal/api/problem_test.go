@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -55,9 +55,8 @@ func TestTroubleOfTheJournalIsToldByItsKind(t *testing.T) {
 			{method: "PATCH", path: "/api/sessions/" + b.Session, body: map[string]string{"title": "Tea"}},
 		} {
 			a := h.refused(fmt.Sprintf("%s %s with %v", q.method, q.path, c.err), q, c.status, c.kind)
-			if (a.header.Get("Retry-After") != "") != c.retryAfter || strings.Contains(string(a.body), "hunter2") {
-				t.Errorf("%v: %v %s", c.err, a.header, a.body)
-			}
+			assert.That(t, (a.header.Get("Retry-After") != "") == c.retryAfter && !strings.Contains(string(a.body), "hunter2"),
+				"%v: %v %s", c.err, a.header, a.body)
 			if c.status >= 500 {
 				h.log.waitFor(t, fmt.Sprintf(`"request_id":%q,"kind":%q`, a.header.Get("X-Request-Id"), c.kind))
 			}
@@ -80,9 +79,7 @@ func TestWhatIsWrongWithARequestComesAsACodeWithItsValues(t *testing.T) {
 	} {
 		store.fail(fmt.Errorf("here: %w", err))
 		p := h.refused(code, question{path: "/api/runs"}, 400, "invalid_request").problem()
-		if p.Code != code || code == "request.task" && p.Values["title"].Text != "255" {
-			t.Errorf("%v: %+v", err, p)
-		}
+		assert.That(t, p.Code == code && (code != "request.task" || p.Values["title"].Text == "255"), "%v: %+v", err, p)
 	}
 }
 
@@ -104,16 +101,10 @@ func TestRequestWhoseClientHasGoneBeginsNoRun(t *testing.T) {
 	slow := slowToBegin{h.store, make(chan struct{})}
 	h.store = slow
 	h.open()
-	body, err := json.Marshal(asking("Tea?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := assert.Must(json.Marshal(asking("Tea?")))(t)
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/api/runs", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := assert.Must(http.NewRequestWithContext(ctx, http.MethodPost, h.url+"/api/runs", bytes.NewReader(body)))(t)
 	req.Header.Set("Authorization", "Bearer "+adasToken)
 	req.Header.Set("Content-Type", "application/json")
 	answered := make(chan error, 1)
@@ -133,9 +124,7 @@ func TestRequestWhoseClientHasGoneBeginsNoRun(t *testing.T) {
 		t.Fatal("no run was to be begun")
 	}
 	leave()
-	if err := <-answered; !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, <-answered, context.Canceled)
 	h.log.waitFor(t, `"status":499`)
 }
 
@@ -161,9 +150,7 @@ func TestRunThatHasBegunIsToldSoThoughTheJournalIsLostAtOnce(t *testing.T) {
 	h.store = lostAfterBegin{store}
 	h.open()
 	b := h.begin("", "Tea?")
-	if b.State != "running" || b.Session == "" {
-		t.Errorf("it is told to be %+v", b)
-	}
+	assert.That(t, b.State == "running" && b.Session != "", "it is told to be %+v", b)
 	h.refused("the run", question{path: "/api/runs/" + b.Run}, 503, "journal_unreachable")
 	store.fail(nil)
 	h.get(question{path: "/api/runs/" + b.Run}, nil)
@@ -175,9 +162,7 @@ func TestServerThatStopsBeginsNothingMore(t *testing.T) {
 	h.ended("", b.Run)
 	h.engine.Drain(t.Context())
 	a := h.refused("a run", question{method: "POST", path: "/api/runs", body: asking("Milk?")}, 503, "draining")
-	if a.header.Get("Retry-After") == "" {
-		t.Error("nothing says when to try again")
-	}
+	assert.That(t, a.header.Get("Retry-After") != "", "nothing says when to try again")
 	h.get(question{path: "/api/runs/" + b.Run}, nil)
 }
 
@@ -193,13 +178,11 @@ func TestPanicIsAProblemWithoutDetailsAndALineInTheLog(t *testing.T) {
 	for _, words := range []string{"hunter2", "index hunter2"} {
 		a := h.refused("a panic", question{method: "POST", path: "/api/runs", body: asking(words)}, 500, "internal")
 		line := h.log.waitFor(t, a.header.Get("X-Request-Id"))
-		if !strings.Contains(line, "a handler panicked") || !strings.Contains(line, "problem_test.go") {
-			t.Errorf("the log says %s", line)
-		}
-		if all := string(a.body) + h.log.text(); strings.Contains(all, "hunter2") ||
-			strings.Contains(string(a.body), ".go") {
-			t.Errorf("somewhere stand words of the user: %s", all)
-		}
+		assert.That(t, strings.Contains(line, "a handler panicked") && strings.Contains(line, "problem_test.go"),
+			"the log says %s", line)
+		all := string(a.body) + h.log.text()
+		assert.That(t, !strings.Contains(all, "hunter2") && !strings.Contains(string(a.body), ".go"),
+			"somewhere stand words of the user: %s", all)
 	}
 	h.log.waitFor(t, "slice bounds out of range")
 	h.get(question{path: "/api/me"}, nil)
@@ -246,12 +229,9 @@ func TestNothingThatWasSentIsRepeatedOrLogged(t *testing.T) {
 		a := h.ask(q)
 		var headers strings.Builder
 		_ = a.header.Write(&headers)
-		if strings.Contains(strings.ToLower(string(a.body)+headers.String()), secret) {
-			t.Errorf("%s %s: the answer repeats it: %s %s", q.method, q.path, headers.String(), a.body)
-		}
-		if a.status == 422 || a.status >= 500 {
-			t.Errorf("%s %s: %d", q.method, q.path, a.status)
-		}
+		assert.That(t, !strings.Contains(strings.ToLower(string(a.body)+headers.String()), secret),
+			"%s %s: the answer repeats it: %s %s", q.method, q.path, headers.String(), a.body)
+		assert.That(t, a.status != 422 && a.status < 500, "%s %s: %d", q.method, q.path, a.status)
 	}
 	b := h.begin("", secret+" in a question that is answered")
 	h.ended("", b.Run)
@@ -271,13 +251,9 @@ func TestLineOfARequestSaysWhoAskedWhatAndHowItWent(t *testing.T) {
 		RunID               string   `json:"run_id"`
 		TookMS              *float64 `json:"took_ms"`
 	}
-	if err := json.Unmarshal([]byte(h.log.waitFor(t, a.header.Get("X-Request-Id"))), &line); err != nil {
-		t.Fatal(err)
-	}
-	if line.Method != "GET" || line.Route != "GET /api/runs/{run}" || line.User != "ada" || line.Status != 200 ||
-		line.RunID != b.Run || line.TookMS == nil {
-		t.Errorf("the line is %+v", line)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(h.log.waitFor(t, a.header.Get("X-Request-Id"))), &line))
+	assert.That(t, line.Method == "GET" && line.Route == "GET /api/runs/{run}" && line.User == "ada" &&
+		line.Status == 200 && line.RunID == b.Run && line.TookMS != nil, "the line is %+v", line)
 }
 
 func TestWhatStandsBeforeTheAPINamesRequestsAndLearnsTheirRoutes(t *testing.T) {
@@ -291,8 +267,7 @@ func TestWhatStandsBeforeTheAPINamesRequestsAndLearnsTheirRoutes(t *testing.T) {
 	if a := h.ask(question{path: "/api/runs/x"}); a.header.Get("X-Request-Id") != "named-before" {
 		t.Errorf("the answer is named %q", a.header.Get("X-Request-Id"))
 	}
-	if got := <-route; got != "GET /api/runs/{run}" {
-		t.Errorf("the route is told as %q", got)
-	}
+	got := <-route
+	assert.That(t, got == "GET /api/runs/{run}", "the route is told as %q", got)
 	h.log.waitFor(t, `"request_id":"named-before"`)
 }

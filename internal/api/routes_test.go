@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -19,20 +20,14 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 			release := h.holds("ada")
 			dying := &faulty{Store: h.store}
 			dead, _ := h.service("dead", dying, h.panel)
-			left, err := dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel",
-				Words: "Tea?", Options: "ada bob"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			left := assert.Must(dead.Submit(t.Context(), "ada", service.Request{Assistant: "panel",
+				Words: "Tea?", Options: "ada bob"}))(t)
 			dying.fail(errDown)
 			release()
 			_, _ = left.Driven.Wait(t.Context())
 			for n := range journal.MaxTries {
 				now := time.Now().Add(time.Duration(n+1) * time.Hour)
-				if err := h.store.Acquire(t.Context(), "ada", left.Run, fmt.Sprint("dead ", n), now,
-					now.Add(time.Minute)); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, h.store.Acquire(t.Context(), "ada", left.Run, fmt.Sprint("dead ", n), now, now.Add(time.Minute)))
 			}
 			at := "/api/runs/" + left.Run
 			var all api.Runs
@@ -41,9 +36,7 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 				t.Errorf("it is %s, because %q", r.State, r.Why)
 			}
 			refused := h.refused("resumed", question{method: "POST", path: at + "/resume"}, 409, "set_aside")
-			if !strings.Contains(string(refused.body), "force=true") {
-				t.Errorf("resumed: %s", refused.body)
-			}
+			assert.That(t, strings.Contains(string(refused.body), "force=true"), "resumed: %s", refused.body)
 			want := journal.Cancelled
 			if force {
 				want = journal.Done
@@ -51,9 +44,8 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 			} else {
 				h.get(question{method: "POST", path: at + "/cancel"}, nil)
 			}
-			if r := h.ended("", left.Run); r.Status != want || r.Why != "" {
-				t.Errorf("it ended as %s, because %q", r.Status, r.Why)
-			}
+			r := h.ended("", left.Run)
+			assert.That(t, r.Status == want && r.Why == "", "it ended as %s, because %q", r.Status, r.Why)
 		})
 	}
 }
@@ -64,20 +56,15 @@ func TestRunsOfACompanionAreMarkedAndNotBegunByARequest(t *testing.T) {
 	request["assistant"] = "shadow"
 	h.refused("a companion", question{method: "POST", path: "/api/runs", body: request}, 400, "invalid_request")
 	now := time.Now()
-	err := h.store.Begin(t.Context(), journal.Beginning{Session: &journal.Session{ID: "s1", Owner: "ada",
+	assert.NoError(t, h.store.Begin(t.Context(), journal.Beginning{Session: &journal.Session{ID: "s1", Owner: "ada",
 		Assistant: "shadow", CreatedAt: now, UpdatedAt: now},
 		Run:     journal.Run{ID: "r1", Session: "s1", Owner: "ada", Assistant: "shadow", StartedAt: now},
-		Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Records: []journal.Record{{Kind: run.KindStart, Data: []byte("{}")}}}))
 	var list api.Runs
-	if h.get(question{path: "/api/runs"}, &list); len(list.Runs) != 1 || !list.Runs[0].Companion {
-		t.Errorf("the runs are %+v", list)
-	}
+	h.get(question{path: "/api/runs"}, &list)
+	assert.That(t, len(list.Runs) == 1 && list.Runs[0].Companion, "the runs are %+v", list)
 	var all api.Assistants
-	if h.get(question{path: "/api/assistants"}, &all); len(all.Assistants) != 2 || all.Assistants[0].Companion ||
-		!all.Assistants[1].Companion || all.Assistants[1].Options != nil {
-		t.Errorf("the assistants are %+v", all)
-	}
+	h.get(question{path: "/api/assistants"}, &all)
+	assert.That(t, len(all.Assistants) == 2 && !all.Assistants[0].Companion && all.Assistants[1].Companion &&
+		all.Assistants[1].Options == nil, "the assistants are %+v", all)
 }

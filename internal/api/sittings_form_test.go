@@ -3,8 +3,7 @@ package api
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
 )
@@ -36,7 +35,5 @@ func TestWhatWasMadeOfAnswersNamesTheOraclesWhoseItIs(t *testing.T) {
 		Skipped: []string{"Did not compare the answers: in /srv/x"},
 		LeftOut: sat.Skipped,
 	}
-	if diff := cmp.Diff(want, f); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, f)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -83,9 +84,7 @@ type strict struct {
 
 func (s strict) plain(texts ...string) {
 	for _, text := range texts {
-		if !journal.Plain(text) || len(text) > 64 {
-			s.t.Errorf("the store is asked for %.100q", text)
-		}
+		assert.That(s.t, journal.Plain(text) && len(text) <= 64, "the store is asked for %.100q", text)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/run"
 )
 
@@ -23,9 +24,7 @@ type sent struct {
 // as reads the data of an event.
 func as[T any](t testing.TB, e sent) (data T) {
 	t.Helper()
-	if err := json.Unmarshal(e.Data, &data); err != nil {
-		t.Fatalf("%s %s: %v", e.Event, e.Data, err)
-	}
+	assert.NoErrorf(t, json.Unmarshal(e.Data, &data), "%s %s", e.Event, e.Data)
 	return data
 }
 
@@ -65,10 +64,7 @@ type listening struct {
 // stream opens a stream; one that is none is a fault of the test.
 func (h *house) stream(q question) *listening {
 	h.Helper()
-	l, err := h.reach(q)
-	if err != nil {
-		h.Fatal(err)
-	}
+	l := assert.Must(h.reach(q))(h)
 	h.Cleanup(l.close)
 	if l.resp.StatusCode != http.StatusOK || l.resp.Header.Get("Content-Type") != "text/event-stream" {
 		h.Fatalf("%s: %d %s", q.path, l.resp.StatusCode, l.resp.Header.Get("Content-Type"))
@@ -80,16 +76,10 @@ func (h *house) reach(q question) (*listening, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	method, body := http.MethodGet, ""
 	if q.body != nil {
-		raw, err := json.Marshal(q.body)
-		if err != nil {
-			h.Fatal(err)
-		}
+		raw := assert.Must(json.Marshal(q.body))(h)
 		method, body = http.MethodPost, string(raw)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, h.url+q.path, strings.NewReader(body))
-	if err != nil {
-		h.Fatal(err)
-	}
+	r := assert.Must(http.NewRequestWithContext(ctx, method, h.url+q.path, strings.NewReader(body)))(h)
 	token := q.token
 	if token == "" {
 		token = adasToken

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -42,10 +43,8 @@ func (h *heavy) append(end *journal.End) {
 
 func (h *heavy) add(do func(journal.Record) error) {
 	h.Helper()
-	if err := do(journal.Record{Seq: h.next, At: time.Now(), Kind: "note",
-		Data: json.RawMessage(`{"said":"` + strings.Repeat("tea ", 1<<18) + `"}`)}); err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, do(journal.Record{Seq: h.next, At: time.Now(), Kind: "note",
+		Data: json.RawMessage(`{"said":"` + strings.Repeat("tea ", 1<<18) + `"}`)}))
 	h.next++
 }
 
@@ -56,13 +55,9 @@ func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
 	h.begin()
 	for _, path := range []string{"/api/events", "/api/runs/r/events"} {
 		conn := h.dial()
-		if err := conn.(*net.TCPConn).SetReadBuffer(4096); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+
-			adasToken+"\r\n\r\n"); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, conn.(*net.TCPConn).SetReadBuffer(4096))
+		assert.Must(io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: "+h.addr+"\r\nAuthorization: Bearer "+
+			adasToken+"\r\n\r\n"))(t)
 	}
 	reader := h.stream(question{path: "/api/events"})
 	reader.until("a record", isEvent("record"))
@@ -109,10 +104,7 @@ func TestEventsAreAsTheDescriptionSays(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range events {
 		seen[e.Event] = true
-		raw, err := json.Marshal(map[string]any{"event": e.Event, "id": e.ID, "data": e.Data})
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := assert.Must(json.Marshal(map[string]any{"event": e.Event, "id": e.ID, "data": e.Data}))(t)
 		conforms(e.Event, "StreamEvent", answer{body: raw})
 	}
 	same(t, "kinds of events", len(seen), 9) // all but answer
@@ -131,9 +123,7 @@ func TestAssistantThatPanicsEndsTheStreamAndNotTheServer(t *testing.T) {
 		same(t, "the last of the stream", rest[len(rest)-1], ":broken")
 	}
 	h.get(question{path: "/api/me"}, nil)
-	if strings.Contains(h.log.text(), "words of hers") {
-		t.Error("the log has words of a user")
-	}
+	assert.That(t, !strings.Contains(h.log.text(), "words of hers"), "the log has words of a user")
 }
 
 // lines is a log in memory, and tells of what happens in its house.

@@ -18,15 +18,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
 )
 
 func same[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s (-want +got)", what)
 }
 
 // without leaves out lines that begin so.
@@ -53,10 +52,9 @@ func TestRunIsStreamedByTheNodeThatDrivesItAndByOthersAndGoesOnAfterEachEvent(t 
 	begun := one.begin("", "Tea?")
 	path := "/api/runs/" + begun.Run + "/events"
 	here, there := one.stream(question{path: path}), two.stream(question{path: path})
-	if first, _ := here.next(); as[api.Synced](t, first) != (api.Synced{Run: begun.Run, Session: begun.Session,
-		Assistant: "panel", State: "running"}) {
-		t.Errorf("the first event is %+v", first)
-	}
+	first, _ := here.next()
+	assert.That(t, as[api.Synced](t, first) == (api.Synced{Run: begun.Run, Session: begun.Session,
+		Assistant: "panel", State: "running"}), "the first event is %+v", first)
 	release()
 	all := here.rest()
 	same(t, "from the node that drives it", append([]string{"sync"}, told(t, all)...), panelRun)
@@ -64,9 +62,8 @@ func TestRunIsStreamedByTheNodeThatDrivesItAndByOthersAndGoesOnAfterEachEvent(t 
 	elsewhere := there.rest()
 	same(t, "from another", told(t, elsewhere), panelRun)
 	same(t, "ids from another", ids(elsewhere), ids(all))
-	if r := as[api.RunEnded](t, all[len(all)-1]).Result; r == nil || r.Answer != "- ada: ADA\n- bob: BOB\n" {
-		t.Errorf("at the end the result is %+v", r)
-	}
+	r := as[api.RunEnded](t, all[len(all)-1]).Result
+	assert.That(t, r != nil && r.Answer == "- ada: ADA\n- bob: BOB\n", "at the end the result is %+v", r)
 	events := kept(all)
 	for i, e := range events[:len(events)-1] {
 		for name, h := range map[string]*house{"the same": one, "the other": two} {
@@ -90,9 +87,8 @@ func TestTheFirstRecordIsToldWithoutThePathsOfTheServer(t *testing.T) {
 	all := h.stream(question{path: "/api/runs/" + begun.Run + "/events"}).until("the end", isEvent("end"))
 	for _, e := range all {
 		if e.Event == "record" {
-			if r := as[api.RecordAdded](t, e); (r.Data == nil) != (r.Seq == 0) {
-				t.Errorf("record %d is told as %s", r.Seq, e.Data)
-			}
+			r := as[api.RecordAdded](t, e)
+			assert.That(t, (r.Data == nil) == (r.Seq == 0), "record %d is told as %s", r.Seq, e.Data)
 		}
 	}
 }
@@ -110,10 +106,9 @@ func TestStreamIsRefusedBeforeItBegins(t *testing.T) {
 		question{path: "/api/events", header: map[string]string{"Last-Event-ID": "7"}}, 400, "invalid_request")
 	h.refused("no id of an event, in the address", question{path: "/api/events?after=!"}, 400, "invalid_request")
 	h.refused("a parameter that is none", question{path: path + "?from=1"}, 400, "invalid_request")
-	if a := h.ask(question{method: "HEAD", path: path}); a.status != 200 ||
-		a.header.Get("Content-Type") != "text/event-stream" {
-		t.Errorf("HEAD gives %d %v", a.status, a.header)
-	}
+	a := h.ask(question{method: "HEAD", path: path})
+	assert.That(t, a.status == 200 && a.header.Get("Content-Type") == "text/event-stream",
+		"HEAD gives %d %v", a.status, a.header)
 }
 
 func TestDraftsReplaceEachOtherAndASlowClientGetsTheLast(t *testing.T) {
@@ -153,9 +148,8 @@ func TestDraftsReplaceEachOtherAndASlowClientGetsTheLast(t *testing.T) {
 		}
 		before = text
 	}
-	if before != whole || drafts > 1000 {
-		t.Errorf("3000 words came as %d drafts; the last has %d of %d bytes", drafts, len(before), len(whole))
-	}
+	assert.That(t, before == whole && drafts <= 1000,
+		"3000 words came as %d drafts; the last has %d of %d bytes", drafts, len(before), len(whole))
 	late.close()
 	if again := told(t, h.stream(question{path: path, header: map[string]string{"Last-Event-ID": "2.1"}}).rest()); len(
 		without(again, "text")) != len(again) {
@@ -176,9 +170,8 @@ func TestDraftIsNotCutWithinACharacter(t *testing.T) {
 	for _, e := range l.until("all of it", func(e sent) bool {
 		return e.Event == "text" && as[api.Draft](t, e).Text == "né€𝄞"
 	}) {
-		if e.Event == "text" && strings.ContainsRune(as[api.Draft](t, e).Text, '\uFFFD') {
-			t.Errorf("a draft is %s", e.Data)
-		}
+		assert.That(t, e.Event != "text" || !strings.ContainsRune(as[api.Draft](t, e).Text, '\uFFFD'),
+			"a draft is %s", e.Data)
 	}
 	close(words)
 	l.rest()
@@ -197,9 +190,8 @@ func TestWatcherHearsThatARunWasLeftAndHowAnotherNodeGoesOnWithIt(t *testing.T) 
 	cancel()
 	one.engine.Drain(ctx)
 	left := l.until("a word that it was left", isEvent("sync"))
-	if about := as[api.Synced](t, left[len(left)-1]); about.Run != begun.Run {
-		t.Errorf("it says so of %+v", about)
-	}
+	about := as[api.Synced](t, left[len(left)-1])
+	assert.That(t, about.Run == begun.Run, "it says so of %+v", about)
 	two.get(question{method: "POST", path: "/api/runs/" + begun.Run + "/resume"}, nil)
 	rest := told(t, l.rest())
 	same(t, "the rest", []string{rest[0], rest[len(rest)-1]}, []string{"record 3 resume", "end heard"})
@@ -236,10 +228,8 @@ func TestStreamsOfAUserAndOfAProcessAreBounded(t *testing.T) {
 	for range 3 {
 		open = append(open, h.stream(question{path: "/api/events"}))
 	}
-	if a := h.refused("a fourth of one user", question{path: "/api/events"}, 429, "too_many_streams"); a.header.Get(
-		"Retry-After") == "" {
-		t.Errorf("it does not say when to try again: %v", a.header)
-	}
+	a := h.refused("a fourth of one user", question{path: "/api/events"}, 429, "too_many_streams")
+	assert.That(t, a.header.Get("Retry-After") != "", "it does not say when to try again: %v", a.header)
 	for range 2 {
 		open = append(open, h.stream(question{path: "/api/events", token: evesToken}))
 	}
@@ -259,14 +249,11 @@ func TestStreamShowsThatItLivesAndEndsWithItsToken(t *testing.T) {
 	for range 3 {
 		l.until("a sign of life", func(e sent) bool { return e.Comment == "alive" })
 	}
-	if err := user.New(h.users, time.Now).Revoke(t.Context(), "ada"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, user.New(h.users, time.Now).Revoke(t.Context(), "ada"))
 	l.rest() // within the deadline of the client
 	h.quiet("after the token was revoked")
-	if line := h.log.waitFor(t, `"route":"GET /api/events"`); !strings.Contains(line, `"status":200`) {
-		t.Errorf("the log has %s", line)
-	}
+	line := h.log.waitFor(t, `"route":"GET /api/events"`)
+	assert.That(t, strings.Contains(line, `"status":200`), "the log has %s", line)
 }
 
 func TestLagOfRecordsIsToldOfThoseThatAreMadeWhileAStreamIsOpen(t *testing.T) {
@@ -297,9 +284,7 @@ func TestLagOfRecordsIsToldOfThoseThatAreMadeWhileAStreamIsOpen(t *testing.T) {
 	h.quiet("after the run")
 	same(t, "lags of receipt, trace and end", len(lags), 3)
 	for _, lag := range lags {
-		if lag < 0 || lag > deadline {
-			t.Errorf("a lag is %s", lag)
-		}
+		assert.That(t, lag >= 0 && lag <= deadline, "a lag is %s", lag)
 	}
 }
 
@@ -312,31 +297,20 @@ func TestStreamOverHTTP2OutlastsSilence(t *testing.T) {
 	server.StartTLS()
 	h.url, h.addr = server.URL, server.Listener.Addr().String()
 	t.Cleanup(server.Close)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+"/api/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+"/api/events", nil))(t)
 	r.Header.Set("Authorization", "Bearer "+adasToken)
 	resp, err := server.Client().Do(r) //nolint:bodyclose // at the end of the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	l := &listening{t: t, resp: resp, cancel: func() {}, lines: bufio.NewReader(resp.Body)}
 	defer l.close()
-	if resp.ProtoMajor != 2 || resp.StatusCode != 200 {
-		t.Fatalf("it answers %d over %s", resp.StatusCode, resp.Proto)
-	}
+	assert.Require(t, resp.ProtoMajor == 2 && resp.StatusCode == 200, "it answers %d over %s", resp.StatusCode, resp.Proto)
 	l.until("its beginning", isEvent("sync"))
 	<-time.After(1500 * time.Millisecond) // longer than a client may take to read
 	s, _ := h.service("two", h.store, h.panel)
 	begun, err := s.Start(t.Context(), "ada", service.Request{Assistant: "panel", Words: "Tea?", Options: "ada bob"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	l.until("the end of a run", isEvent("end"))
-	if _, err := begun.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(begun.Wait(t.Context()))(t)
 }
 
 // The ids of the stream of all runs are positions, which service reads and writes.
@@ -357,7 +331,6 @@ func TestStreamOfAllRunsGoesOnAtAnotherNodeAfterTheLastIDThatWasSeen(t *testing.
 	again := one.stream(question{path: "/api/events?after=" + url.QueryEscape(seen[at].ID)}).until("its end",
 		isEvent("end"))
 	same(t, "what is told after a step", told(t, again), append([]string{"sync"}, told(t, seen[at+1:])...))
-	if last := seen[len(seen)-1].ID; len(last) > 400 {
-		t.Errorf("the last id has %d bytes", len(last))
-	}
+	last := seen[len(seen)-1].ID
+	assert.That(t, len(last) <= 400, "the last id has %d bytes", len(last))
 }

@@ -1,6 +1,10 @@
 package api
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestTableStaysBoundedAndKeepsWhatIsInUse(t *testing.T) {
 	made := map[int]int{}
@@ -9,15 +13,11 @@ func TestTableStaysBoundedAndKeepsWhatIsInUse(t *testing.T) {
 		return &key
 	})
 	for i := range 2_000 {
-		if got := *of.get(i); got != i {
-			t.Fatalf("of %d it gives what belongs to %d", i, got)
-		}
+		got := *of.get(i)
+		assert.Require(t, got == i, "of %d it gives what belongs to %d", i, got)
 		of.get(-1) // asked for all the time
-		if kept := len(of.recent) + len(of.older); kept > 200 {
-			t.Fatalf("after %d keys it keeps %d", i, kept)
-		}
+		kept := len(of.recent) + len(of.older)
+		assert.Require(t, kept <= 200, "after %d keys it keeps %d", i, kept)
 	}
-	if made[-1] != 1 {
-		t.Errorf("what is in use was made %d times", made[-1])
-	}
+	assert.That(t, made[-1] == 1, "what is in use was made %d times", made[-1])
 }

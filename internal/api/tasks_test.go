@@ -3,6 +3,7 @@ package api_test
 import (
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/task"
 )
 
@@ -12,16 +13,13 @@ func withTaskList(t testing.TB) *house {
 	h := newHouse(t)
 	tasks, ada := h.config.Tasks, task.By{Owner: "ada", Actor: "chat: r1"}
 	for _, title := range []string{"Call mum", "Buy milk", "Water the plants", "A secret plan"} {
-		if _, _, err := tasks.Add(t.Context(), ada, title, nil); err != nil {
-			t.Fatal(err)
-		}
+		_, _, err := tasks.Add(t.Context(), ada, title, nil)
+		assert.NoError(t, err)
 	}
 	title := "Call mum and dad"
 	_, _, renamed := tasks.Update(t.Context(), ada, 1, 0, task.Edit{Title: &title})
 	_, _, done := tasks.Complete(t.Context(), ada, 2, 0)
 	_, _, gone := tasks.Delete(t.Context(), ada, 4, 0)
-	if renamed != nil || done != nil || gone != nil {
-		t.Fatal(renamed, done, gone)
-	}
+	assert.Require(t, renamed == nil && done == nil && gone == nil, "%v %v %v", renamed, done, gone)
 	return h.open()
 }

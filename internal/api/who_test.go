@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/server/user"
 )
 
@@ -17,9 +18,7 @@ func TestEveryRouteWantsToKnowWhoAsks(t *testing.T) {
 			"{oracle}", "a1b2c3d4").Replace(op.path)
 		open := op.id == "signIn"
 		a := h.ask(question{method: op.method, path: path, token: "-"})
-		if (a.status != 401) != open {
-			t.Errorf("%s without a token: %d %s", op.id, a.status, a.body)
-		}
+		assert.That(t, (a.status != 401) == open, "%s without a token: %d %s", op.id, a.status, a.body)
 		foreign := question{method: op.method, path: path, cookie: "sibyl_" + h.port() + "=" + adasCookie,
 			header: map[string]string{"Sec-Fetch-Site": "cross-site"}}
 		h.refused(op.id+" by a page of another site", foreign, 403, "cross_site")
@@ -77,13 +76,9 @@ func TestServerIsKnownByLoopbackNamesOfItsPortAndByThoseOfTheSettings(t *testing
 		if err != nil && status == 403 { // this side would not even send it
 			continue
 		}
-		if err != nil || a.status != status {
-			t.Errorf("%s: %d %v; want %d", host, a.status, err, status)
-		}
+		assert.That(t, err == nil && a.status == status, "%s: %d %v; want %d", host, a.status, err, status)
 		page, err := h.try(question{path: "/", host: host, token: "-"})
-		if err != nil || page.status != status {
-			t.Errorf("the page by %s: %d %v; want %d", host, page.status, err, status)
-		}
+		assert.That(t, err == nil && page.status == status, "the page by %s: %d %v; want %d", host, page.status, err, status)
 	}
 	for about, request := range map[string]string{
 		"no host": "GET /api/me HTTP/1.0\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
@@ -94,13 +89,11 @@ func TestServerIsKnownByLoopbackNamesOfItsPortAndByThoseOfTheSettings(t *testing
 		"forwarded name of a stranger": "GET /api/me HTTP/1.1\r\nHost: evil.example\r\nX-Forwarded-Host: " + h.addr +
 			"\r\nAuthorization: Bearer " + adasToken + "\r\n\r\n",
 	} {
-		if status, _ := h.raw(request); status != 403 {
-			t.Errorf("%s: %d", about, status)
-		}
+		status, _ := h.raw(request)
+		assert.That(t, status == 403, "%s: %d", about, status)
 	}
-	if a := h.ask(question{path: "/healthz", host: "10.1.2.3:" + port, token: "-"}); a.status != 200 {
-		t.Errorf("health by an address: %d", a.status)
-	}
+	a := h.ask(question{path: "/healthz", host: "10.1.2.3:" + port, token: "-"})
+	assert.That(t, a.status == 200, "health by an address: %d", a.status)
 }
 
 func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
@@ -131,24 +124,19 @@ func TestPagesOfOtherSitesAndPortsGetNothingByACookie(t *testing.T) {
 			t.Errorf("%s reads: %d %s; want %d", c.about, a.status, a.body, c.get)
 		}
 		a := h.ask(question{method: "POST", path: "/api/runs", cookie: cookie, header: c.header, body: asking("Tea?")})
-		if a.status != c.post {
-			t.Errorf("%s writes: %d %s; want %d", c.about, a.status, a.body, c.post)
-		}
+		assert.That(t, a.status == c.post, "%s writes: %d %s; want %d", c.about, a.status, a.body, c.post)
 		if c.post == 403 {
 			h.refused(c.about+" signs in", question{method: "POST", path: "/api/sign-in", token: "-", header: c.header,
 				body: map[string]string{"token": adasOnce}}, 403, "cross_site")
 		}
 		for _, header := range []string{"Access-Control-Allow-Origin", "Access-Control-Allow-Credentials"} {
-			if a.header.Get(header) != "" {
-				t.Errorf("%s: the answer has %s", c.about, header)
-			}
+			assert.That(t, a.header.Get(header) == "", "%s: the answer has %s", c.about, header)
 		}
 	}
 	preflight := h.ask(question{method: "OPTIONS", path: "/api/runs", token: "-",
 		header: map[string]string{"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}})
-	if preflight.status/100 == 2 || preflight.header.Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("a preflight gets %d %v", preflight.status, preflight.header)
-	}
+	assert.That(t, preflight.status/100 != 2 && preflight.header.Get("Access-Control-Allow-Origin") == "",
+		"a preflight gets %d %v", preflight.status, preflight.header)
 }
 
 func TestBrowserSignsInOnceAndOut(t *testing.T) {
@@ -156,27 +144,19 @@ func TestBrowserSignsInOnceAndOut(t *testing.T) {
 	once := map[string]string{"token": adasOnce}
 	a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", body: once,
 		header: map[string]string{"Sec-Fetch-Site": "same-origin"}}, nil)
-	if !strings.Contains(string(a.body), `"user":"ada"`) {
-		t.Errorf("signed in as %s", a.body)
-	}
-	cookie, err := http.ParseSetCookie(a.header.Get("Set-Cookie"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if cookie.Name != "sibyl_"+h.port() || !cookie.HttpOnly || cookie.SameSite != http.SameSiteStrictMode ||
-		cookie.Path != "/" || cookie.Domain != "" || cookie.Secure || cookie.MaxAge <= 0 {
-		t.Errorf("the cookie is %v", cookie)
-	}
+	assert.That(t, strings.Contains(string(a.body), `"user":"ada"`), "signed in as %s", a.body)
+	cookie := assert.Must(http.ParseSetCookie(a.header.Get("Set-Cookie")))(t)
+	assert.That(t, cookie.Name == "sibyl_"+h.port() && cookie.HttpOnly && cookie.SameSite == http.SameSiteStrictMode &&
+		cookie.Path == "/" && cookie.Domain == "" && !cookie.Secure && cookie.MaxAge > 0, "the cookie is %v", cookie)
 	h.refused("the token again", question{method: "POST", path: "/api/sign-in", token: "-", body: once}, 401,
 		"wrong_token")
 	with := cookie.Name + "=" + cookie.Value
 	h.get(question{path: "/api/me", cookie: with}, nil)
 	h.refused("a program that signs out", question{method: "POST", path: "/api/sign-out"}, 400, "no_cookie")
 	out := h.get(question{method: "POST", path: "/api/sign-out", cookie: with}, nil)
-	if ended, err := http.ParseSetCookie(out.header.Get("Set-Cookie")); err != nil || ended.Name != cookie.Name ||
-		ended.MaxAge >= 0 || ended.Value != "" {
-		t.Errorf("signing out sets %v, %v", ended, err)
-	}
+	ended, err := http.ParseSetCookie(out.header.Get("Set-Cookie"))
+	assert.That(t, err == nil && ended.Name == cookie.Name && ended.MaxAge < 0 && ended.Value == "",
+		"signing out sets %v, %v", ended, err)
 	h.refused("the cookie afterwards", question{path: "/api/me", cookie: with}, 401, "wrong_token")
 	h.get(question{path: "/api/me", token: adasToken}, nil)
 }
@@ -193,9 +173,7 @@ func TestUsersThatCannotBeLookedUpAreNoWrongTokens(t *testing.T) {
 	h.users.broken = errDown
 	h.open()
 	a := h.refused("a right token", question{path: "/api/me"}, 500, "internal")
-	if strings.Contains(string(a.body), errDown.Error()) {
-		t.Errorf("the answer tells of the server: %s", a.body)
-	}
+	assert.That(t, !strings.Contains(string(a.body), errDown.Error()), "the answer tells of the server: %s", a.body)
 	h.log.waitFor(t, errDown.Error())
 }
 
@@ -232,10 +210,9 @@ func TestOthersIDsAreAnsweredLikeIDsThatNeverWere(t *testing.T) {
 			if i == 0 && never.body == nil {
 				never = a
 			}
-			if string(a.body) != string(never.body) || len(a.header) != len(never.header) {
-				t.Errorf("ids %d, %s %s: %s %v; one that never was has %s %v", i, q.method, q.path, a.body, a.header,
-					never.body, never.header)
-			}
+			assert.That(t, string(a.body) == string(never.body) && len(a.header) == len(never.header),
+				"ids %d, %s %s: %s %v; one that never was has %s %v", i, q.method, q.path, a.body, a.header, never.body,
+				never.header)
 		}
 	}
 	request := asking("Sugar?")
@@ -247,12 +224,10 @@ func TestOthersIDsAreAnsweredLikeIDsThatNeverWere(t *testing.T) {
 	for _, path := range []string{"/api/runs", "/api/runs?open=true", "/api/runs?session=" + b.Session, "/api/sessions",
 		"/api/runs?assistant=panel",
 		"/api/runs?waiting=true", "/api/find?q=tea", "/api/find?q=TEA&assistant=panel"} {
-		if a := h.get(question{path: path}, nil); !strings.Contains(string(a.body), ":[]}") {
-			t.Errorf("%s: %s", path, a.body)
-		}
+		a := h.get(question{path: path}, nil)
+		assert.That(t, strings.Contains(string(a.body), ":[]}"), "%s: %s", path, a.body)
 	}
 	var eves struct{ Runs []any }
-	if h.get(question{path: "/api/runs", token: evesToken}, &eves); len(eves.Runs) != 2 {
-		t.Errorf("eve has %d runs", len(eves.Runs))
-	}
+	h.get(question{path: "/api/runs", token: evesToken}, &eves)
+	assert.That(t, len(eves.Runs) == 2, "eve has %d runs", len(eves.Runs))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
@@ -19,10 +20,7 @@ import (
 // panelTree is the tree of the house's assistant.
 func panelTree(t testing.TB) string {
 	t.Helper()
-	text, err := servicetest.Trees.ReadFile("panel.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
 	return string(text)
 }
 
@@ -32,23 +30,20 @@ func TestTreeOfARunHasTheNodesThatItsEventsName(t *testing.T) {
 	h.ended("", b.Run)
 	var tree api.Tree
 	h.get(question{path: "/api/runs/" + b.Run + "/tree"}, &tree)
-	if tree.ID != "Panel" || tree.Text != panelTree(t) || len(tree.Nodes) != 3 || tree.Nodes[0].Parent != -1 ||
-		tree.Nodes[2].Parent != 0 || tree.Nodes[0].Leaf || !slices.Equal(tree.Nodes[2].Says, []string{"names=chair"}) {
-		t.Errorf("the tree is %+v", tree)
-	}
+	assert.That(t, tree.ID == "Panel" && tree.Text == panelTree(t) && len(tree.Nodes) == 3 && tree.Nodes[0].Parent == -1 &&
+		tree.Nodes[2].Parent == 0 && !tree.Nodes[0].Leaf && slices.Equal(tree.Nodes[2].Says, []string{"names=chair"}),
+		"the tree is %+v", tree)
 	var x service.Explanation
 	h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
 	for _, step := range x.Steps {
 		for _, e := range step.Events {
-			if n := tree.Nodes[e.Number]; n.Rule != e.Rule || e.Number != 1 {
-				t.Errorf("an event of node %d, by %s, is of %+v", e.Number, e.Rule, n)
-			}
+			n := tree.Nodes[e.Number]
+			assert.That(t, n.Rule == e.Rule && e.Number == 1, "an event of node %d, by %s, is of %+v", e.Number, e.Rule, n)
 		}
 	}
-	if x.Steps[0].Op != 0 || x.Steps[1].Op == 0 || x.Steps[1].Op+x.Steps[2].Op != x.Steps[0].Started[0].Op+
-		x.Steps[0].Started[1].Op {
-		t.Errorf("the steps took in the receipts of %d and %d", x.Steps[0].Op, x.Steps[1].Op)
-	}
+	assert.That(t, x.Steps[0].Op == 0 && x.Steps[1].Op != 0 &&
+		x.Steps[1].Op+x.Steps[2].Op == x.Steps[0].Started[0].Op+x.Steps[0].Started[1].Op,
+		"the steps took in the receipts of %d and %d", x.Steps[0].Op, x.Steps[1].Op)
 }
 
 func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
@@ -56,9 +51,7 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 	long := strings.Repeat("é", 50_000)
 	var failing error
 	h.panel.ShowEffect = func(_ context.Context, v *run.View, c *run.CompletionRecord) (assistant.ShownEffect, error) {
-		if v.ID == "" || len(v.Records()) == 0 {
-			t.Error("there is nothing of the run")
-		}
+		assert.That(t, v.ID != "" && len(v.Records()) != 0, "there is nothing of the run")
 		return assistant.ShownEffect{To: "ada", Sent: []assistant.Part{{Kind: assistant.PartPerson, Text: long,
 			Tokens: 9}}, LeftOut: []string{"x: no room"}}, failing
 	}
@@ -69,18 +62,15 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 	var r service.Receipt
 	conforms := h.described()
 	conforms("told", "Receipt", h.get(question{path: at + "1"}, &r))
-	if r.To != "ada" || len(r.Sent) != 1 || len(r.Sent[0].Text) != 64<<10 || r.Sent[0].Bytes != 100_000 ||
-		r.Sent[0].Tokens != 9 || r.Lost || !slices.Equal(r.LeftOut, []string{"x: no room"}) {
-		t.Errorf("told as %.300v", fmt.Sprintf("%+v", r))
-	}
-	if len(r.Got) != 1 || r.Got[0].Kind != "data" || r.Got[0].Text != `"ADA"` && r.Got[0].Text != `"BOB"` {
-		t.Errorf("it gave %+v", r.Got)
-	}
+	assert.That(t, r.To == "ada" && len(r.Sent) == 1 && len(r.Sent[0].Text) == 64<<10 && r.Sent[0].Bytes == 100_000 &&
+		r.Sent[0].Tokens == 9 && !r.Lost && slices.Equal(r.LeftOut, []string{"x: no room"}),
+		"told as %.300v", fmt.Sprintf("%+v", r))
+	assert.That(t, len(r.Got) == 1 && r.Got[0].Kind == "data" && (r.Got[0].Text == `"ADA"` || r.Got[0].Text == `"BOB"`),
+		"it gave %+v", r.Got)
 	failing = errors.New("no prompt")
-	if h.get(question{path: at + "1"}, &r); !r.Lost || r.Sent[0].Kind != "data" ||
-		!strings.Contains(r.Sent[0].Text, `"Words": "Tea?"`) {
-		t.Errorf("what can't be composed is told as %+v", r)
-	}
+	h.get(question{path: at + "1"}, &r)
+	assert.That(t, r.Lost && r.Sent[0].Kind == "data" && strings.Contains(r.Sent[0].Text, `"Words": "Tea?"`),
+		"what can't be composed is told as %+v", r)
 	h.refused("a record that is no receipt", question{path: at + "0"}, 404, "not_found")
 	h.refused("one behind the last", question{path: at + "99"}, 404, "not_found")
 	h.refused("a number that is none", question{path: at + "-1"}, 400, "invalid_request")
@@ -129,10 +119,8 @@ func TestRunOverTheLimitOfADayBeginsOnlyWhereTheUserAgrees(t *testing.T) {
 	h.ended("", b.Run)
 	again := question{method: "POST", path: "/api/runs", body: asking("Milk?")}
 	p := h.refused("over the limit", again, 402, "over_limit").problem()
-	if p.Spent < 1 || p.Limit != 0.5 || p.Currency != "EUR" ||
-		!strings.Contains(p.Detail, "models without a known price count as nothing") {
-		t.Errorf("the problem says %+v", p)
-	}
+	assert.That(t, p.Spent >= 1 && p.Limit == 0.5 && p.Currency == "EUR" &&
+		strings.Contains(p.Detail, "models without a known price count as nothing"), "the problem says %+v", p)
 	again.header = map[string]string{"Over-Limit": "true"}
 	h.get(again, nil)
 	eves := question{method: "POST", path: "/api/runs", token: evesToken, body: asking("Milk?")}
@@ -153,9 +141,8 @@ func TestNoCostIsInventedWhereThereIsNoPrice(t *testing.T) {
 			h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
 			var c service.Costs
 			h.get(question{path: "/api/sessions/" + b.Session + "/costs"}, &c)
-			if x.Tokens["cost"] != nil || c.Cost != 0 || prices == nil && (len(c.Runs) != 0 || c.Currency != "") {
-				t.Errorf("the run took %s, the session cost %+v", x.Tokens, c)
-			}
+			assert.That(t, x.Tokens["cost"] == nil && c.Cost == 0 && (prices != nil || (len(c.Runs) == 0 && c.Currency == "")),
+				"the run took %s, the session cost %+v", x.Tokens, c)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -17,10 +18,8 @@ func prepared(t *testing.T, file string, environ ...string) *App {
 	dir := t.TempDir()
 	write(t, dir, "config.yaml", file)
 	cfg, err := config.Load(config.Options{Path: filepath.Join(dir, "config.yaml"), Home: t.TempDir(), Environ: environ})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := must(Prepare(cfg))(t)
+	assert.NoError(t, err)
+	a := assert.Must(Prepare(cfg))(t)
 	return a
 }
 
@@ -58,15 +57,12 @@ providers:
 		{"", model.Info{}},
 	} {
 		for range 2 {
-			if got := a.Describe(t.Context(), c.id); got != c.want {
-				t.Errorf("%s: %+v; want %+v", c.id, got, c.want)
-			}
+			assert.Equalf(t, a.Describe(t.Context(), c.id), c.want, "%s", c.id)
 		}
 	}
 	n, m, k := len(ollama.InfoRequests()), len(anthropic.InfoRequests()), len(gemini.InfoRequests())
-	if n != 2 || m != 3 || k != 1 {
-		t.Errorf("the servers were asked %d, %d and %d times; want once for each model that they know", n, m, k)
-	}
+	assert.That(t, n == 2 && m == 3 && k == 1,
+		"the servers were asked %d, %d and %d times; want once for each model that they know", n, m, k)
 }
 
 func TestLocalModelThatChatsWithToolsIsChosen(t *testing.T) {
@@ -74,19 +70,17 @@ func TestLocalModelThatChatsWithToolsIsChosen(t *testing.T) {
 	server.Models = []string{"all-minilm:latest", "llama3.1:8b"}
 	server.ModelInfo = map[string]string{"llama3.1:8b": shownLlama, "all-minilm:latest": `{"capabilities":["embedding"]}`}
 	a := prepared(t, "ollama: {host: "+server.BaseURL+"}")
-	if got, err := a.Models.Choose(t.Context(), ""); err != nil || got != "ollama:llama3.1:8b" {
-		t.Errorf("chose %q, %v", got, err)
-	}
+	got, err := a.Models.Choose(t.Context(), "")
+	assert.That(t, err == nil && got == "ollama:llama3.1:8b", "chose %q, %v", got, err)
 }
 
 // asked asks a model hello, which its server answers.
 func asked(t *testing.T, a *App, id string) {
 	t.Helper()
-	m := must(a.Models.Open(id))(t)
+	m := assert.Must(a.Models.Open(id))(t)
 	req := model.Request{Messages: []model.Message{{Role: model.User, Text: "hello"}}}
-	if _, err := m.Chat(t.Context(), req, nil); err != nil {
-		t.Errorf("%s: %v", id, err)
-	}
+	_, err := m.Chat(t.Context(), req, nil)
+	assert.That(t, err == nil, "%s: %v", id, err)
 }
 
 func TestSettingsOfAProviderReachItsRequests(t *testing.T) {
@@ -120,29 +114,22 @@ providers:
 		"work":   {openai.Requests()[0], []string{`777`}},
 	} {
 		for _, want := range append(c.holds, `"extra":[1]`) {
-			if !strings.Contains(c.sent.Body, want) {
-				t.Errorf("%s: %s is not in %s", name, want, c.sent.Body)
-			}
+			assert.That(t, strings.Contains(c.sent.Body, want), "%s: %s is not in %s", name, want, c.sent.Body)
 		}
-		if c.sent.Header.Get("X-Team") != "search" ||
-			c.sent.Header.Get("X-Gateway-Token") != "gateway-value-0123456789" || c.sent.Query.Get("tenant") != "a" {
-			t.Errorf("%s: sent with %v and %v", name, c.sent.Header, c.sent.Query)
-		}
+		assert.That(t, c.sent.Header.Get("X-Team") == "search" &&
+			c.sent.Header.Get("X-Gateway-Token") == "gateway-value-0123456789" && c.sent.Query.Get("tenant") == "a",
+			"%s: sent with %v and %v", name, c.sent.Header, c.sent.Query)
 	}
-	if text := a.Redact("gateway-value-0123456789"); strings.Contains(text, "gateway-value") {
-		t.Error("the header from the environment is not redacted")
-	}
+	text := a.Redact("gateway-value-0123456789")
+	assert.That(t, !strings.Contains(text, "gateway-value"), "the header from the environment is not redacted")
 }
 
 func TestHeaderThatIsNotThereIsToldBeforeAnythingIsSent(t *testing.T) {
 	a := prepared(t, "providers: {work: {base_url: 'http://127.0.0.1:1/v1', headers: {X-Gateway-Token: $GATEWAY}}}")
-	if _, err := a.Models.Open("work:m"); err == nil || !strings.Contains(err.Error(), "GATEWAY, which is not set") {
-		t.Errorf("opened with %v", err)
-	}
-	if _, err := a.Models.Choose(t.Context(), "work"); err == nil ||
-		!strings.Contains(err.Error(), "GATEWAY, which is not set") {
-		t.Errorf("chosen with %v", err)
-	}
+	_, err := a.Models.Open("work:m")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "GATEWAY, which is not set"), "opened with %v", err)
+	_, err = a.Models.Choose(t.Context(), "work")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "GATEWAY, which is not set"), "chosen with %v", err)
 }
 
 func TestProviderSaysHowItsModelsReport(t *testing.T) {
@@ -150,23 +137,6 @@ func TestProviderSaysHowItsModelsReport(t *testing.T) {
 		"other: {base_url: 'https://o.test/v1', report: tool}}")
 	for id, want := range map[string]bool{"ollama:a": true, "work:a": false, "other:a": true, "other": true,
 		"offline:rules": false} {
-		if got := a.ReportTool(id); got != want {
-			t.Errorf("%s: %v", id, got)
-		}
-	}
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
+		assert.Equalf(t, a.ReportTool(id), want, "%s", id)
 	}
 }

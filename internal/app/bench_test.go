@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -66,23 +67,17 @@ func newBench(tb testing.TB) *bench {
 	if os.Getenv(teststore.Env) == "postgres" {
 		settings = append(settings, "DATABASE_URL="+pgtest.New(tb))
 	}
-	cfg := must(config.Load(config.Options{Home: tb.TempDir(), Environ: settings}))(tb)
-	a := must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
+	cfg := assert.Must(config.Load(config.Options{Home: tb.TempDir(), Environ: settings}))(tb)
+	a := assert.Must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
 	tb.Cleanup(func() { _ = a.Close() })
-	stub := must(tool.NewSet(stubTool{}))(tb)
-	o, err := oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(),
+	stub := assert.Must(tool.NewSet(stubTool{}))(tb)
+	o := assert.Must(oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(),
 		error) {
 		return stub, func() {}, nil
-	}})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	a.Engine, err = run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{o}, Build: "bench",
-		Holder: "bench", Redact: a.secrets.bytes})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	t := must(a.Trees.Get(oracle.Name))(tb)
+	}}))(tb)
+	a.Engine = assert.Must(run.NewEngine(run.Config{Store: a.Store, Assistants: []*run.Assistant{o}, Build: "bench",
+		Holder: "bench", Redact: a.secrets.bytes}))(tb)
+	t := assert.Must(a.Trees.Get(oracle.Name))(tb)
 	from := a.Surroundings()
 	from.Choose = func(context.Context, string) (string, error) { return "openai:m", nil }
 	from.Describe = func(context.Context, string) model.Info { return model.Info{} }
@@ -129,10 +124,10 @@ func BenchmarkTurn(b *testing.B) {
 	for name, text := range map[string]string{"at-once": "", "slow-model": " slowly"} {
 		b.Run(name, func(b *testing.B) {
 			p := newBench(b)
-			noError(b, p.once(b.Context(), question+text))
+			assert.NoError(b, p.once(b.Context(), question+text))
 			b.ResetTimer()
 			for range b.N {
-				noError(b, p.once(b.Context(), question+text))
+				assert.NoError(b, p.once(b.Context(), question+text))
 			}
 			turn := b.Elapsed() / time.Duration(turns*b.N)
 			if text == "" {
@@ -146,12 +141,10 @@ func BenchmarkTurn(b *testing.B) {
 
 func TestRunWritesEachInputOnce(t *testing.T) {
 	b := newBench(t)
-	noError(t, b.once(t.Context(), question))
+	assert.NoError(t, b.once(t.Context(), question))
 	runs, err := b.Store.Runs(t.Context(), Owner, journal.Filter{Limit: 1})
-	if err != nil || len(runs) == 0 {
-		t.Fatal(err)
-	}
-	recs := must(b.Store.Records(t.Context(), Owner, runs[0].ID, 0))(t)
+	assert.Require(t, err == nil && len(runs) != 0, "%v", err)
+	recs := assert.Must(b.Store.Records(t.Context(), Owner, runs[0].ID, 0))(t)
 	inputs := 0
 	for _, r := range recs {
 		if r.Kind != run.KindTrace {

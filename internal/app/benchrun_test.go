@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // bareClient makes the requests of a run, of the same size, and decodes the streams. It keeps nothing.
@@ -132,7 +134,7 @@ func newContenders(b *testing.B) (program, bare *contender) {
 	program = &contender{name: "sibyl", once: p.once}
 	bare = &contender{name: "bare", once: newBareClient(startModel(b), p.systemPrompt()).once}
 	for _, c := range []*contender{program, bare} {
-		noError(b, c.once(b.Context(), question))
+		assert.NoError(b, c.once(b.Context(), question))
 	}
 	return program, bare
 }
@@ -175,7 +177,7 @@ func (c *contender) round(b *testing.B, runs, atOnce int, words string) time.Dur
 func cpuTime(b *testing.B) time.Duration {
 	b.Helper()
 	var u syscall.Rusage
-	noError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	assert.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 

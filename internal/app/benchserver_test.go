@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // The benchmarks play one run over and over: 3 turns, 2 tool calls with results of 490 and 1,100 bytes, and 2 KB
@@ -92,9 +94,9 @@ func startModel(tb testing.TB) string {
 	cmd := exec.CommandContext(tb.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), serveEnv+"=1")
 	cmd.Stderr = os.Stderr
-	stdin := must(cmd.StdinPipe())(tb)
-	out := must(cmd.StdoutPipe())(tb)
-	noError(tb, cmd.Start())
+	stdin := assert.Must(cmd.StdinPipe())(tb)
+	out := assert.Must(cmd.StdoutPipe())(tb)
+	assert.NoError(tb, cmd.Start())
 	tb.Cleanup(func() {
 		_ = stdin.Close()
 		_ = cmd.Wait()

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 )
 
@@ -14,7 +15,7 @@ const day = 24 * time.Hour
 // settledAgo is whether what was too old so long ago may go.
 func settledAgo(t *testing.T, a *App, ago time.Duration) bool {
 	t.Helper()
-	at := must(a.Settled())(t)
+	at := assert.Must(a.Settled())(t)
 	return !at.Before(time.Now().Add(-ago))
 }
 
@@ -28,17 +29,12 @@ func TestWhatIsTooOldGoesADayOfRunningTimeAfterItWasMarked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := onFolder(t.TempDir())
 		for range 24 {
-			if settledAgo(t, a, 2*day) {
-				t.Error("it may go before a day has passed")
-			}
+			assert.That(t, !settledAgo(t, a, 2*day), "it may go before a day has passed")
 			<-time.After(time.Hour)
 		}
-		if !settledAgo(t, a, day) || settledAgo(t, a, day-time.Minute) {
-			t.Error("after a day, not all of what was marked may go, or more than that")
-		}
-		if !settledAgo(t, a.another(), day) {
-			t.Error("another process does not know of it")
-		}
+		assert.That(t, settledAgo(t, a, day) && !settledAgo(t, a, day-time.Minute),
+			"after a day, not all of what was marked may go, or more than that")
+		assert.That(t, settledAgo(t, a.another(), day), "another process does not know of it")
 	})
 }
 
@@ -47,9 +43,7 @@ func TestTimeOfProcessesThatRunTogetherCountsOnce(t *testing.T) {
 		a := onFolder(t.TempDir())
 		b := a.another()
 		for range 23 {
-			if settledAgo(t, a, 2*day) || settledAgo(t, b, 2*day) {
-				t.Error("it may go before a day has passed")
-			}
+			assert.That(t, !settledAgo(t, a, 2*day) && !settledAgo(t, b, 2*day), "it may go before a day has passed")
 			<-time.After(time.Hour)
 		}
 	})
@@ -59,14 +53,11 @@ func TestTimeBetweenProcessesCountsForAFewHoursAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := onFolder(t.TempDir())
 		for n := range 4 {
-			if settledAgo(t, a.another(), 400*day) {
-				t.Errorf("what was marked may go after %d processes", n)
-			}
+			assert.That(t, !settledAgo(t, a.another(), 400*day), "what was marked may go after %d processes", n)
 			<-time.After(30 * day) // as far as the clock tells
 		}
-		if !settledAgo(t, a.another(), 120*day) {
-			t.Error("what was marked may not go after four processes that came long after each other")
-		}
+		assert.That(t, settledAgo(t, a.another(), 120*day),
+			"what was marked may not go after four processes that came long after each other")
 	})
 }
 
@@ -78,32 +69,23 @@ func TestClockThatLeapsForAWhileMakesNothingOld(t *testing.T) {
 		m.mark(now.Add(365*day), time.Hour)
 	}
 	m.mark(now.Add(365*day), time.Hour) // what was marked before the leap
-	if !m.Settled.Equal(now) {
-		t.Errorf("%s may go, want %s", m.Settled, now)
-	}
+	assert.That(t, m.Settled.Equal(now), "%s may go, want %s", m.Settled, now)
 	for range 23 {
 		m.mark(now.Add(366*day), time.Hour)
 	}
-	if !m.Settled.Equal(now) {
-		t.Errorf("with a clock that leapt for less than a day, %s may go", m.Settled)
-	}
+	assert.That(t, m.Settled.Equal(now), "with a clock that leapt for less than a day, %s may go", m.Settled)
 	m.mark(now.Add(2*day), time.Hour)
 	for range 23 {
 		m.mark(now.Add(3*day), time.Hour)
 	}
-	if !m.Settled.Equal(now) {
-		t.Errorf("with the clock right again, %s may go", m.Settled)
-	}
+	assert.That(t, m.Settled.Equal(now), "with the clock right again, %s may go", m.Settled)
 	m.mark(now.Add(-day), 0)
-	if !m.Settled.IsZero() {
-		t.Errorf("with a clock that went back, %s may go", m.Settled)
-	}
+	assert.That(t, m.Settled.IsZero(), "with a clock that went back, %s may go", m.Settled)
 }
 
 func TestMarksThatCanNotBeReadMarkNothing(t *testing.T) {
 	a := onFolder(t.TempDir())
 	write(t, a.Config.DataDir, filepath.Base(MarksFile("")), "{")
-	if at, err := a.Settled(); err != nil || !at.IsZero() {
-		t.Errorf("%v, %v", at, err)
-	}
+	at, err := a.Settled()
+	assert.That(t, err == nil && at.IsZero(), "%v, %v", at, err)
 }

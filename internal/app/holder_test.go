@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/store/pgtest"
 )
 
@@ -41,10 +42,10 @@ func present(t *testing.T, data string) (holder string, kill func()) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), presentEnv+"="+data)
-	in := must(cmd.StdinPipe())(t)
-	out := must(cmd.StdoutPipe())(t)
-	noError(t, cmd.Start())
-	line := must(bufio.NewReader(out).ReadString('\n'))(t)
+	in := assert.Must(cmd.StdinPipe())(t)
+	out := assert.Must(cmd.StdoutPipe())(t)
+	assert.NoError(t, cmd.Start())
+	line := assert.Must(bufio.NewReader(out).ReadString('\n'))(t)
 	return strings.TrimSpace(line), func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait() // it was killed
@@ -60,9 +61,7 @@ func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 	p := newPresence(data)
 	defer p.Close()
 	other, kill := present(t, data)
-	if p.isGone(other) || p.isGone(p.holder) {
-		t.Error("a process that lives is gone")
-	}
+	assert.That(t, !p.isGone(other) && !p.isGone(p.holder), "a process that lives is gone")
 	elsewhere := newPresence(t.TempDir())
 	defer elsewhere.Close()
 	_, name, _ := strings.Cut(other, "/")
@@ -79,9 +78,7 @@ func TestProcessIsGoneWhenNobodyHoldsItsLock(t *testing.T) {
 		{p, p.place + "/", false}, {p, p.place + "/../" + name, false}, {p, p.place + "/never", false},
 		{p, unknown + "/" + name, false},
 	} {
-		if got := c.who.isGone(c.holder); got != c.want {
-			t.Errorf("gone(%q) is %v; want %v", c.holder, got, c.want)
-		}
+		assert.Equalf(t, c.who.isGone(c.holder), c.want, "gone(%q)", c.holder)
 	}
 }
 
@@ -95,16 +92,10 @@ func TestProcessThatEndedByItselfIsGoneWhateverItsNumber(t *testing.T) {
 	p, ended, elsewhere := newPresence(data), newPresence(data), newPresence(t.TempDir())
 	defer p.Close()
 	defer elsewhere.Close()
-	if p.isGone(ended.holder) {
-		t.Error("it is gone while it lives")
-	}
+	assert.That(t, !p.isGone(ended.holder), "it is gone while it lives")
 	ended.Close()
-	if !p.isGone(ended.holder) {
-		t.Error("it is not gone, though only its number is taken")
-	}
-	if elsewhere.isGone(ended.holder) {
-		t.Error("it is gone for those of another folder, who can't know")
-	}
+	assert.That(t, p.isGone(ended.holder), "it is not gone, though only its number is taken")
+	assert.That(t, !elsewhere.isGone(ended.holder), "it is gone for those of another folder, who can't know")
 }
 
 func TestFilesOfProcessesThatAreGoneAreRemovedInTheEnd(t *testing.T) {
@@ -116,21 +107,19 @@ func TestFilesOfProcessesThatAreGoneAreRemovedInTheEnd(t *testing.T) {
 	_, kill := present(t, data)
 	defer kill()
 	count := func() int {
-		all := must(os.ReadDir(filepath.Join(data, "processes")))(t)
+		all := assert.Must(os.ReadDir(filepath.Join(data, "processes")))(t)
 		return len(all)
 	}
-	if n := count(); n != 3 {
-		t.Fatalf("%d files of 3 processes", n)
-	}
+	n := count()
+	assert.Require(t, n == 3, "%d files of 3 processes", n)
 	all, _ := os.ReadDir(filepath.Join(data, "processes"))
 	for _, one := range all {
 		long := time.Now().Add(-2 * keptLocks)
-		noError(t, os.Chtimes(filepath.Join(data, "processes", one.Name()), long, long))
+		assert.NoError(t, os.Chtimes(filepath.Join(data, "processes", one.Name()), long, long))
 	}
 	newPresence(data).Close()
-	if n := count(); n != 3 {
-		t.Errorf("%d files of the 2 processes that live, and the one that has just ended", n)
-	}
+	n = count()
+	assert.That(t, n == 3, "%d files of the 2 processes that live, and the one that has just ended", n)
 }
 
 func TestFolderThatTakesNoLockLeavesItToTheLease(t *testing.T) {
@@ -138,7 +127,6 @@ func TestFolderThatTakesNoLockLeavesItToTheLease(t *testing.T) {
 	write(t, filepath.Dir(data), "file", "")
 	p := newPresence(data)
 	defer p.Close()
-	if p.isGone(p.holder) || !strings.HasPrefix(p.holder, unknown+"/") {
-		t.Errorf("%s, gone: %v", p.holder, p.isGone(p.holder))
-	}
+	assert.That(t, !p.isGone(p.holder) && strings.HasPrefix(p.holder, unknown+"/"),
+		"%s, gone: %v", p.holder, p.isGone(p.holder))
 }

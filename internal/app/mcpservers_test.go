@@ -15,6 +15,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/mcpclient"
@@ -54,9 +55,7 @@ func changing(t *testing.T, key string) (set func(*mcp.Server), url string) {
 func toolNames(t *testing.T, a *App) (names []string) {
 	t.Helper()
 	set, give, err := a.Tools(t.Context(), oracle.Env{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer give()
 	for _, s := range set.Specs() {
 		if s.Source == tool.Server {
@@ -85,29 +84,22 @@ func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
 		" none: {command: [/nowhere/at-all]}, bare: {command: [x], env: [NOT_SET]}}}", "KEY="+trackerKey,
 		"WRONG=wrong-canary-987654321")
 	defer a.servers.close()
-	if got := toolNames(t, a); !slices.Equal(got, []string{"tracker__search"}) {
-		t.Errorf("%v", got)
-	}
+	got := toolNames(t, a)
+	assert.That(t, slices.Equal(got, []string{"tracker__search"}), "%v", got)
 	left := leftOut(a.servers)
 	for _, want := range []string{"of locked are left out: it does not answer. ‘sibyl mcp servers’ says more.",
 		"of none are left out", "of keyless are left out", "of bare are left out"} {
-		if !strings.Contains(left, want) {
-			t.Errorf("no “%s” in %s", want, left)
-		}
+		assert.That(t, strings.Contains(left, want), "no “%s” in %s", want, left)
 	}
 	told := a.MCPServers(t.Context())
-	if why := told[0].Why; told[0].Name != "bare" || !strings.Contains(why, "NOT_SET, which is not set") {
-		t.Errorf("told %+v", told[0])
-	}
+	why := told[0].Why
+	assert.That(t, told[0].Name == "bare" && strings.Contains(why, "NOT_SET, which is not set"), "told %+v", told[0])
 	for _, one := range told {
-		if one.State == ServerReady != (one.Name == "tracker") || strings.Contains(one.Why, "canary") {
-			t.Errorf("told %+v", one)
-		}
+		assert.That(t, one.State == ServerReady == (one.Name == "tracker") && !strings.Contains(one.Why, "canary"),
+			"told %+v", one)
 	}
-	if strings.Contains(left, "canary") || strings.Contains(left, "nowhere") || strings.Contains(left, url) ||
-		strings.Count(left, "\n") != 3 {
-		t.Errorf("left out: %s", left)
-	}
+	assert.That(t, !strings.Contains(left, "canary") && !strings.Contains(left, "nowhere") &&
+		!strings.Contains(left, url) && strings.Count(left, "\n") == 3, "left out: %s", left)
 }
 
 func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
@@ -120,34 +112,25 @@ func TestServerWhoseToolsChangeIsRefusedUntilItIsTrusted(t *testing.T) {
 	set(tracker("search", "purge"))
 	next := &App{Config: a.Config, secrets: a.secrets} // another process
 	state := next.MCPServers(t.Context())
-	if len(state) != 1 || state[0].State != ServerChanged ||
-		!strings.Contains(state[0].Changes, "+purge (only reads, reaches outside)") ||
-		state[0].Pinned == state[0].Hash {
-		t.Fatalf("%+v", state)
-	}
+	assert.Require(t, len(state) == 1 && state[0].State == ServerChanged &&
+		strings.Contains(state[0].Changes, "+purge (only reads, reaches outside)") && state[0].Pinned != state[0].Hash,
+		"%+v", state)
 	again := newServers([]string{"tracker"}, func(ctx context.Context, name string) (*mcpclient.Session, error) {
 		return next.openServer(ctx, name, next.pins().Admit(name, ""))
 	})
 	defer again.close()
-	if tools := again.tools(t.Context()); len(tools) > 0 ||
-		!strings.Contains(leftOut(again), "have changed since they were trusted") {
-		t.Errorf("%d tools, left out %v", len(tools), again.leftOut())
-	}
-	if _, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Pinned); err == nil {
-		t.Error("another hash than it has was accepted")
-	}
+	tools := again.tools(t.Context())
+	assert.That(t, len(tools) == 0 && strings.Contains(leftOut(again), "have changed since they were trusted"),
+		"%d tools, left out %v", len(tools), again.leftOut())
+	_, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Pinned)
+	assert.That(t, err != nil, "another hash than it has was accepted")
 	changes, err := next.TrustMCPServer(t.Context(), "tracker", state[0].Hash)
-	if err != nil || changes != state[0].Changes {
-		t.Errorf("%q, %v", changes, err)
-	}
-	if state := next.MCPServers(t.Context()); state[0].State != ServerReady || state[0].Since.IsZero() ||
-		len(state[0].Tools) != 2 {
-		t.Errorf("after it was trusted: %+v", state)
-	}
-	if _, err := next.TrustMCPServer(t.Context(), "trakcer", ""); !errors.Is(err, ErrNoServer) ||
-		!strings.Contains(err.Error(), "did you mean tracker?") {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, err == nil && changes == state[0].Changes, "%q, %v", changes, err)
+	state = next.MCPServers(t.Context())
+	assert.That(t, state[0].State == ServerReady && !state[0].Since.IsZero() && len(state[0].Tools) == 2,
+		"after it was trusted: %+v", state)
+	_, err = next.TrustMCPServer(t.Context(), "trakcer", "")
+	assert.That(t, errors.Is(err, ErrNoServer) && strings.Contains(err.Error(), "did you mean tracker?"), "%v", err)
 }
 
 func TestSlowServerIsWaitedForOnceAndThereLater(t *testing.T) {
@@ -187,21 +170,16 @@ func TestServerThatFailsIsTriedAgainAfterAPauseAndKeepsNobodyWaiting(t *testing.
 		for range 100 {
 			began := time.Now()
 			s.tools(t.Context())
-			if time.Since(began) > 0 {
-				t.Fatalf("a later question waited %s", time.Since(began))
-			}
+			assert.Require(t, time.Since(began) == 0, "a later question waited %s", time.Since(began))
 			time.Sleep(time.Second)
 		}
-		if opens != 2 {
-			t.Errorf("opened %d times in 100 s", opens)
-		}
+		assert.That(t, opens == 2, "opened %d times in 100 s", opens)
 		broken = false
 		time.Sleep(serverPause)
 		s.tools(t.Context())
 		time.Sleep(10 * time.Second)
-		if tools := s.tools(t.Context()); len(tools) != 1 {
-			t.Errorf("it is back, with %d tools; left out %v", len(tools), s.leftOut())
-		}
+		tools := s.tools(t.Context())
+		assert.That(t, len(tools) == 1, "it is back, with %d tools; left out %v", len(tools), s.leftOut())
 		s.close()
 		synctest.Wait()
 	})
@@ -215,8 +193,7 @@ func TestEndOfTheProcessEndsAnOpeningToo(t *testing.T) {
 		})
 		s.tools(t.Context())
 		s.close()
-		if tools := s.tools(t.Context()); len(tools) > 0 {
-			t.Errorf("%d tools after the end", len(tools))
-		}
+		tools := s.tools(t.Context())
+		assert.That(t, len(tools) == 0, "%d tools after the end", len(tools))
 	})
 }

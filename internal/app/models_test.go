@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -34,13 +35,10 @@ func TestModelsThatAreNamedOneAfterTheOtherHoldNeitherConnectionsNorMemory(t *te
 	for i := range 3 * mostModels {
 		id := fmt.Sprint("work:m", i)
 		a.Describe(t.Context(), id)
-		m := must(a.openModel(a.Models, id))(t)
-		if _, err := m.Chat(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
+		m := assert.Must(a.openModel(a.Models, id))(t)
+		assert.Must(m.Chat(t.Context(), req, nil))(t)
 	}
 	// a few at most: one that is not free again in time makes way for another
-	if n := connected.Load(); n > mostModels {
-		t.Errorf("%d models were asked over %d connections", 3*mostModels, n)
-	}
+	n := connected.Load()
+	assert.That(t, n <= mostModels, "%d models were asked over %d connections", 3*mostModels, n)
 }

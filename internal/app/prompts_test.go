@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 )
 
@@ -17,7 +18,7 @@ import (
 func write(t *testing.T, dir, name, text string) {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
+	assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 }
 
 func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
@@ -26,9 +27,7 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 	look := func() (named func(string) api.PromptInForce, folder string) {
 		t.Helper()
 		all, folder, err := a.checkedPrompts()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		return func(name string) api.PromptInForce {
 			return all[slices.IndexFunc(all, func(p api.PromptInForce) bool { return p.Assistant+"/"+p.Name == name })]
 		}, folder
@@ -43,13 +42,11 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 	if p := named("oracle/base"); len(p.Found) == 0 || strings.Contains(strings.Join(p.Found, ""), "base.md") {
 		t.Errorf("a broken template is told as %q", p.Found)
 	}
-	if p := named("council/chair"); len(p.Found) != 1 || !strings.Contains(p.Found[0], "empty") {
-		t.Errorf("an empty prompt is told as %q", p.Found)
-	}
-	if p := named("inquiry/witness"); !p.BuiltIn || p.Text == "" || p.Original != "" || len(p.Found) != 0 ||
-		folder != "" {
-		t.Errorf("one that is built in is %+v, the folder: %s", p, folder)
-	}
+	p := named("council/chair")
+	assert.That(t, len(p.Found) == 1 && strings.Contains(p.Found[0], "empty"), "an empty prompt is told as %q", p.Found)
+	p = named("inquiry/witness")
+	assert.That(t, p.BuiltIn && p.Text != "" && p.Original == "" && len(p.Found) == 0 && folder == "",
+		"one that is built in is %+v, the folder: %s", p, folder)
 	write(t, dir, "oracle/bsae.md", "misspelt")
 	if _, folder = look(); !strings.Contains(folder, "bsae.md") || strings.Contains(folder, dir) {
 		t.Errorf("the folder is told as %q", folder)
@@ -59,7 +56,7 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 // What is written into the folder holds from the next run on, of each assistant, and what can't be used begins none.
 func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	dir := t.TempDir()
-	a := must(Prepare(config.Config{Prompts: dir}))(t)
+	a := assert.Must(Prepare(config.Config{Prompts: dir}))(t)
 	tasks, err := a.tasksPrompt()
 	segments, ofOracle := a.oraclePrompts()
 	if err := errors.Join(err, ofOracle); err != nil || bytes.Contains(segments.Encoded(), []byte("Be terse.")) ||
@@ -68,18 +65,14 @@ func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	}
 	write(t, dir, "tasks/intent.md", "Read it.\n")
 	write(t, dir, "oracle/base.md", "Be terse.\n")
-	if tasks, err = a.tasksPrompt(); err != nil || string(tasks) != "Read it.\n" {
-		t.Errorf("Tasks: %q, %v", tasks, err)
-	}
-	if segments, err = a.oraclePrompts(); err != nil || !bytes.Contains(segments.Encoded(), []byte("Be terse.")) {
-		t.Errorf("the Oracle: %v", err)
-	}
+	tasks, err = a.tasksPrompt()
+	assert.That(t, err == nil && string(tasks) == "Read it.\n", "Tasks: %q, %v", tasks, err)
+	segments, err = a.oraclePrompts()
+	assert.That(t, err == nil && bytes.Contains(segments.Encoded(), []byte("Be terse.")), "the Oracle: %v", err)
 	write(t, dir, "tasks/intent.md", "\n")
 	write(t, dir, "oracle/base.md", "{{#never}}\n")
-	if _, err = a.tasksPrompt(); err == nil {
-		t.Error("Tasks: an empty prompt is used")
-	}
-	if _, err = a.oraclePrompts(); err == nil {
-		t.Error("the Oracle: a broken prompt is used")
-	}
+	_, err = a.tasksPrompt()
+	assert.That(t, err != nil, "Tasks: an empty prompt is used")
+	_, err = a.oraclePrompts()
+	assert.That(t, err != nil, "the Oracle: a broken prompt is used")
 }

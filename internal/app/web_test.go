@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
 )
@@ -16,14 +17,10 @@ func TestWebThatIsOffHasNoTool(t *testing.T) {
 			b := newBench(t)
 			b.Config.Web.Off = c.setting
 			set, closeTools, err := b.Tools(t.Context(), oracle.Env{NoWeb: c.run})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			defer closeTools()
 			has := slices.ContainsFunc(set.Specs(), func(s tool.Spec) bool { return s.Source == tool.Web })
-			if has != c.has {
-				t.Errorf("a tool of the web is there: %v", has)
-			}
+			assert.That(t, has == c.has, "a tool of the web is there: %v", has)
 		})
 	}
 }

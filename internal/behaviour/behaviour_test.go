@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // behaviour is what a model does, and what the person gets.
@@ -102,54 +104,31 @@ func TestBehaviours(t *testing.T) {
 }
 
 func (b behaviour) check(t *testing.T, plain, ours []scene, e ending) {
-	if len(plain) != b.plain {
-		t.Errorf("a plain loop makes %d requests, not %d", len(plain), b.plain)
-	}
+	assert.That(t, len(plain) == b.plain, "a plain loop makes %d requests, not %d", len(plain), b.plain)
 	if n := len(ours); n < b.ours.least || n > b.ours.most {
 		t.Errorf("%d requests, not %d to %d; the model was told: %q", n, b.ours.least, b.ours.most, ours[n-1].told)
 	}
-	if e.StopReason != b.stop || e.exit() != exits()[b.stop] {
-		t.Errorf("it ends %s and exits %s; want %s, %s", e.StopReason, e.exit(), b.stop, exits()[b.stop])
-	}
+	assert.That(t, e.StopReason == b.stop && e.exit() == exits()[b.stop],
+		"it ends %s and exits %s; want %s, %s", e.StopReason, e.exit(), b.stop, exits()[b.stop])
 	warnings := strings.Join(e.Warnings, "\n")
-	for _, part := range b.holds {
-		if !strings.Contains(e.Answer.Answer, part) {
-			t.Errorf("the answer lacks %q: %q", part, e.Answer.Answer)
-		}
-	}
-	for _, part := range b.lacks {
-		if strings.Contains(e.Answer.Answer, part) {
-			t.Errorf("the answer holds %q: %q", part, e.Answer.Answer)
-		}
-	}
-	for _, part := range slices.Concat(b.never, markup()) {
-		if strings.Contains(e.Answer.Answer+e.streamed+warnings, part) {
-			t.Errorf("%q is shown: %q, %q, %q", part, e.Answer.Answer, e.streamed, warnings)
-		}
-	}
+	assert.Contains(t, "the answer", e.Answer.Answer, b.holds...)
+	assert.Lacks(t, "the answer", e.Answer.Answer, b.lacks...)
+	assert.Lacks(t, "what is shown", e.Answer.Answer+e.streamed+warnings, slices.Concat(b.never, markup())...)
 	for _, pattern := range b.warns {
-		if !regexp.MustCompile(pattern).MatchString(warnings) {
-			t.Errorf("no warning says %q: %q", pattern, warnings)
-		}
+		assert.That(t, regexp.MustCompile(pattern).MatchString(warnings), "no warning says %q: %q", pattern, warnings)
 	}
-	if b.stop == "satisfied" && regexp.MustCompile(unread).MatchString(warnings) {
-		t.Errorf("a warning to somebody who got an answer: %q", warnings)
-	}
+	assert.That(t, b.stop != "satisfied" || !regexp.MustCompile(unread).MatchString(warnings),
+		"a warning to somebody who got an answer: %q", warnings)
 	if told := ours[len(ours)-1].told; !regexp.MustCompile(b.told).MatchString(strings.Join(told, "\n")) {
 		t.Errorf("the model is not told %q: %q", b.told, told)
 	}
-	if diff := cmp.Diff(b.ran, e.ran(), cmpopts.EquateEmpty()); diff != "" {
-		t.Errorf("the tools that were run (-want +got):\n%s", diff)
-	}
-	if b.signal != "" && (e.Signal == nil || string(e.Signal.Type) != b.signal) {
-		t.Errorf("the signal that counts is %v, not %s", e.Signal, b.signal)
-	}
-	if b.notice != "" && !slices.Contains(e.noticed(), b.notice) {
-		t.Errorf("there is no notice %s: %v", b.notice, e.noticed())
-	}
-	if b.consults > 0 && len(e.Fallbacks) > b.consults {
-		t.Errorf("the fallback was consulted %d times: %v", len(e.Fallbacks), e.Fallbacks)
-	}
+	assert.NoDiff(t, cmp.Diff(b.ran, e.ran(), cmpopts.EquateEmpty()), "the tools that were run (-want +got)")
+	assert.That(t, b.signal == "" || (e.Signal != nil && string(e.Signal.Type) == b.signal),
+		"the signal that counts is %v, not %s", e.Signal, b.signal)
+	assert.That(t, b.notice == "" || slices.Contains(e.noticed(), b.notice),
+		"there is no notice %s: %v", b.notice, e.noticed())
+	assert.That(t, b.consults == 0 || len(e.Fallbacks) <= b.consults,
+		"the fallback was consulted %d times: %v", len(e.Fallbacks), e.Fallbacks)
 	checkUnsignalled(t, plain, ours)
 }
 

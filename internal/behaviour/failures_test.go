@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/wire"
@@ -69,26 +70,19 @@ func TestRunThatEndsOnATransientFailureSaysSoAndIsResumed(t *testing.T) {
 	if f := res.Failure; f != nil {
 		said += f.Message + "\n" + f.Hint
 	}
-	for _, part := range []string{"overloaded", "sibyl run resume"} {
-		if !strings.Contains(said, part) {
-			t.Errorf("the person is not told %q: %q", part, said)
-		}
-	}
+	assert.Contains(t, "what the person is told", said, "overloaded", "sibyl run resume")
 	open, err := s.Service.Interrupted(t.Context(), app.Owner)
-	if err != nil || len(open) != 1 || open[0].ID != r.ID {
-		t.Fatalf("%d runs can be resumed (error: %v); want the one that failed", len(open), err)
-	}
+	assert.Require(t, err == nil && len(open) == 1 && open[0].ID == r.ID,
+		"%d runs can be resumed (error: %v); want the one that failed", len(open), err)
 	back.Store(true)
 	before := len(s.scenes(model))
-	again := must(s.Service.Resume(t.Context(), app.Owner, r.ID))(t)
+	again := assert.Must(s.Service.Resume(t.Context(), app.Owner, r.ID))(t)
 	e := s.finish(t, again)
-	if e.StopReason != "satisfied" || e.Answer.Answer != jwt {
-		t.Errorf("resumed, it ends %s with %q", e.StopReason, e.Answer.Answer)
-	}
-	if n := len(s.scenes(model)) - before; n != 1 || len(e.ran()) != 1 {
-		t.Errorf("resumed, it makes %d requests and has run %v; what it had read is kept, so one request is enough",
-			n, e.ran())
-	}
+	assert.That(t, e.StopReason == "satisfied" && e.Answer.Answer == jwt,
+		"resumed, it ends %s with %q", e.StopReason, e.Answer.Answer)
+	n := len(s.scenes(model)) - before
+	assert.That(t, n == 1 && len(e.ran()) == 1,
+		"resumed, it makes %d requests and has run %v; what it had read is kept, so one request is enough", n, e.ran())
 }
 
 func TestThanksAfterTwoTopicShiftsSendsOnlyWhatItMayBeAbout(t *testing.T) {
@@ -109,41 +103,35 @@ func TestThanksAfterTwoTopicShiftsSendsOnlyWhatItMayBeAbout(t *testing.T) {
 	vault := folder(t)
 	first := s.ask(t, model, "", auth, vault)
 	for _, question := range []string{weather, wine} {
-		if e := s.ask(t, model, first.session, question, vault); !e.TopicShift {
-			t.Fatalf("%q is no shift of the topic", question)
-		}
+		e := s.ask(t, model, first.session, question, vault)
+		assert.Require(t, e.TopicShift, "%q is no shift of the topic", question)
 	}
 	s.ask(t, model, first.session, thanks, vault)
 	scenes := s.scenes(model)
 	sent := scenes[len(scenes)-1].all
 	for question, want := range map[string]bool{auth: false, weather: false, wine: true} {
-		if strings.Contains(sent, question) != want {
-			t.Errorf("%q goes with the thanks: %v", question, !want)
-		}
+		assert.That(t, strings.Contains(sent, question) == want, "%q goes with the thanks: %v", question, !want)
 	}
 }
 
 // What an endless reply adds to the journal is bounded: by wire.MaxReply, with what JSON makes of it.
 func TestEndlessReplyAddsLittleToTheJournal(t *testing.T) {
 	s := newStage(t)
-	piece := must(json.Marshal(strings.Repeat("no end, ", 8<<10)))(t)
+	piece := assert.Must(json.Marshal(strings.Repeat("no end, ", 8<<10)))(t)
 	stream := strings.Repeat(`data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":`+
 		string(piece)+`}}]}`+"\n\n", 200)
 	model := s.cast("openai", "endless", func(heard) reply {
 		return reply{raw: &modeltest.Raw{Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: stream}}
 	})
 	r := s.start(t, model, "", auth, folder(t))
-	res := must(r.Wait(t.Context()))(t)
-	if said := fmt.Sprint(res.Failure, res.Warnings, res.Notes, res.Ending); !strings.Contains(said,
-		"larger than 1 MB") {
-		t.Errorf("the person is told %s", said)
-	}
-	recs := must(s.Store.Records(t.Context(), app.Owner, r.ID, 0))(t)
+	res := assert.Must(r.Wait(t.Context()))(t)
+	said := fmt.Sprint(res.Failure, res.Warnings, res.Notes, res.Ending)
+	assert.That(t, strings.Contains(said, "larger than 1 MB"), "the person is told %s", said)
+	recs := assert.Must(s.Store.Records(t.Context(), app.Owner, r.ID, 0))(t)
 	size := 0
 	for _, rec := range recs {
 		size += len(rec.Data)
 	}
-	if size < wire.MaxReply/2 || size > 3*wire.MaxReply {
-		t.Errorf("%d bytes of records for a reply of %d", size, len(stream))
-	}
+	assert.That(t, size >= wire.MaxReply/2 && size <= 3*wire.MaxReply,
+		"%d bytes of records for a reply of %d", size, len(stream))
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -16,11 +17,9 @@ const mostPlain = 40
 // plainly asks as a plain loop does: it goes on while there are calls, and the first reply without one is the answer.
 func (s *stage) plainly(t *testing.T, id, question, vault string) {
 	t.Helper()
-	m := must(s.Models.Open(id))(t)
+	m := assert.Must(s.Models.Open(id))(t)
 	tools, closeTools, err := s.Tools(t.Context(), oracle.Env{CodeRoot: s.code, Vault: vault})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer closeTools()
 	req := model.Request{System: "Answer the question. Use the tools.",
 		Messages: []model.Message{{Role: model.User, Text: question}}}

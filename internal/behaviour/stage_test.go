@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -60,7 +61,7 @@ func folder(t *testing.T, files ...string) string {
 	dir := t.TempDir()
 	for i := 0; i+1 < len(files); i += 2 {
 		file := filepath.Join(dir, files[i])
-		noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(files[i+1]),
+		assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(files[i+1]),
 			0o600)))
 	}
 	return dir
@@ -79,16 +80,12 @@ func newStage(t *testing.T) *stage {
 		"ANTHROPIC_BASE_URL=" + anthropic.BaseURL,
 		"ANTHROPIC_API_KEY=key-0123456789", "OLLAMA_HOST=" + ollama.BaseURL, "SIBYL_DATA=" + filepath.Join(t.TempDir(),
 			"data")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.App, err = app.Open(t.Context(), cfg, app.Options{Build: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	s.App, err = app.Open(t.Context(), cfg, app.Options{Build: "test"})
+	assert.Require(t, err == nil, "%v", err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		err := s.Close()
+		assert.That(t, err == nil, "%v", err)
 	})
 	return s
 }
@@ -134,7 +131,7 @@ func (s *stage) ask(t *testing.T, model, session, question, vault string) ending
 
 func (s *stage) start(t *testing.T, model, session, question, vault string) *service.Run {
 	t.Helper()
-	r := must(s.Service.Start(t.Context(), app.Owner, service.Request{Assistant: oracle.Name, Session: session,
+	r := assert.Must(s.Service.Start(t.Context(), app.Owner, service.Request{Assistant: oracle.Name, Session: session,
 		Words: question,
 		Options: oracle.Options{Code: schema.Folder{Path: s.code}, Vault: schema.Folder{Path: vault}, Model: model,
 			MaxTurns: 30}}))(t)
@@ -154,12 +151,10 @@ func (s *stage) finish(t *testing.T, r *service.Run) (e ending) {
 		e.streamed += text + "\n"
 	}
 	var err error
-	if e.Result, err = r.Wait(t.Context()); err != nil {
-		t.Fatalf("the run stopped short: %v", err)
-	}
-	if e.Answer, err = oracle.ReadAnswer(e.Outcome); err != nil {
-		t.Fatal(err)
-	}
+	e.Result, err = r.Wait(t.Context())
+	assert.Require(t, err == nil, "the run stopped short: %v", err)
+	e.Answer, err = oracle.ReadAnswer(e.Outcome)
+	assert.Require(t, err == nil, "%v", err)
 	e.session = r.Session
 	return e
 }
@@ -191,19 +186,4 @@ func (e ending) ran() (names []string) {
 		}
 	}
 	return names
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

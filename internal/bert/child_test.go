@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert"
 	"sibyl/internal/bert/berttest"
 )
@@ -32,9 +33,7 @@ func TestChildThatDiesInAnAnswerIsReplacedOnce(t *testing.T) {
 	line := newLifeline(t)
 	c := start(t, t.TempDir(), line.env(), script("read", answered, "read", "exit 3"))
 	for range 2 { // the child that is there dies of the second question
-		if _, err := c.Classify(t.Context(), "x", two); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(c.Classify(t.Context(), "x", two))(t)
 	}
 	line.next(t).waitForEnd(t)
 	line.next(t)
@@ -118,9 +117,7 @@ func TestWithdrawnQuestionKillsTheChildAndTheNextStartsAnother(t *testing.T) {
 		cancel(errors.New("stopped by the person"))
 		err := <-done
 		fails(t, err, "context canceled")
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("the error is %v", err)
-		}
+		assert.That(t, errors.Is(err, context.Canceled), "the error is %v", err)
 		child.isGone(t)
 		_, err = c.Classify(ctx, "x", two)
 		fails(t, err, "context canceled")
@@ -198,9 +195,7 @@ func TestConcurrentQuestionsGetTheirOwnAnswers(t *testing.T) {
 		for range 5 {
 			wg.Go(func() {
 				scores, err := c.Classify(t.Context(), text, labels)
-				if err != nil || scores[0].Label != want {
-					t.Errorf("%s: %v, %v; want %s", text, scores, err, want)
-				}
+				assert.That(t, err == nil && scores[0].Label == want, "%s: %v, %v; want %s", text, scores, err, want)
 			})
 		}
 	}
@@ -211,9 +206,7 @@ func TestConcurrentQuestionsGetTheirOwnAnswers(t *testing.T) {
 
 func TestChildSeesNothingOfTheParentsEnvironment(t *testing.T) {
 	t.Setenv(scriptVar, "exit 9") // which would end the child
-	if got := best(t, start(t, trained(t)), "stuck"); got != "other_strategy" {
-		t.Errorf("the best is %s", got)
-	}
+	assert.Equalf(t, best(t, start(t, trained(t)), "stuck"), "other_strategy", "the best")
 }
 
 // beParent is a process that has a child at work, until it is killed.
@@ -232,21 +225,16 @@ func beParent() {
 
 func TestChildEndsWhenItsParentIsKilled(t *testing.T) {
 	line := newLifeline(t)
-	program := must(os.Executable())(t)
+	program := assert.Must(os.Executable())(t)
 	parent := exec.Command(program, trained(t))
 	parent.Env = []string{parentVar + "=1", line.env()}
-	out := must(parent.StdoutPipe())(t)
-	noError(t, parent.Start())
-	if got := line.next(t); got.pid != parent.Process.Pid {
-		t.Errorf("the first process is %d, not the parent", got.pid)
-	}
+	out := assert.Must(parent.StdoutPipe())(t)
+	assert.NoError(t, parent.Start())
+	got := line.next(t)
+	assert.That(t, got.pid == parent.Process.Pid, "the first process is %d, not the parent", got.pid)
 	child := line.next(t)
-	if _, err := out.Read(make([]byte, 9)); err != nil {
-		t.Fatal(err)
-	}
-	noError(t, parent.Process.Kill())
-	if err := parent.Wait(); err == nil {
-		t.Error("the parent ended in peace")
-	}
+	assert.Must(out.Read(make([]byte, 9)))(t)
+	assert.NoError(t, parent.Process.Kill())
+	assert.That(t, parent.Wait() != nil, "the parent ended in peace")
 	child.waitForEnd(t)
 }

@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"github.com/gomlx/onnx-gomlx/onnx"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestFolderThatIsNoModelSaysWhatIsMissing(t *testing.T) {
 	empty, file, half := t.TempDir(), filepath.Join(t.TempDir(), "model.onnx"), trained(t)
 	write(t, file, "x")
-	noError(t, os.Remove(filepath.Join(half, "tokenizer.json")))
+	assert.NoError(t, os.Remove(filepath.Join(half, "tokenizer.json")))
 	if err := os.Mkdir(filepath.Join(empty, "config.json"), 0o700); err != nil { // a folder is no file
 		t.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func TestBrokenModelFailsToLoadAndSaysWhichFile(t *testing.T) {
 		"network no ONNX": {holds("model.onnx", "I am a page of HTML that says 404"),
 			"model.onnx can't be used"},
 		"network cut short": {func(t *testing.T, dir string) {
-			data := must(os.ReadFile(filepath.Join(dir, "model.onnx")))(t)
+			data := assert.Must(os.ReadFile(filepath.Join(dir, "model.onnx")))(t)
 			write(t, filepath.Join(dir, "model.onnx"), string(data[:len(data)/2]))
 		}, "model.onnx can't be used"},
 		"network with an unknown operation": {network(func(m *onnx.Model) {

@@ -19,6 +19,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert"
 	"sibyl/internal/bert/berttest"
 )
@@ -109,7 +110,7 @@ func zeroShot(t testing.TB) string { return written(t, berttest.ZeroShot) }
 
 func written(t testing.TB, model string) string {
 	dir := t.TempDir()
-	noError(t, berttest.Write(dir, model))
+	assert.NoError(t, berttest.Write(dir, model))
 	return dir
 }
 
@@ -126,7 +127,7 @@ type life struct {
 }
 
 func newLifeline(t *testing.T) *lifeline {
-	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	line := &lifeline{l.Addr().String(), make(chan life, 100)}
 	finished := make(chan struct{})
 	go func() {
@@ -143,9 +144,7 @@ func newLifeline(t *testing.T) *lifeline {
 				continue
 			}
 			pid, nan := strconv.Atoi(strings.TrimSpace(text))
-			if err != nil || nan != nil {
-				t.Errorf("a child says %q: %v", text, err)
-			}
+			assert.That(t, err == nil && nan == nil, "a child says %q: %v", text, err)
 			t.Cleanup(func() { shut(t, conn) })
 			line.born <- life{conn, in, pid}
 		}
@@ -169,27 +168,24 @@ func (l *lifeline) next(t *testing.T) life {
 // none fails if a child was started that next has not told of. The children so far have answered or are gone.
 func (l *lifeline) none(t *testing.T) {
 	t.Helper()
-	if n := len(l.born); n > 0 {
-		t.Errorf("%d more children were started", n)
-	}
+	n := len(l.born)
+	assert.That(t, n == 0, "%d more children were started", n)
 }
 
 // waitForEnd waits for the child's end, and fails if it lives on.
 func (l life) waitForEnd(t *testing.T) {
 	t.Helper()
-	noError(t, l.conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+	assert.NoError(t, l.conn.SetReadDeadline(time.Now().Add(20*time.Second)))
 	var timeout net.Error
-	if _, err := l.in.ReadByte(); err == nil || errors.As(err, &timeout) && timeout.Timeout() {
-		t.Fatalf("the child lives on (%v)", err)
-	}
+	_, err := l.in.ReadByte()
+	assert.Require(t, err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()), "the child lives on (%v)", err)
 }
 
 // isGone fails if the child has not ended, or was not waited for.
 func (l life) isGone(t *testing.T) {
 	t.Helper()
-	if err := syscall.Kill(l.pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("the process is still there (%v)", err)
-	}
+	err := syscall.Kill(l.pid, 0)
+	assert.That(t, errors.Is(err, syscall.ESRCH), "the process is still there (%v)", err)
 }
 
 // start returns a classifier of the model in dir, closed with the test, with more in the child's environment.
@@ -201,7 +197,7 @@ func start(t *testing.T, dir string, env ...string) *bert.Classifier {
 
 func config(t *testing.T, dir string, env ...string) bert.Config {
 	t.Helper()
-	cfg := must(berttest.Config(dir))(t)
+	cfg := assert.Must(berttest.Config(dir))(t)
 	// without it, a measured child's last words are a warning
 	cfg.Env = append(append(cfg.Env, "GOCOVERDIR="+t.TempDir()), env...)
 	return cfg
@@ -221,55 +217,42 @@ func script(steps ...string) string { return scriptVar + "=" + strings.Join(step
 func best(t *testing.T, c *bert.Classifier, text string) string {
 	t.Helper()
 	scores, err := c.Classify(t.Context(), text, labels)
-	if err != nil {
-		t.Fatalf("%q: %v", text, err)
-	}
+	assert.NoErrorf(t, err, "%q", text)
 	return scores[0].Label
 }
 
 // fails wants an error that says all of this, in one clean line.
 func fails(t *testing.T, err error, says ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatalf("no error; want one that says %q", says)
-	}
+	assert.Require(t, err != nil, "no error; want one that says %q", says)
 	for _, s := range says {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("the error %q does not say %q", err, s)
-		}
+		assert.That(t, strings.Contains(err.Error(), s), "the error %q does not say %q", err, s)
 	}
-	if strings.ContainsFunc(err.Error(), unicode.IsControl) || len(err.Error()) > 1500 {
-		t.Errorf("the error is %q", err)
-	}
+	assert.That(t, !strings.ContainsFunc(err.Error(), unicode.IsControl) && len(err.Error()) <= 1500,
+		"the error is %q", err)
 }
 
 func shut(t *testing.T, c io.Closer) {
-	if err := c.Close(); err != nil {
-		t.Error(err)
-	}
+	err := c.Close()
+	assert.That(t, err == nil, "%v", err)
 }
 
 // edit changes a JSON file of a model.
 func edit(t *testing.T, path string, change func(map[string]any)) {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var v map[string]any
-	if err := json.Unmarshal(data, &v); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(data, &v))
 	change(v)
-	if data, err = json.Marshal(v); err != nil {
-		t.Fatal(err)
-	}
+	data, err = json.Marshal(v)
+	assert.Require(t, err == nil, "%v", err)
 	write(t, path, string(data))
 }
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	noError(t, os.WriteFile(path, []byte(text), 0o600))
+	assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 func sorted(scores []bert.Score) bool {
@@ -282,19 +265,4 @@ func sorted(scores []bert.Score) bool {
 		}
 		return 0
 	})
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

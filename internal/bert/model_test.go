@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/gomlx/onnx-gomlx/onnx"
-	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert"
 )
 
@@ -31,17 +31,15 @@ func TestBothKindsOfModelFollowTheText(t *testing.T) {
 				if kind == "zero-shot" && strings.Contains(text, "looping has ended") {
 					continue // both hypotheses are true of it
 				}
-				scores := must(c.Classify(t.Context(), text, labels))(t)
+				scores := assert.Must(c.Classify(t.Context(), text, labels))(t)
 				var sum float64
 				for _, s := range scores {
 					sum += s.Score
 				}
-				if len(scores) != len(labels) || !sorted(scores) || math.Abs(sum-1) > 1e-9 {
-					t.Errorf("%q: the scores are %v", text, scores)
-				}
-				if scores[0].Label != want || scores[0].Score < 0.9 {
-					t.Errorf("%q: the best are %v; want %s", text, scores[:2], want)
-				}
+				assert.That(t, len(scores) == len(labels) && sorted(scores) && math.Abs(sum-1) <= 1e-9,
+					"%q: the scores are %v", text, scores)
+				assert.That(t, scores[0].Label == want && scores[0].Score >= 0.9,
+					"%q: the best are %v; want %s", text, scores[:2], want)
 			}
 		})
 	}
@@ -51,10 +49,9 @@ func TestTrainedLabelsAreTheSameWhateverTheirSpelling(t *testing.T) {
 	c := start(t, trained(t))
 	spelt := []bert.Label{{Name: "Ask User"}, {Name: "GO-ON"}, {Name: "retry"}, {Name: "other strategy"},
 		{Name: "Force_Answer"}}
-	scores := must(c.Classify(t.Context(), "I am stuck", spelt))(t)
-	if scores[0].Label != "other strategy" {
-		t.Errorf("the best is %q; want the caller's own spelling of it", scores[0].Label)
-	}
+	scores := assert.Must(c.Classify(t.Context(), "I am stuck", spelt))(t)
+	assert.That(t, scores[0].Label == "other strategy",
+		"the best is %q; want the caller's own spelling of it", scores[0].Label)
 }
 
 func TestTrainedModelOfOtherLabelsIsRefusedWithBothLists(t *testing.T) {
@@ -65,9 +62,7 @@ func TestTrainedModelOfOtherLabelsIsRefusedWithBothLists(t *testing.T) {
 	} {
 		_, err := c.Classify(t.Context(), "stuck", wanted)
 		fails(t, err, strings.Join(names, ", "), "wanted are "+wanted[0].Name+", "+wanted[1].Name)
-		if got := best(t, c, "stuck"); got != "other_strategy" {
-			t.Errorf("%s: after the refusal the best is %s", name, got)
-		}
+		assert.Equalf(t, best(t, c, "stuck"), "other_strategy", "%s: after the refusal the best", name)
 	}
 }
 
@@ -85,9 +80,7 @@ func TestLongTextIsReadAtHeadAndTailAndKeepsItsHypothesis(t *testing.T) {
 		filler + " timeout " + filler:      "go_on", // in the middle, so not read; all are equal
 		"done " + strings.Repeat("世", 9e3): "force_answer",
 	} {
-		if got := best(t, c, text); got != want {
-			t.Errorf("%.10q…: the best is %s; want %s", text, got, want)
-		}
+		assert.Equalf(t, best(t, c, text), want, "%.10q…: the best", text)
 	}
 }
 
@@ -103,9 +96,9 @@ func TestHypothesisThatFillsTheModelIsRefused(t *testing.T) {
 func rewrite(t *testing.T, dir string, change func(*onnx.Model)) {
 	t.Helper()
 	path := filepath.Join(dir, "model.onnx")
-	m := must(onnx.ReadFile(path))(t)
+	m := assert.Must(onnx.ReadFile(path))(t)
 	change(m)
-	noError(t, m.SaveToFile(path))
+	assert.NoError(t, m.SaveToFile(path))
 }
 
 func TestNetworkWithNarrowNumbersIsUnderstood(t *testing.T) {
@@ -116,9 +109,7 @@ func TestNetworkWithNarrowNumbersIsUnderstood(t *testing.T) {
 			in.GetType().GetTensorType().ElemType = int32Type
 		}
 	})
-	if got := best(t, start(t, dir), "unsure"); got != "ask_user" {
-		t.Errorf("the best is %s", got)
-	}
+	assert.Equalf(t, best(t, start(t, dir), "unsure"), "ask_user", "the best")
 }
 
 // moveWeights puts the weights into a file beside the network, as exporters do with large ones.
@@ -145,9 +136,7 @@ func moveWeights(t *testing.T, dir string, entries ...[2]string) {
 func TestWeightsBesideTheNetworkAreRead(t *testing.T) {
 	dir := trained(t)
 	moveWeights(t, dir, [2]string{"location", "weights.bin"}, [2]string{"offset", "8"}, [2]string{"length", "300"})
-	if got := best(t, start(t, dir), "unsure"); got != "ask_user" {
-		t.Errorf("the best is %s", got)
-	}
+	assert.Equalf(t, best(t, start(t, dir), "unsure"), "ask_user", "the best")
 }
 
 func TestWeightsElsewhereAreRefused(t *testing.T) {
@@ -166,13 +155,11 @@ func TestWeightsElsewhereAreRefused(t *testing.T) {
 
 func TestFolderLaidAsLinksWithAnOddNameIsRead(t *testing.T) {
 	blobs, dir := trained(t), filepath.Join(t.TempDir(), "-my model%20#1?é")
-	noError(t, os.Mkdir(dir, 0o700))
+	assert.NoError(t, os.Mkdir(dir, 0o700))
 	for _, name := range []string{"config.json", "tokenizer.json", "model.onnx"} {
-		noError(t, os.Symlink(filepath.Join(blobs, name), filepath.Join(dir, name)))
+		assert.NoError(t, os.Symlink(filepath.Join(blobs, name), filepath.Join(dir, name)))
 	}
-	if got := best(t, start(t, dir), "unsure"); got != "ask_user" {
-		t.Errorf("the best is %s", got)
-	}
+	assert.Equalf(t, best(t, start(t, dir), "unsure"), "ask_user", "the best")
 }
 
 func TestCheckTellsWhatTheModelIs(t *testing.T) {
@@ -183,21 +170,15 @@ func TestCheckTellsWhatTheModelIs(t *testing.T) {
 		"classification": {trained(t), names},
 		"zero-shot":      {zeroShot(t), []string{"contradiction", "neutral", "entailment"}},
 	} {
-		info := must(start(t, c.dir).Check(t.Context(), labels))(t)
-		if info.LoadTime <= 0 || info.AnswerTime <= 0 {
-			t.Errorf("%s: loading took %v, the answer %v", kind, info.LoadTime, info.AnswerTime)
-		}
-		if diff := cmp.Diff(bert.Info{Kind: kind, Labels: c.labels},
-			bert.Info{Kind: info.Kind, Labels: info.Labels}); diff != "" {
-			t.Error(diff)
-		}
+		info := assert.Must(start(t, c.dir).Check(t.Context(), labels))(t)
+		assert.That(t, info.LoadTime > 0 && info.AnswerTime > 0,
+			"%s: loading took %v, the answer %v", kind, info.LoadTime, info.AnswerTime)
+		assert.Same(t, bert.Info{Kind: kind, Labels: c.labels}, bert.Info{Kind: info.Kind, Labels: info.Labels})
 	}
 }
 
 func TestCheckOfAModelWithOtherLabelsStillTellsThem(t *testing.T) {
 	info, err := start(t, trained(t)).Check(t.Context(), labels[:2])
 	fails(t, err, "the model knows the labels")
-	if diff := cmp.Diff(names, info.Labels); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, names, info.Labels)
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert/network"
 )
 
@@ -34,25 +35,21 @@ func serve(
 
 func TestServeAnswersUntilNobodyAsks(t *testing.T) {
 	ask, answers, wait := serve(t.Context(), t, trained(t))
-	if _, err := io.WriteString(ask, asked+"\n"); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(io.WriteString(ask, asked+"\n"))(t)
 	if line, err := answers.ReadString('\n'); err != nil || !strings.HasPrefix(line, `{"scores":[{"label":"ask_user"`) {
 		t.Fatalf("the answer is %q (%v)", line, err)
 	}
 	shut(t, ask)
-	if err := wait(); err != nil {
-		t.Errorf("after the hang-up: %v", err)
-	}
+	err := wait()
+	assert.That(t, err == nil, "after the hang-up: %v", err)
 }
 
 func TestServeRefusesWhatIsNoQuestion(t *testing.T) {
 	for want, line := range map[string]string{"no question": "hello\n", "too long": strings.Repeat(" ", 300<<10)} {
 		ask, _, wait := serve(t.Context(), t, t.TempDir())
 		go func() { _, _ = io.WriteString(ask, line) }() // fails when the reader has had enough
-		if err := wait(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("the error is %v; it should say %s", err, want)
-		}
+		err := wait()
+		assert.That(t, err != nil && strings.Contains(err.Error(), want), "the error is %v; it should say %s", err, want)
 		shut(t, ask)
 	}
 }
@@ -62,9 +59,8 @@ func TestServeEndsWithItsContext(t *testing.T) {
 	ask, _, wait := serve(ctx, t, t.TempDir())
 	defer shut(t, ask)
 	cancel()
-	if err := wait(); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error is %v", err)
-	}
+	err := wait()
+	assert.That(t, errors.Is(err, context.Canceled), "the error is %v", err)
 }
 
 func TestServeEndsWhenNobodyAsksForLong(t *testing.T) {
@@ -75,16 +71,12 @@ func TestServeEndsWhenNobodyAsksForLong(t *testing.T) {
 		for range 2 {
 			<-time.After(9 * time.Minute) // of the bubble's clock
 			go func() { _, _ = io.WriteString(ask, asked+"\n") }()
-			if _, err := answers.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(answers.ReadString('\n'))(t)
 		}
-		if err := wait(); err != nil {
-			t.Error(err)
-		}
-		if passed := time.Since(began); passed != 28*time.Minute {
-			t.Errorf("it ended after %v", passed)
-		}
+		err := wait()
+		assert.That(t, err == nil, "%v", err)
+		passed := time.Since(began)
+		assert.That(t, passed == 28*time.Minute, "it ended after %v", passed)
 	})
 }
 
@@ -104,9 +96,8 @@ func TestTokenizerThatPrintsAndFailsCostsItsQuestionOnly(t *testing.T) {
 	for range 2 {
 		_, err := c.Classify(t.Context(), "gibberish", labels)
 		fails(t, err, "Missing 'unk' token")
-		if _, err := c.Classify(t.Context(), "unsure", labels); err != nil {
-			t.Error(err)
-		}
+		_, err = c.Classify(t.Context(), "unsure", labels)
+		assert.That(t, err == nil, "%v", err)
 	}
 	line.next(t)
 	line.none(t)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert"
 )
 
@@ -16,9 +17,7 @@ func TestExcerptIsCleanBoundedAndKeepsHeadAndTail(t *testing.T) {
 		text := string(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) + rapid.String().Draw(t, "text")
 		n := rapid.IntRange(0, 60).Draw(t, "n")
 		got, whole := bert.Excerpt(text, n), bert.Excerpt(text, 1<<20)
-		if !utf8.ValidString(got) || strings.ContainsFunc(got, unicode.IsControl) {
-			t.Fatalf("%q is not clean", got)
-		}
+		assert.Require(t, utf8.ValidString(got) && !strings.ContainsFunc(got, unicode.IsControl), "%q is not clean", got)
 		head, tail, cut := strings.Cut(got, " … ")
 		switch size := utf8.RuneCountInString(whole); {
 		case size <= n && got != whole:

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // tree is one <BehaviorTree>.
@@ -18,14 +20,11 @@ func wrote(t *testing.T, r *Leaves, text string, opt Options) []string {
 	t.Helper()
 	tr := load(t, r, text, opt)
 	var all []string
-	_, err := tr.Step(tr.NewState(), Input{}, func(e Event) {
+	assert.Must(tr.Step(tr.NewState(), Input{}, func(e Event) {
 		if e.Kind == Wrote {
 			all = append(all, fmt.Sprintf("%s %s=%v", tr.Path(e.Node), e.Key, e.Value))
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return all
 }
 
@@ -37,9 +36,7 @@ func TestEverySubtreeInstanceHasItsOwnKeys(t *testing.T) {
 	step(t, tr, s, Input{})
 	a, _ := tr.Get(s, "a")
 	b, _ := tr.Get(s, "b")
-	if a != 15.0 || b != 13.0 {
-		t.Errorf("a = %v, b = %v", a, b)
-	}
+	assert.That(t, a == 15.0 && b == 13.0, "a = %v, b = %v", a, b)
 }
 
 func TestSubtreeLiteralTakesTheTypeOfItsReaders(t *testing.T) {
@@ -50,35 +47,28 @@ func TestSubtreeLiteralTakesTheTypeOfItsReaders(t *testing.T) {
 	s := tr.NewState()
 	step(t, tr, s, Input{})
 	want := values{Int: 3, Float: 3, Text: "3", List: []string{"a", "b"}, Thing: thing{Name: "n"}, Bool: true}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, got)
 }
 
 func TestSubtreeLiteralWithoutTypedReaderReadsAsScriptsDo(t *testing.T) {
 	tr := load(t, someLeaves(t), file(`<SubTree ID="A" yes="true" no="false" n="2" s="two"/>`,
 		tree("A", `<ScriptCondition code="yes &amp;&amp; !no &amp;&amp; n + 1 == 3 &amp;&amp; s .. '!' == 'two!'"/>`)),
 		Options{})
-	if res := step(t, tr, tr.NewState(), Input{}); res.Status != Success {
-		t.Errorf("%+v", res.Fault)
-	}
+	res := step(t, tr, tr.NewState(), Input{})
+	assert.That(t, res.Status == Success, "%+v", res.Fault)
 }
 
 func TestGivenKeyKeepsItsTypeAndWantedKeyIsReadable(t *testing.T) {
 	opt := Options{Given: []Port{{Name: "n", Type: typeInt}},
 		Wanted: []Port{{Name: "sum", Type: reflect.TypeFor[float64]()}}}
 	tr := load(t, someLeaves(t), file(`<Script code="sum := n + 0.5; n := n * 2"/>`), opt)
-	if len(tr.Warnings) > 0 {
-		t.Errorf("a wanted key counts as read: %v", tr.Warnings)
-	}
+	assert.That(t, len(tr.Warnings) == 0, "a wanted key counts as read: %v", tr.Warnings)
 	s := tr.NewState()
 	set(t, tr, s, "n", 2)
 	step(t, tr, s, Input{})
 	n, _ := tr.Get(s, "n")
 	sum, _ := tr.Get(s, "sum")
-	if n != 4 || sum != 2.5 {
-		t.Errorf("n = %#v, sum = %#v", n, sum)
-	}
+	assert.That(t, n == 4 && sum == 2.5, "n = %#v, sum = %#v", n, sum)
 }
 
 func TestOutputsAreWrittenOnSuccessAndFailure(t *testing.T) {
@@ -96,9 +86,7 @@ func TestOutputsAreWrittenOnSuccessAndFailure(t *testing.T) {
 	got := wrote(t, r, file(`<Sequence><Inverter><Bad a="{x}" b="{y}"/></Inverter><Good a="{x}" b="{y}"/></Sequence>`),
 		Options{})
 	want := []string{"Main/Inverter/Bad x=+", "Main/Good x=++", "Main/Good y=0"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("a zero field is not written on FAILURE to a key that is unset (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "a zero field is not written on FAILURE to a key that is unset (-want +got)")
 }
 
 func TestAnOutputStartsAsWhatItsKeyHolds(t *testing.T) {
@@ -115,7 +103,6 @@ func TestAnOutputStartsAsWhatItsKeyHolds(t *testing.T) {
 		Options{})
 	s := tr.NewState()
 	step(t, tr, s, Input{})
-	if got, _ := tr.Get(s, "l"); !reflect.DeepEqual(got, []string{"a", "b"}) {
-		t.Errorf("l = %v", got)
-	}
+	got, _ := tr.Get(s, "l")
+	assert.That(t, reflect.DeepEqual(got, []string{"a", "b"}), "l = %v", got)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestNestingIsBounded(t *testing.T) {
@@ -17,9 +19,7 @@ func TestNestingIsBounded(t *testing.T) {
 			`</BehaviorTree>`),
 	} {
 		got := problems(t, r, text, Options{})
-		if len(got) != 1 || !strings.Contains(got[0], "nested deeper than 200") {
-			t.Errorf("%s: %q", name, got)
-		}
+		assert.That(t, len(got) == 1 && strings.Contains(got[0], "nested deeper than 200"), "%s: %q", name, got)
 	}
 	load(t, r, file(nested(maxDepth-3, "<AlwaysSuccess/>")), Options{})
 }
@@ -32,7 +32,6 @@ func TestSubtreesThatDoubleAreBounded(t *testing.T) {
 	}
 	b.WriteString(`<BehaviorTree ID="T40"><AlwaysSuccess/></BehaviorTree></root>`)
 	got := problems(t, someLeaves(t), b.String(), Options{})
-	if len(got) != 1 || !strings.Contains(got[0], "the tree has more than 262144 nodes, subtrees included") {
-		t.Errorf("problems: %q", got)
-	}
+	assert.That(t, len(got) == 1 && strings.Contains(got[0], "the tree has more than 262144 nodes, subtrees included"),
+		"problems: %q", got)
 }

@@ -8,6 +8,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 var casesFile = flag.String("cases", "testdata/bt_cases.json", "a file of conformance cases in the format bt-cases/1")
@@ -48,7 +50,7 @@ type caseNode struct {
 
 // TestCases runs every case. Those with a node that is not in the kernel are skipped and counted.
 func TestCases(t *testing.T) {
-	text := must(os.ReadFile(*casesFile))(t)
+	text := assert.Must(os.ReadFile(*casesFile))(t)
 	var file struct{ Cases []conformanceCase }
 	if err := json.Unmarshal(text, &file); err != nil {
 		t.Fatalf("%s: %v", *casesFile, err)

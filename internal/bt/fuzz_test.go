@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // FuzzLoad loads any bytes: the loader never panics and ends, every problem has a place inside the file, and what does
@@ -253,19 +255,16 @@ func FuzzScript(f *testing.F) {
 		v, err := evaluate(t, text, keys)
 		if full := bracketed(s); s != nil && len(full) <= maxScript {
 			again, errAgain := evaluate(t, full, keys)
-			if !reflect.DeepEqual(v, again) || (err == nil) != (errAgain == nil) {
-				t.Errorf("it gives %v, %v; as %s it gives %v, %v", v, err, full, again, errAgain)
-			}
+			assert.That(t, reflect.DeepEqual(v, again) && (err == nil) == (errAgain == nil),
+				"it gives %v, %v; as %s it gives %v, %v", v, err, full, again, errAgain)
 		}
 		if err != nil {
 			return
 		}
-		if _, err := toBasic(v); err != nil {
-			t.Errorf("a script gives %#v", v)
-		}
-		if f, ok := v.(float64); ok && !isFinite(f) {
-			t.Errorf("a script gives %v", f)
-		}
+		_, err = toBasic(v)
+		assert.That(t, err == nil, "a script gives %#v", v)
+		f, ok := v.(float64)
+		assert.That(t, !ok || isFinite(f), "a script gives %v", f)
 	})
 }
 

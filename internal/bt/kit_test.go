@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 type thing struct {
@@ -71,7 +73,7 @@ func askLeaf() Leaf {
 
 func registry(tb testing.TB, leaves ...Leaf) *Leaves {
 	tb.Helper()
-	r := must(NewLeaves(leaves...))(tb)
+	r := assert.Must(NewLeaves(leaves...))(tb)
 	return r
 }
 
@@ -89,9 +91,7 @@ func file(main string, others ...string) string {
 func load(tb testing.TB, r *Leaves, text string, opt Options) *Tree {
 	tb.Helper()
 	t, err := r.Load("test.xml", []byte(text), opt)
-	if err != nil {
-		tb.Fatalf("%v\nin %s", err, text)
-	}
+	assert.Require(tb, err == nil, "%v\nin %s", err, text)
 	return t
 }
 
@@ -126,7 +126,7 @@ func problems(tb testing.TB, r *Leaves, text string, opt Options) []string {
 // step is one Step that must not break.
 func step(tb testing.TB, t *Tree, s *State, in Input) Result {
 	tb.Helper()
-	res := must(t.Step(s, in, nil))(tb)
+	res := assert.Must(t.Step(s, in, nil))(tb)
 	return res
 }
 
@@ -149,20 +149,5 @@ func (t *Tree) Set(s *State, key string, value any) error {
 
 func set(tb testing.TB, t *Tree, s *State, key string, value any) {
 	tb.Helper()
-	noError(tb, t.Set(s, key, value))
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(tb, t.Set(s, key, value))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/lineartest"
 )
 
@@ -87,9 +88,8 @@ func TestHostileFilesLoadOrFailInLinearTime(t *testing.T) {
 			t.Log(lineartest.Check(t, 20, func(n int) func() {
 				text := []byte(make(n))
 				return func() {
-					if tr, err := r.Load("test.xml", text, Options{}); (tr == nil) == (err == nil) {
-						t.Fatalf("%v with error %v", tr, err)
-					}
+					tr, err := r.Load("test.xml", text, Options{})
+					assert.Require(t, (tr == nil) != (err == nil), "%v with error %v", tr, err)
 				}
 			}))
 		})
@@ -149,13 +149,9 @@ func TestStepsTakeLinearTimeAndMemory(t *testing.T) {
 func stepsAndHalt(t *testing.T, tr *Tree) {
 	s := tr.NewState()
 	for now := range int64(4) {
-		if _, err := tr.Step(s, Input{Now: now}, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(tr.Step(s, Input{Now: now}, nil))(t)
 	}
-	if _, err := tr.Halt(s, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(tr.Halt(s, nil))(t)
 }
 
 func TestWhatIsBeyondABoundOfFilesIsRefusedWithTheBound(t *testing.T) {
@@ -175,8 +171,7 @@ func TestWhatIsBeyondABoundOfFilesIsRefusedWithTheBound(t *testing.T) {
 			"the tree has more than 16777216 bytes of attributes, subtrees included and those of scripts counted 4 times"},
 	} {
 		got := problems(t, someLeaves(t), c.text, Options{})
-		if len(got) != 1 || !strings.Contains(got[0], c.want) || len(got[0]) > 2*maxMessage {
-			t.Errorf("%s: %.300q, want %q", name, got, c.want)
-		}
+		assert.That(t, len(got) == 1 && strings.Contains(got[0], c.want) && len(got[0]) <= 2*maxMessage,
+			"%s: %.300q, want %q", name, got, c.want)
 	}
 }

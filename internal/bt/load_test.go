@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 )
 
@@ -80,7 +81,7 @@ func readLoadCase(t *testing.T, lines []texttest.Line) (c loadCase) {
 	}
 	c.text = repeats.ReplaceAllStringFunc(c.text, func(short string) string {
 		m := repeats.FindStringSubmatch(short)
-		n := must(strconv.Atoi(m[1]))(t)
+		n := assert.Must(strconv.Atoi(m[1]))(t)
 		return strings.Repeat(m[2], n)
 	})
 	c.text = strings.NewReplacer("␍", "\r", "␉", "\t").Replace(c.text)
@@ -91,9 +92,7 @@ func readLoadCase(t *testing.T, lines []texttest.Line) (c loadCase) {
 func (c *loadCase) check(t *testing.T) {
 	t.Helper()
 	text, places := marked(c.text)
-	if len(places) != len(c.want) {
-		t.Fatalf("the case has %d marks for %d problems", len(places), len(c.want))
-	}
+	assert.Require(t, len(places) == len(c.want), "the case has %d marks for %d problems", len(places), len(c.want))
 	var want []string
 	for i, w := range c.want {
 		if rest, warning := strings.CutPrefix(w, "warning "); warning {
@@ -102,9 +101,8 @@ func (c *loadCase) check(t *testing.T) {
 			want = append(want, places[i]+w)
 		}
 	}
-	if diff := cmp.Diff(want, problems(t, someLeaves(t), text, c.opt)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s\nin %s", diff, text)
-	}
+	diff := cmp.Diff(want, problems(t, someLeaves(t), text, c.opt))
+	assert.That(t, diff == "", "problems (-want +got):\n%s\nin %s", diff, text)
 }
 
 // checkStep wants the first step to break at the mark.
@@ -129,9 +127,8 @@ func (c *loadCase) checkStep(t *testing.T) {
 	s := tree.NewState()
 	set(t, tree, s, "x", 2.5)
 	_, err := tree.Step(s, Input{}, nil)
-	if want := "test.xml:" + places[0] + c.breaks; err == nil || err.Error() != want {
-		t.Errorf("the step gives %v\nwant %s", err, want)
-	}
+	want := "test.xml:" + places[0] + c.breaks
+	assert.That(t, err != nil && err.Error() == want, "the step gives %v\nwant %s", err, want)
 }
 
 // checkKeys wants keys to hold what the first step leaves in them.
@@ -145,9 +142,7 @@ func (c *loadCase) checkKeys(t *testing.T) {
 		if !written {
 			got = "nothing"
 		}
-		if fmt.Sprint(got) != want {
-			t.Errorf("key %s holds %v, want %s", key, got, want)
-		}
+		assert.That(t, fmt.Sprint(got) == want, "key %s holds %v, want %s", key, got, want)
 	}
 }
 
@@ -168,9 +163,8 @@ func TestTreeFilesAreLoadedOrRefusedAtTheirPlaces(t *testing.T) {
 func TestAmpersandInAnAttributeIsExplained(t *testing.T) {
 	for _, script := range []string{"a && b", "a &and; b", "a < b"} {
 		got := problems(t, someLeaves(t), file(`<ScriptCondition code="`+script+`"/>`), Options{})
-		if len(got) != 1 || !strings.HasSuffix(got[0], "// in XML, write &amp; for & and &lt; for <") {
-			t.Errorf("%s: %q", script, got)
-		}
+		assert.That(t, len(got) == 1 && strings.HasSuffix(got[0], "// in XML, write &amp; for & and &lt; for <"),
+			"%s: %q", script, got)
 	}
 }
 
@@ -178,17 +172,13 @@ func TestNamedMainTreeIsTheOneThatRuns(t *testing.T) {
 	text := `<root BTCPP_format="4" main_tree_to_execute="A"><BehaviorTree ID="A"><AlwaysSuccess/></BehaviorTree><BehaviorTree ID="B"><AlwaysFailure/></BehaviorTree></root>`
 	for main, want := range map[string]Status{"": Success, "A": Success, "B": Failure} {
 		tree := load(t, someLeaves(t), text, Options{Main: main})
-		if got := step(t, tree, tree.NewState(), Input{}).Status; got != want {
-			t.Errorf("main tree %q: %v", main, got)
-		}
+		assert.Equalf(t, step(t, tree, tree.NewState(), Input{}).Status, want, "main tree %q", main)
 	}
 }
 
 func TestByteOrderMarkIsNotAColumn(t *testing.T) {
 	got := problems(t, someLeaves(t), "\ufeff<root/>", Options{})
-	if len(got) == 0 || !strings.HasPrefix(got[0], "1:1: ") {
-		t.Errorf("problems: %q", got)
-	}
+	assert.That(t, len(got) != 0 && strings.HasPrefix(got[0], "1:1: "), "problems: %q", got)
 }
 
 func TestLoadErrorListsEveryProblemWithPlaceAndHint(t *testing.T) {
@@ -196,13 +186,10 @@ func TestLoadErrorListsEveryProblemWithPlaceAndHint(t *testing.T) {
 		Options{})
 	want := "trees/a.xml:1:86: there is no node <Nothing>\n    ‘sibyl tree models’ lists the nodes there are\n" +
 		"trees/a.xml:1:102: Need has no port txt\n    did you mean text?"
-	if err == nil || err.Error() != want {
-		t.Errorf("got\n%v\nwant\n%s", err, want)
-	}
+	assert.That(t, err != nil && err.Error() == want, "got\n%v\nwant\n%s", err, want)
 	warning := Problem{File: "a.xml", Line: 2, Col: 3, Message: "m", Warning: true}
-	if got := warning.String(); got != "a.xml:2:3: warning: m" {
-		t.Errorf("a warning reads %q", got)
-	}
+	got := warning.String()
+	assert.That(t, got == "a.xml:2:3: warning: m", "a warning reads %q", got)
 }
 
 func TestExplicitFormIsTheSameNode(t *testing.T) {
@@ -210,13 +197,11 @@ func TestExplicitFormIsTheSameNode(t *testing.T) {
 		file(`<Fallback name="f"><Inverter><Need text="a"/></Inverter><Ask question="b"/></Fallback>`), Options{})
 	explicit := load(t, someLeaves(t),
 		file(`<Control ID="Fallback" name="f"><Decorator ID="Inverter"><Condition ID="Need" text="a"/></Decorator><Action ID="Ask" question="b"/></Control>`), Options{})
-	if a, b := compact.Picture(), explicit.Picture(); a != b {
-		t.Errorf("compact\n%sexplicit\n%s", a, b)
-	}
+	a, b := compact.Picture(), explicit.Picture()
+	assert.That(t, a == b, "compact\n%sexplicit\n%s", a, b)
 	for i := range compact.Size() {
-		if a, b := compact.Path(int32(i)), explicit.Path(int32(i)); a != b {
-			t.Errorf("paths %s and %s", a, b)
-		}
+		a, b := compact.Path(int32(i)), explicit.Path(int32(i))
+		assert.That(t, a == b, "paths %s and %s", a, b)
 	}
 }
 
@@ -229,21 +214,15 @@ func TestCommentsEntitiesAndModelsAreRead(t *testing.T) {
 			`<Use text="&lt;a href=&quot;x&quot;&gt; &amp; &#228;&#x1F600;"/><Use text='"'/></Sequence></BehaviorTree>`+
 			`<TreeNodesModel><Action ID="Use"><input_port name="text">words</input_port></Action><Nonsense/></TreeNodesModel></root>`, Options{})
 	step(t, tree, tree.NewState(), Input{})
-	if diff := cmp.Diff([]string{`<a href="x"> & ä😀`, `"`}, got); diff != "" {
-		t.Error(diff)
-	}
-	if len(tree.Warnings) > 0 {
-		t.Errorf("warnings: %v", tree.Warnings)
-	}
+	assert.Same(t, []string{`<a href="x"> & ä😀`, `"`}, got)
+	assert.That(t, len(tree.Warnings) == 0, "warnings: %v", tree.Warnings)
 }
 
 func TestChangingTheTextAfterwardsDoesNotChangeTheTree(t *testing.T) {
 	text := []byte(file(`<AlwaysSuccess/>`))
-	tree := must(someLeaves(t).Load("a.xml", text, Options{}))(t)
+	tree := assert.Must(someLeaves(t).Load("a.xml", text, Options{}))(t)
 	text[0] = 'x'
-	if tree.Source[0] != '<' {
-		t.Error("Source is the caller's slice")
-	}
+	assert.That(t, tree.Source[0] == '<', "Source is the caller's slice")
 }
 
 func TestHashTellsTreesApart(t *testing.T) {
@@ -253,11 +232,8 @@ func TestHashTellsTreesApart(t *testing.T) {
 		"text":      load(t, r, file(`<Use text="{a}" />`), Options{Given: []Port{{Name: "a"}}}),
 		"given key": load(t, r, file(`<Use text="{a}"/>`), Options{Given: []Port{{Name: "b"}, {Name: "a"}}}),
 	} {
-		if other.Hash == base.Hash {
-			t.Errorf("another %s has the same hash", name)
-		}
+		assert.That(t, other.Hash != base.Hash, "another %s has the same hash", name)
 	}
-	if again := load(t, r, file(`<Use text="{a}"/>`), Options{Given: []Port{{Name: "a"}}}); again.Hash != base.Hash {
-		t.Error("the same tree has another hash")
-	}
+	again := load(t, r, file(`<Use text="{a}"/>`), Options{Given: []Port{{Name: "a"}}})
+	assert.That(t, again.Hash == base.Hash, "the same tree has another hash")
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // rounds is a Loop over a child; each round adds "turn/last" to {log}, and {done} becomes true in round enough.
@@ -47,9 +49,8 @@ func TestLoopRunsUntilItsKeyIsTrueOrItsRoundsAreUp(t *testing.T) {
 			set(t, tr, s, "enough", c.enough)
 			set(t, tr, s, "most", c.most)
 			res := step(t, tr, s, Input{})
-			if log, _ := tr.Get(s, "log"); log != c.log || !reflect.DeepEqual(res.Fault, c.fault) {
-				t.Errorf("log %q, %v %+v", log, res.Status, res.Fault)
-			}
+			log, _ := tr.Get(s, "log")
+			assert.That(t, log == c.log && reflect.DeepEqual(res.Fault, c.fault), "log %q, %v %+v", log, res.Status, res.Fault)
 		})
 	}
 }
@@ -60,14 +61,11 @@ func TestLoopKeepsItsRoundWhileItsChildWaits(t *testing.T) {
 		</Sequence></BehaviorTree></root>`, Options{})
 	d.step(Input{})
 	for op := uint64(1); op <= 3; op++ {
-		if got := d.get("turn"); got != int(op) {
-			t.Errorf("operation %d belongs to round %v", op, got)
-		}
+		got := d.get("turn")
+		assert.That(t, got == int(op), "operation %d belongs to round %v", op, got)
 		d.step(Input{})
 		res := d.complete(op)
-		if (res.Status == Success) != (op == 3) {
-			t.Errorf("round %d: %+v", op, res)
-		}
+		assert.That(t, (res.Status == Success) == (op == 3), "round %d: %+v", op, res)
 	}
 }
 
@@ -86,9 +84,8 @@ func TestEveryEntryOfALoopCountsFromOne(t *testing.T) {
 		t.Errorf("after a halt the loop begins with round %v", d.get("turn"))
 	}
 	d.complete(3)
-	if res := d.complete(4); res.Status != Failure || res.Fault.Kind != "limit" {
-		t.Errorf("%+v", res)
-	}
+	res := d.complete(4)
+	assert.That(t, res.Status == Failure && res.Fault.Kind == "limit", "%+v", res)
 }
 
 func TestRunOnceRemembersItsResult(t *testing.T) {
@@ -109,13 +106,10 @@ func TestRunOnceRemembersItsResult(t *testing.T) {
 		s := tr.NewState()
 		set(t, tr, s, "skip", c.skip)
 		first := step(t, tr, s, Input{})
-		if _, err := tr.Halt(s, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(tr.Halt(s, nil))(t)
 		later := step(t, tr, s, Input{})
-		if first.Status != c.first || later.Status != c.later || (later.Fault != nil && later.Fault.Reason == "") {
-			t.Errorf("%s over %s: %v, then %v", c.attr, c.child, first.Status, later.Status)
-		}
+		assert.That(t, first.Status == c.first && later.Status == c.later && (later.Fault == nil || later.Fault.Reason != ""),
+			"%s over %s: %v, then %v", c.attr, c.child, first.Status, later.Status)
 	}
 }
 
@@ -123,9 +117,8 @@ func TestRunOnceThatWasHaltedRunsAgain(t *testing.T) {
 	d := drive(t, file(`<RunOnce><Plan letters="a"/></RunOnce>`), Options{})
 	d.step(Input{})
 	d.halt()
-	if res := d.step(Input{}); requestedEffects(res) != "2a" {
-		t.Errorf("%+v", res)
-	}
+	res := d.step(Input{})
+	assert.That(t, requestedEffects(res) == "2a", "%+v", res)
 }
 
 func TestRetryEndsWithTheReasonOfItsLastAttempt(t *testing.T) {
@@ -143,12 +136,9 @@ func TestRetryEndsWithTheReasonOfItsLastAttempt(t *testing.T) {
 		}
 	})
 	want := &Fault{Kind: "try", Reason: "attempt 3", Node: "Main/it"}
-	if err != nil || !reflect.DeepEqual(res.Fault, want) {
-		t.Errorf("%+v, %v", res.Fault, err)
-	}
-	if diff := cmp.Diff([]string{"attempt 1", "attempt 2", "attempt 3"}, notes); diff != "" {
-		t.Errorf("each attempt's event has its reason:\n%s", diff)
-	}
+	assert.That(t, err == nil && reflect.DeepEqual(res.Fault, want), "%+v, %v", res.Fault, err)
+	assert.NoDiff(t, cmp.Diff([]string{"attempt 1", "attempt 2", "attempt 3"}, notes),
+		"each attempt's event has its reason")
 }
 
 func TestTreeThatSpinsIsStopped(t *testing.T) {
@@ -161,13 +151,10 @@ func TestTreeThatSpinsIsStopped(t *testing.T) {
 		tr := load(t, someLeaves(t), file(`<Inverter>`+spinner+`</Inverter>`), Options{})
 		events := 0
 		res, err := tr.Step(tr.NewState(), Input{}, func(Event) { events++ })
-		if err == nil || !strings.Contains(err.Error(), ": the tree spins: 10000 node visits for one input") ||
-			!strings.HasPrefix(err.Error(), "test.xml:1:") {
-			t.Errorf("%.60s: %v", spinner, err)
-		}
-		if events > MaxVisits+1 || res.Visits > 2*MaxVisits {
-			t.Errorf("%.60s: %d events, %d visits", spinner, events, res.Visits)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), ": the tree spins: 10000 node visits for one input") &&
+			strings.HasPrefix(err.Error(), "test.xml:1:"), "%.60s: %v", spinner, err)
+		assert.That(t, events <= MaxVisits+1 && res.Visits <= 2*MaxVisits,
+			"%.60s: %d events, %d visits", spinner, events, res.Visits)
 	}
 }
 
@@ -191,12 +178,8 @@ func TestBrokenStepEndsWithTheFirstTrouble(t *testing.T) {
 		events = append(events, fmt.Sprintf("%s %v %s", tr.Path(e.Node), e.Status, e.Reason))
 	})
 	const trouble = "script ‘b := 1 / 0’: ‘1 / 0’ is no finite number"
-	if err == nil || err.Error() != "test.xml:1:127: node Main/bad: "+trouble || res.Fault != nil ||
-		errors.Unwrap(err) == nil {
-		t.Errorf("%+v, %v", res, err)
-	}
+	assert.That(t, err != nil && err.Error() == "test.xml:1:127: node Main/bad: "+trouble && res.Fault == nil &&
+		errors.Unwrap(err) != nil, "%+v, %v", res, err)
 	want := []string{"Main/Script IDLE ", "Main/Script SUCCESS ", "Main/bad FAILURE " + trouble}
-	if diff := cmp.Diff(want, events); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, events), "events (-want +got)")
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sibyl/internal/behaviour/assert"
 )
 
 type modelFile struct {
@@ -46,14 +46,11 @@ func (m *model) lines() string {
 func models(t *testing.T, r *Leaves) (string, map[string]string) {
 	t.Helper()
 	b := &strings.Builder{}
-	noError(t, r.Models(b))
+	assert.NoError(t, r.Models(b))
 	var f modelFile
-	if err := xml.Unmarshal([]byte(b.String()), &f); err != nil {
-		t.Fatalf("%v in\n%s", err, b)
-	}
-	if f.Format != "4" {
-		t.Errorf("format %q", f.Format)
-	}
+	err := xml.Unmarshal([]byte(b.String()), &f)
+	assert.Require(t, err == nil, "%v in\n%s", err, b)
+	assert.That(t, f.Format == "4", "format %q", f.Format)
 	byID := map[string]string{}
 	for _, m := range f.Model.Nodes {
 		byID[m.ID] = m.lines()
@@ -88,18 +85,14 @@ func TestModelsDescribeOurNodesWithTheirPorts(t *testing.T) {
 			"output_port turn int: written before each run of the child: 1, 2 … max\n" +
 			"output_port last bool: written with it: true in the last run\n",
 	}
-	if diff := cmp.Diff(want, byID); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, byID)
 }
 
 func TestModelsAreTheSameEveryTime(t *testing.T) {
 	first, _ := models(t, registry(t, needLeaf(), askLeaf(), emitLeaf(&values{}), useLeaf(func(values) {})))
 	for range 10 {
 		again, _ := models(t, registry(t, useLeaf(func(values) {}), emitLeaf(&values{}), askLeaf(), needLeaf()))
-		if again != first {
-			t.Fatalf("the order of leaves matters:\n%s\n%s", first, again)
-		}
+		assert.Require(t, again == first, "the order of leaves matters:\n%s\n%s", first, again)
 	}
 }
 
@@ -116,7 +109,5 @@ var errFull = errors.New("full")
 func (brokenWriter) Write([]byte) (int, error) { return 0, errFull }
 
 func TestModelsReportsAFailingWriter(t *testing.T) {
-	if err := someLeaves(t).Models(brokenWriter{}); !errors.Is(err, errFull) {
-		t.Error(err)
-	}
+	assert.ErrorIs(t, someLeaves(t).Models(brokenWriter{}), errFull)
 }

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sibyl/internal/behaviour/assert"
 )
 
 const pictured = `<root BTCPP_format="4" main_tree_to_execute="Main"><BehaviorTree ID="Main">
@@ -52,9 +52,7 @@ func TestPictureShowsStructureAndConstants(t *testing.T) {
    └─ 1 RunOnce then_skip=false
       └─ ✓ AlwaysSuccess
 `
-	if diff := cmp.Diff(want, tr.Picture()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, tr.Picture())
 }
 
 func TestPictureHasALineForEveryNodeWhateverTheTexts(t *testing.T) {
@@ -70,9 +68,7 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 	tr := load(t, someLeaves(t), pictured, Options{Given: []Port{{Name: "question"}}})
 	var ids int32
 	for n := range tr.Nodes() {
-		if n.ID != ids || n != tr.Node(n.ID) {
-			t.Errorf("node %d: %+v", ids, n)
-		}
+		assert.That(t, n.ID == ids && n == tr.Node(n.ID), "node %d: %+v", ids, n)
 		if n.Parent >= n.ID || (n.Parent >= 0) != (n.ID > 0) {
 			t.Errorf("%s: parent %d", tr.Path(n.ID), n.Parent)
 		}
@@ -80,9 +76,7 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 	}
 	for id, want := range map[int32]string{1: "Main/Script", 6: "Main/Try", 9: "Main/Try/Ask",
 		17: "Main/AlwaysSuccess"} {
-		if got := tr.Rule(id); got != want {
-			t.Errorf("the rule of node %d is %s, not %s", id, got, want)
-		}
+		assert.Equalf(t, tr.Rule(id), want, "the rule of node %d", id)
 	}
 	for n := range tr.Nodes() {
 		if n.ID == 1 {
@@ -99,8 +93,6 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 		{ID: 9, Parent: 7, Type: "Ask", Glyph: "▶", Leaf: true},
 		{ID: 17, Parent: 15, Type: "AlwaysSuccess", Glyph: "✓", Leaf: true, Kernel: true},
 	} {
-		if diff := cmp.Diff(want, tr.Node(want.ID)); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
+		assert.Same(t, want, tr.Node(want.ID))
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // doubling is a tree whose text doubles in each round.
@@ -26,13 +28,10 @@ func TestTextThatDoublesBreaksTheStepAndNamesItsKeyAndTheBound(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, err := tr.Step(tr.NewState(), Input{}, nil)
 			runtime.ReadMemStats(&after)
-			if !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {t}") ||
-				!strings.Contains(err.Error(), fmt.Sprint(MaxText)) {
-				t.Errorf("error: %v", err)
-			}
-			if used := after.TotalAlloc - before.TotalAlloc; used > 8*MaxText {
-				t.Errorf("%d bytes were used", used)
-			}
+			assert.That(t, errors.Is(err, ErrBound) && strings.Contains(err.Error(), "key {t}") &&
+				strings.Contains(err.Error(), fmt.Sprint(MaxText)), "error: %v", err)
+			used := after.TotalAlloc - before.TotalAlloc
+			assert.That(t, used <= 8*MaxText, "%d bytes were used", used)
 		})
 	}
 }
@@ -46,10 +45,8 @@ func TestTextsOfAllKeysTogetherAreBounded(t *testing.T) {
 	tr := load(t, someLeaves(t), file(b.String()+`</Sequence>`), Options{})
 	s := tr.NewState()
 	_, err := tr.Step(s, Input{}, nil)
-	if !errors.Is(err, ErrBound) || !strings.Contains(err.Error(), "key {k3}") ||
-		!strings.Contains(err.Error(), fmt.Sprint(MaxTexts)) {
-		t.Errorf("error: %v", err)
-	}
+	assert.That(t, errors.Is(err, ErrBound) && strings.Contains(err.Error(), "key {k3}") &&
+		strings.Contains(err.Error(), fmt.Sprint(MaxTexts)), "error: %v", err)
 	if s.texts != totalTextBytes(s.Slots) || s.texts > MaxTexts {
 		t.Errorf("%d bytes are counted, and %d held", s.texts, totalTextBytes(s.Slots))
 	}
@@ -59,16 +56,12 @@ func TestTextOfALeafAndOneThatIsGivenAreBoundedToo(t *testing.T) {
 	v := &values{Text: strings.Repeat("x", MaxText+1)}
 	r := registry(t, emitLeaf(v), needLeaf())
 	tr := load(t, r, file(`<Sequence><Emit text="{said}"/><Need text="{said}"/></Sequence>`), Options{})
-	if _, err := tr.Step(tr.NewState(), Input{}, nil); !errors.Is(err, ErrBound) ||
-		!strings.Contains(err.Error(), "key {said}") {
-		t.Errorf("leaf: %v", err)
-	}
+	_, err := tr.Step(tr.NewState(), Input{}, nil)
+	assert.That(t, errors.Is(err, ErrBound) && strings.Contains(err.Error(), "key {said}"), "leaf: %v", err)
 	tr = load(t, r, file(`<Need text="{words}"/>`),
 		Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
-	if err := tr.Set(tr.NewState(), "words", v.Text); !errors.Is(err, ErrBound) ||
-		!strings.Contains(err.Error(), "key {words}") {
-		t.Errorf("given: %v", err)
-	}
+	err = tr.Set(tr.NewState(), "words", v.Text)
+	assert.That(t, errors.Is(err, ErrBound) && strings.Contains(err.Error(), "key {words}"), "given: %v", err)
 }
 
 func TestScriptsOfAStepDoBoundedWork(t *testing.T) {
@@ -85,10 +78,8 @@ func TestScriptsOfAStepDoBoundedWork(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := load(t, someLeaves(t), file(body), Options{})
-			if _, err := tr.Step(tr.NewState(), Input{}, nil); !errors.Is(err, ErrBound) ||
-				!strings.Contains(err.Error(), "units of work") {
-				t.Errorf("error: %v", err)
-			}
+			_, err := tr.Step(tr.NewState(), Input{}, nil)
+			assert.That(t, errors.Is(err, ErrBound) && strings.Contains(err.Error(), "units of work"), "error: %v", err)
 		})
 	}
 }
@@ -99,9 +90,8 @@ func TestMessageQuotesOnlyTheBeginningOfALongText(t *testing.T) {
 		tr := load(t, someLeaves(t),
 			file(grow+`<Script code="`+code+`"/><Loop max="{n}" until="{done}"><AlwaysSuccess/></Loop></Sequence>`),
 			Options{})
-		if _, err := tr.Step(tr.NewState(), Input{}, nil); err == nil || len(err.Error()) > 1000 {
-			t.Errorf("%s: %.2000v", code, err)
-		}
+		_, err := tr.Step(tr.NewState(), Input{}, nil)
+		assert.That(t, err != nil && len(err.Error()) <= 1000, "%s: %.2000v", code, err)
 	}
 }
 
@@ -133,10 +123,8 @@ func TestWhatWillGoBeyondABoundIsWarnedOf(t *testing.T) {
 				found = append(found, p.Message)
 			}
 		}
-		if c.warning == "" && found != nil || c.warning != "" &&
-			(len(found) != 1 || !strings.HasPrefix(found[0], c.warning)) {
-			t.Errorf("%s: %q, want %q", c.body, found, c.warning)
-		}
+		assert.That(t, (c.warning != "" || found == nil) && (c.warning == "" || (len(found) == 1 &&
+			strings.HasPrefix(found[0], c.warning))), "%s: %q, want %q", c.body, found, c.warning)
 	}
 }
 
@@ -145,8 +133,6 @@ func TestWhatAnEffectIsAskedWithIsBounded(t *testing.T) {
 		Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
 	s := tr.NewState()
 	set(t, tr, s, "words", strings.Repeat("\x01", MaxPayload/4))
-	if _, err := tr.Step(s, Input{}, nil); !errors.Is(err, ErrBound) ||
-		!strings.Contains(err.Error(), "request model has ") {
-		t.Errorf("error: %v", err)
-	}
+	_, err := tr.Step(s, Input{}, nil)
+	assert.That(t, errors.Is(err, ErrBound) && strings.Contains(err.Error(), "request model has "), "error: %v", err)
 }

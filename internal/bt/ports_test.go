@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // valuesRead loads and runs a tree whose Use node tells what it read.
@@ -53,9 +55,7 @@ func TestLiteralsBecomeTheirPortsType(t *testing.T) {
 		`<Use ref='{ "name":"n"}'/>`:                {Ref: &thing{Name: "n"}},
 		`<Use text='{"name":"n"}'/>`:                {Text: `{"name":"n"}`},
 	} {
-		if diff := cmp.Diff(want, valuesRead(t, node)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", node, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(want, valuesRead(t, node)), "%s (-want +got)", node)
 	}
 }
 
@@ -78,22 +78,17 @@ func TestDefaultHoldsWherePortOrKeyIsUnset(t *testing.T) {
 	step(t, tree, s, Input{})
 	unset := in{Limit: 3, Brace: "{hint}", Parts: []string{"a", "b"}}
 	want := []in{unset, unset, unset, {Limit: 7, Hint: "try", Brace: "{hint}"}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, got)
 }
 
 func TestWholeNumbersAndDoublesFlowIntoEachOther(t *testing.T) {
-	if got := valuesRead(t, `<Use int="{x}" float="{x}"/>`, "x", 4.0); got.Int != 4 || got.Float != 4 {
-		t.Errorf("a double of 4: %+v", got)
-	}
-	if got := valuesRead(t, `<Use int="{x}" float="{x}"/>`, "x", 5); got.Int != 5 || got.Float != 5 {
-		t.Errorf("an int of 5: %+v", got)
-	}
-	if got := valuesRead(t, `<Sequence><Script code="n := 2 * x"/><Use int="{n}" float="{n}"/></Sequence>`, "x",
-		5); got.Int != 10 || got.Float != 10 {
-		t.Errorf("a script's 10: %+v", got)
-	}
+	got := valuesRead(t, `<Use int="{x}" float="{x}"/>`, "x", 4.0)
+	assert.That(t, got.Int == 4 && got.Float == 4, "a double of 4: %+v", got)
+	got = valuesRead(t, `<Use int="{x}" float="{x}"/>`, "x", 5)
+	assert.That(t, got.Int == 5 && got.Float == 5, "an int of 5: %+v", got)
+	got = valuesRead(t, `<Sequence><Script code="n := 2 * x"/><Use int="{n}" float="{n}"/></Sequence>`, "x",
+		5)
+	assert.That(t, got.Int == 10 && got.Float == 10, "a script's 10: %+v", got)
 }
 
 func TestNamedTypesFlowWhereTheirKindFits(t *testing.T) {
@@ -109,17 +104,13 @@ func TestNamedTypesFlowWhereTheirKindFits(t *testing.T) {
 		return nil
 	}), needLeaf())
 	tr := load(t, r, file(`<Sequence><Feel mood="{m}" level="{l}"/><Use text="{m}" int="{l}"/><ScriptCondition code="m == 'low' &amp;&amp; l + 1 == 4"/></Sequence>`), Options{})
-	if res := step(t, tr, tr.NewState(), Input{}); res.Status != Success {
-		t.Errorf("%+v", res.Fault)
-	}
-	if diff := cmp.Diff([]string{"low3 false"}, got); diff != "" {
-		t.Error(diff)
-	}
+	res := step(t, tr, tr.NewState(), Input{})
+	assert.That(t, res.Status == Success, "%+v", res.Fault)
+	assert.Same(t, []string{"low3 false"}, got)
 	for _, port := range []string{`list="{m}"`, `bool="{m}"`, `int="{m}"`, `thing="{m}"`, `text="{l}"`, `bool="{l}"`} {
-		if got := problems(t, r, file(`<Sequence><Feel mood="{m}" level="{l}"/><Use `+port+`/></Sequence>`),
-			Options{}); len(got) == 0 || !strings.Contains(got[0], "holds") {
-			t.Errorf("%s is taken: %q", port, got)
-		}
+		got := problems(t, r, file(`<Sequence><Feel mood="{m}" level="{l}"/><Use `+port+`/></Sequence>`),
+			Options{})
+		assert.That(t, len(got) != 0 && strings.Contains(got[0], "holds"), "%s is taken: %q", port, got)
 	}
 }
 
@@ -146,9 +137,8 @@ func TestSetTakesOnlyWhatFitsTheKey(t *testing.T) {
 		{"any", 3, 3.0}, {"any", mood("low"), "low"}, {"any", true, true},
 	} {
 		set(t, tree, s, c.key, c.give)
-		if got, ok := tree.Get(s, c.key); !ok || !reflect.DeepEqual(got, c.got) {
-			t.Errorf("%s = %#v is kept as %#v", c.key, c.give, got)
-		}
+		got, ok := tree.Get(s, c.key)
+		assert.That(t, ok && reflect.DeepEqual(got, c.got), "%s = %#v is kept as %#v", c.key, c.give, got)
 	}
 	for _, c := range []struct {
 		key  string
@@ -169,12 +159,10 @@ func TestSetTakesOnlyWhatFitsTheKey(t *testing.T) {
 		{"any", nil, "key {any}: <nil> is not a text, number or bool"},
 	} {
 		before, _ := tree.Get(s, c.key)
-		if err := tree.Set(s, c.key, c.give); err == nil || err.Error() != c.want {
-			t.Errorf("Set(%s, %v): %v, want %s", c.key, c.give, err, c.want)
-		}
-		if after, _ := tree.Get(s, c.key); !reflect.DeepEqual(before, after) {
-			t.Errorf("a refused Set(%s, %v) leaves %v", c.key, c.give, after)
-		}
+		err := tree.Set(s, c.key, c.give)
+		assert.That(t, err != nil && err.Error() == c.want, "Set(%s, %v): %v, want %s", c.key, c.give, err, c.want)
+		after, _ := tree.Get(s, c.key)
+		assert.That(t, reflect.DeepEqual(before, after), "a refused Set(%s, %v) leaves %v", c.key, c.give, after)
 	}
 }
 
@@ -187,17 +175,13 @@ func TestSetJSONTakesOnlyWhatFitsTheKey(t *testing.T) {
 		want any
 	}{"thing": {`{"name":"n","parts":["a"]}`, thing{Name: "n", Parts: []string{"a"}}}, "int": {`4`, 4},
 		"any": {`"x"`, "x"}} {
-		if err := tree.SetJSON(s, key, []byte(c.raw)); err != nil {
-			t.Error(err)
-		}
-		if got, _ := tree.Get(s, key); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s = %#v", key, got)
-		}
+		err := tree.SetJSON(s, key, []byte(c.raw))
+		assert.That(t, err == nil, "%v", err)
+		got, _ := tree.Get(s, key)
+		assert.That(t, reflect.DeepEqual(got, c.want), "%s = %#v", key, got)
 	}
 	for key, raw := range map[string]string{"thing": `["a"]`, "int": `4.5`, "any": `{"a":1}`, "nobody": `1`} {
-		if err := tree.SetJSON(s, key, []byte(raw)); err == nil {
-			t.Errorf("%s takes %s", key, raw)
-		}
+		assert.That(t, tree.SetJSON(s, key, []byte(raw)) != nil, "%s takes %s", key, raw)
 	}
 }
 
@@ -246,9 +230,7 @@ func TestPortDeclarationsAreChecked(t *testing.T) {
 			A []int `port:",events"`
 		}]()),
 	} {
-		if err == nil {
-			t.Errorf("%s is accepted", name)
-		}
+		assert.That(t, err != nil, "%s is accepted", name)
 	}
 }
 
@@ -267,21 +249,15 @@ func TestPortTypesMustBePlainData(t *testing.T) {
 			A int8 `port:"a"`
 		}]()),
 	} {
-		if err == nil {
-			t.Errorf("%s is accepted", name)
-		}
+		assert.That(t, err != nil, "%s is accepted", name)
 	}
 }
 
 func TestPortsTellsNameTypeAndDefault(t *testing.T) {
 	ports, err := Ports[askIn]()
-	if err != nil || len(ports) != 3 {
-		t.Fatalf("%v, %v", ports, err)
-	}
+	assert.Require(t, err == nil && len(ports) == 3, "%v, %v", ports, err)
 	want := Port{Name: "limit", Doc: "how many hits", Type: typeInt, Default: "3", HasDef: true, field: 1}
-	if !reflect.DeepEqual(ports[1], want) {
-		t.Errorf("%+v", ports[1])
-	}
+	assert.That(t, reflect.DeepEqual(ports[1], want), "%+v", ports[1])
 }
 
 func second[A, B any](_ A, b B) B { return b }
@@ -289,9 +265,8 @@ func second[A, B any](_ A, b B) B { return b }
 func TestLeavesRefuseNamesThatCannotBeNodes(t *testing.T) {
 	for _, name := range []string{"", "Sequence", "SubTree", "Action", "Decorator", "a b", "1a", "Ask!", "x:Ask", "Ä"} {
 		leaf := Check(name, "", func(noPorts) (bool, string) { return true, "" })
-		if _, err := NewLeaves(leaf); err == nil {
-			t.Errorf("a leaf may be called %q", name)
-		}
+		_, err := NewLeaves(leaf)
+		assert.That(t, err != nil, "a leaf may be called %q", name)
 	}
 	fine := Check("A_z9Z", "", func(struct {
 		Port string `port:"a_Z0z9A,optional"`
@@ -306,10 +281,8 @@ func TestLeavesRefuseNamesThatCannotBeNodes(t *testing.T) {
 	}
 	bad := Func("Bad", "", func(struct{ A string }, *noPorts) error { return nil })
 	_, err := NewLeaves(bad, needLeaf(), needLeaf())
-	if err == nil || !strings.Contains(err.Error(), "leaf Bad: struct { A string }.A wants") ||
-		!strings.Contains(err.Error(), "leaf Need: that name is taken") {
-		t.Errorf("not all errors are told: %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "leaf Bad: struct { A string }.A wants") &&
+		strings.Contains(err.Error(), "leaf Need: that name is taken"), "not all errors are told: %v", err)
 }
 
 func TestValueThatAPortDoesNotTakeIsRefusedAtItsPlace(t *testing.T) {
@@ -330,8 +303,7 @@ func TestValueThatAPortDoesNotTakeIsRefusedAtItsPlace(t *testing.T) {
 		`<Is turns="1"/>`:                         "at least 2",
 	} {
 		got := problems(t, registry(t, leaf), file(node), Options{})
-		if want == "" && len(got) > 0 || want != "" && (len(got) != 1 || !strings.Contains(got[0], want)) {
-			t.Errorf("%s: %q; want %q", node, got, want)
-		}
+		assert.That(t, (want != "" || len(got) == 0) && (want == "" || (len(got) == 1 && strings.Contains(got[0], want))),
+			"%s: %q; want %q", node, got, want)
 	}
 }

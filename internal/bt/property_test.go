@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // chanceLeaf answers SUCCESS, FAILURE or RUNNING by a hash of its seed, its node and the tick: like any leaf, it
@@ -163,23 +165,16 @@ func (r *run) do(how string, in Input) {
 func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := (&forest{T: t}).file()
-		known, err := NewLeaves(chanceLeaf(rapid.Uint64().Draw(t, "seed")), planLeaf())
-		if err != nil {
-			t.Fatal(err)
-		}
+		known := assert.Must(NewLeaves(chanceLeaf(rapid.Uint64().Draw(t, "seed")), planLeaf()))(t)
 		tr, err := known.Load("random.xml", []byte(text), Options{Given: []Port{{Name: "n", Type: typeInt}}})
-		if err != nil {
-			t.Fatalf("%v\nin %s", err, text)
-		}
+		assert.Require(t, err == nil, "%v\nin %s", err, text)
 		runs := []*run{{tree: tr, state: tr.NewState()}, {tree: tr, state: tr.NewState()}}
 		w := &world{T: t, open: map[uint64]bool{}, used: map[uint64]bool{}}
 		for range rapid.IntRange(1, 30).Draw(t, "inputs") {
 			how := rapid.SampledFrom([]string{"tick", "tick", "tick", "step", "halt"}).Draw(t, "how")
 			n, in := rapid.IntRange(0, 3).Draw(t, "n"), w.input()
 			for _, r := range runs {
-				if err := tr.Set(r.state, "n", n); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, tr.Set(r.state, "n", n))
 				r.do(how, in)
 			}
 			if runs[0].err != nil && strings.Contains(runs[0].err.Error(), "spins") && runs[1].err != nil {
@@ -192,18 +187,12 @@ func TestRandomTreesKeepTheKernelsPromises(t *testing.T) {
 }
 
 func agree(t *rapid.T, r, again *run) {
-	if r.err != nil || again.err != nil {
-		t.Fatalf("%v, %v", r.err, again.err)
-	}
-	if !reflect.DeepEqual(r.result, again.result) {
-		t.Fatalf("result\n%+v, not\n%+v", again.result, r.result)
-	}
-	if diff := cmp.Diff(r.events, again.events); diff != "" {
-		t.Fatalf("events:\n%s", diff)
-	}
-	if !reflect.DeepEqual(r.state.Cells, again.state.Cells) || !reflect.DeepEqual(r.state.Slots, again.state.Slots) {
-		t.Fatal("another state")
-	}
+	assert.Require(t, r.err == nil && again.err == nil, "%v, %v", r.err, again.err)
+	assert.Require(t, reflect.DeepEqual(r.result, again.result), "result\n%+v, not\n%+v", again.result, r.result)
+	diff := cmp.Diff(r.events, again.events)
+	assert.Require(t, diff == "", "events:\n%s", diff)
+	assert.Require(t, reflect.DeepEqual(r.state.Cells, again.state.Cells) &&
+		reflect.DeepEqual(r.state.Slots, again.state.Slots), "another state")
 }
 
 // world performs effects and watches what the kernel promises of them.
@@ -226,19 +215,13 @@ func (w *world) input() Input {
 }
 
 func (w *world) checkResult(r *run, how string) {
-	if err := idleIsIdle(r.tree, r.state); err != nil {
-		w.Fatal(err)
-	}
+	assert.NoError(w, idleIsIdle(r.tree, r.state))
 	for _, e := range r.result.Start {
-		if w.used[e.Op] {
-			w.Fatalf("operation %d is used again", e.Op)
-		}
+		assert.Require(w, !w.used[e.Op], "operation %d is used again", e.Op)
 		w.used[e.Op], w.open[e.Op] = true, true
 	}
 	for _, op := range r.result.Cancel {
-		if !w.open[op] {
-			w.Fatalf("operation %d is cancelled, but not open", op)
-		}
+		assert.Require(w, w.open[op], "operation %d is cancelled, but not open", op)
 		delete(w.open, op)
 	}
 	waiting := map[uint64]bool{}
@@ -254,9 +237,7 @@ func (w *world) checkResult(r *run, how string) {
 			delete(w.open, op) // it was completed
 		}
 	}
-	if len(waiting) != len(w.open) {
-		w.Fatalf("the state waits for %v, open are %v", waiting, w.open)
-	}
+	assert.Require(w, len(waiting) == len(w.open), "the state waits for %v, open are %v", waiting, w.open)
 	switch res := r.result; {
 	case how == "halt":
 		w.idle(r)
@@ -282,7 +263,5 @@ func (w *world) idle(r *run) {
 			w.Fatalf("after a halt, node %s has cell %+v", r.tree.Path(int32(i)), c)
 		}
 	}
-	if len(r.state.Tasks) > 0 {
-		w.Fatalf("after a halt, tasks are left: %+v", r.state.Tasks)
-	}
+	assert.Require(w, len(r.state.Tasks) == 0, "after a halt, tasks are left: %+v", r.state.Tasks)
 }

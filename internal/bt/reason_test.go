@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 )
 
@@ -21,14 +22,12 @@ func TestReasonHasWordsForPeopleAndACodeWithValuesForPrograms(t *testing.T) {
 		`{"why":"of a model's own"}`: bt.Because("of a model's own"),
 	} {
 		raw, err := json.Marshal(got)
-		if diff := cmp.Diff(want, string(raw)); diff != "" || err != nil {
-			t.Errorf("%v %s", err, diff)
-		}
+		diff := cmp.Diff(want, string(raw))
+		assert.That(t, diff == "" && err == nil, "%v %s", err, diff)
 	}
 	nested := outer.With(plain.With(), 1)
-	if nested.Text != "it calls tools, so: not 1" || nested.Values["why"].Code != plain.Code() {
-		t.Errorf("a reason in a reason is %+v", nested)
-	}
+	assert.That(t, nested.Text == "it calls tools, so: not 1" && nested.Values["why"].Code == plain.Code(),
+		"a reason in a reason is %+v", nested)
 	if outer.Template() != "{why}, so: not {n}" {
 		t.Errorf("it is described as %q", outer.Template())
 	}
@@ -36,8 +35,6 @@ func TestReasonHasWordsForPeopleAndACodeWithValuesForPrograms(t *testing.T) {
 
 func TestEventOfAnOldJournalHasItsWords(t *testing.T) {
 	var told struct{ bt.Why }
-	if err := json.Unmarshal([]byte(`{"why":"it calls tools"}`), &told); err != nil || told.Text != "it calls tools" ||
-		told.Code != "" {
-		t.Errorf("%+v, %v", told, err)
-	}
+	err := json.Unmarshal([]byte(`{"why":"it calls tools"}`), &told)
+	assert.That(t, err == nil && told.Text == "it calls tools" && told.Code == "", "%+v, %v", told, err)
 }

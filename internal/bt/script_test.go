@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 )
 
@@ -68,16 +69,14 @@ func TestScripts(t *testing.T) {
 			}
 			switch value, err := evaluate(t, script, scriptKeys()); l.Words {
 			case "fails":
-				if err == nil || !strings.HasSuffix(err.Error(), "script ‘"+script+"’: "+want) {
-					t.Errorf("line %d: %v, want %s", l.At, err, want)
-				}
+				assert.That(t, err != nil && strings.HasSuffix(err.Error(), "script ‘"+script+"’: "+want),
+					"line %d: %v, want %s", l.At, err, want)
 			case "refused":
 				wantRefused(t, script, want)
 			default:
-				if got := fmt.Sprintf("%#v", value); want == "error" && err == nil || want != "error" &&
-					(err != nil || got != want) {
-					t.Errorf("line %d: %s = %s, %v", l.At, script, got, err)
-				}
+				got := fmt.Sprintf("%#v", value)
+				assert.That(t, (want != "error" || err != nil) && (want == "error" || (err == nil && got == want)),
+					"line %d: %s = %s, %v", l.At, script, got, err)
 			}
 		}
 	})
@@ -96,7 +95,5 @@ func wantRefused(t *testing.T, text, want string) {
 	if e, ok := err.(*scriptError); ok { //nolint:errorlint // its exact type is the promise
 		got = fmt.Sprintf("%d: %s", e.pos, e.msg)
 	}
-	if got != want || s != nil {
-		t.Errorf("%.20q: %q, want %q", text, got, want)
-	}
+	assert.That(t, got == want && s == nil, "%.20q: %q, want %q", text, got, want)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestSettingsStandWhereTheirValuesAre(t *testing.T) {
@@ -14,11 +16,11 @@ func TestSettingsStandWhereTheirValuesAre(t *testing.T) {
 		Words string  `port:"words,optional"`
 		Turns int     `port:"turns"`
 	}
-	r := must(NewLeaves(Func("Paint", "", func(in, *struct{}) error { return nil })))(t)
+	r := assert.Must(NewLeaves(Func("Paint", "", func(in, *struct{}) error { return nil })))(t)
 	text := "\ufeff" + `<root BTCPP_format="4"><!-- ü --><BehaviorTree ID="Main"><Sequence><Paint most="4" turns="{turns}" how='green'/>
 	<SubTree ID="Twice" turns="{turns}"/><SubTree ID="Twice" turns="{turns}"/></Sequence></BehaviorTree>
 	<BehaviorTree ID="Twice"><Paint turns="{turns}" words="x"/></BehaviorTree></root>`
-	tree := must(r.Load("t.xml", []byte(text), Options{Main: "Main", Given: []Port{{Name: "turns", Type: typeInt}}}))(t)
+	tree := assert.Must(r.Load("t.xml", []byte(text), Options{Main: "Main", Given: []Port{{Name: "turns", Type: typeInt}}}))(t)
 	var got []string
 	for _, s := range tree.Settings() {
 		got = append(got, fmt.Sprintf("%s=%s%s %v at %q absent %t",

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestGetTellsUnknownAndUnwrittenFromWritten(t *testing.T) {
@@ -13,9 +15,8 @@ func TestGetTellsUnknownAndUnwrittenFromWritten(t *testing.T) {
 	s := tr.NewState()
 	set(t, tr, s, "a", "")
 	for key, want := range map[string]bool{"a": true, "b": false, "c": false} {
-		if _, ok := tr.Get(s, key); ok != want {
-			t.Errorf("Get(%s) = %v", key, ok)
-		}
+		_, ok := tr.Get(s, key)
+		assert.That(t, ok == want, "Get(%s) = %v", key, ok)
 	}
 }
 
@@ -30,13 +31,11 @@ func TestWhatANodeRemembersBesideItsCellGoesWithIt(t *testing.T) {
 		now   int64
 		memos int
 	}{{1, 5}, {10, 3}} { // the Timeout has failed, the Delay begins its child
-		if step(t, tr, s, Input{Now: c.now}); len(s.Memos) != c.memos {
-			t.Errorf("at %d: %+v", c.now, s.Memos)
-		}
+		step(t, tr, s, Input{Now: c.now})
+		assert.That(t, len(s.Memos) == c.memos, "at %d: %+v", c.now, s.Memos)
 	}
-	if _, err := tr.Halt(s, nil); err != nil || len(s.Memos) != 0 {
-		t.Errorf("after a halt: %+v, %v", s.Memos, err)
-	}
+	_, err := tr.Halt(s, nil)
+	assert.That(t, err == nil && len(s.Memos) == 0, "after a halt: %+v, %v", s.Memos, err)
 }
 
 func TestNowNeverGoesBack(t *testing.T) {
@@ -46,28 +45,22 @@ func TestNowNeverGoesBack(t *testing.T) {
 		now  int64
 		want Status
 	}{{100, Running}, {5, Running}, {109, Running}, {-1, Running}, {110, Success}} {
-		if got := step(t, tr, s, Input{Now: c.now}); got.Status != c.want {
-			t.Errorf("at %d: %v", c.now, got.Status)
-		}
+		got := step(t, tr, s, Input{Now: c.now})
+		assert.That(t, got.Status == c.want, "at %d: %v", c.now, got.Status)
 	}
-	if s.Now != 110 {
-		t.Errorf("Now is %d", s.Now)
-	}
+	assert.That(t, s.Now == 110, "Now is %d", s.Now)
 }
 
 func TestStatusReadsAsItsNameInJSON(t *testing.T) {
 	for s := Idle; s <= Skipped; s++ {
-		data := must(json.Marshal(s))(t)
+		data := assert.Must(json.Marshal(s))(t)
 		var back Status
-		if err := json.Unmarshal(data, &back); err != nil || back != s || string(data) != `"`+s.String()+`"` {
-			t.Errorf("%s becomes %v, %v", data, back, err)
-		}
+		err := json.Unmarshal(data, &back)
+		assert.That(t, err == nil && back == s && string(data) == `"`+s.String()+`"`, "%s becomes %v, %v", data, back, err)
 	}
 	var s Status
-	if err := json.Unmarshal([]byte(`"DONE"`), &s); err == nil ||
-		!strings.Contains(err.Error(), "‘DONE’ is not a status: SUCCESS, FAILURE") {
-		t.Error(err)
-	}
+	err := json.Unmarshal([]byte(`"DONE"`), &s)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "‘DONE’ is not a status: SUCCESS, FAILURE"), "%v", err)
 }
 
 func TestOneTreeServesManyRunsAtOnce(t *testing.T) {
@@ -97,9 +90,7 @@ func TestOneTreeServesManyRunsAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	for i, end := range ends {
-		if !reflect.DeepEqual(end, ends[0]) {
-			t.Errorf("run %d ends with %+v, run 0 with %+v", i, end, ends[0])
-		}
+		assert.That(t, reflect.DeepEqual(end, ends[0]), "run %d ends with %+v, run 0 with %+v", i, end, ends[0])
 	}
 }
 
@@ -109,20 +100,18 @@ func TestPortsOfAStructAreGivenAndRead(t *testing.T) {
 		Limit int      `port:"limit,optional"`
 		List  []string `port:"list"`
 	}
-	raw := must(EncodePorts(given{Text: "x", List: []string{"a"}}))(t)
+	raw := assert.Must(EncodePorts(given{Text: "x", List: []string{"a"}}))(t)
 	var back given
-	if err := DecodePorts(raw, &back); err != nil || back.Text != "x" || len(back.List) != 1 {
-		t.Errorf("%+v, %v", back, err)
-	}
+	err := DecodePorts(raw, &back)
+	assert.That(t, err == nil && back.Text == "x" && len(back.List) == 1, "%+v, %v", back, err)
 	raw["limit"] = json.RawMessage(`"many"`)
-	if err := DecodePorts(raw, &back); err == nil || !strings.Contains(err.Error(), "{limit}") {
-		t.Errorf("a text for a number: %v", err)
-	}
-	ports := must(Ports[given]())(t)
+	err = DecodePorts(raw, &back)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "{limit}"), "a text for a number: %v", err)
+	ports := assert.Must(Ports[given]())(t)
 	tr := load(t, registry(t), file(`<Script code="sum := limit + 1; said := text"/>`), Options{Given: ports})
 	s := tr.NewState()
 	for key, value := range map[string]any{"text": "x", "limit": 2} {
-		noError(t, tr.Set(s, key, value))
+		assert.NoError(t, tr.Set(s, key, value))
 	}
 	step(t, tr, s, Input{})
 	var read struct {
@@ -131,7 +120,6 @@ func TestPortsOfAStructAreGivenAndRead(t *testing.T) {
 		Gone string   `port:"gone"`
 		List []string `port:"list"`
 	}
-	if tr.Read(s, &read); read.Sum != 3 || read.Said != "x" || read.Gone != "" || read.List != nil {
-		t.Errorf("%+v", read)
-	}
+	tr.Read(s, &read)
+	assert.That(t, read.Sum == 3 && read.Said == "x" && read.Gone == "" && read.List == nil, "%+v", read)
 }

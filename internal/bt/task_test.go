@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // plan is a leaf that asks for requests by their letters, small ones repeatable and capital ones once, and collects
@@ -60,9 +62,8 @@ func drive(t *testing.T, text string, opt Options) *driver {
 func (d *driver) step(in Input) Result {
 	d.t.Helper()
 	res := step(d.t, d.tree, d.state, in)
-	if err := idleIsIdle(d.tree, d.state); err != nil {
-		d.t.Error(err)
-	}
+	err := idleIsIdle(d.tree, d.state)
+	assert.That(d.t, err == nil, "%v", err)
 	return res
 }
 
@@ -79,7 +80,7 @@ func (d *driver) complete(ops ...uint64) Result {
 
 func (d *driver) halt() []uint64 {
 	d.t.Helper()
-	cancelled := must(d.tree.Halt(d.state, nil))(d.t)
+	cancelled := assert.Must(d.tree.Halt(d.state, nil))(d.t)
 	return cancelled
 }
 
@@ -104,22 +105,17 @@ func plan(letters string) string {
 func TestRepeatableRequestsStartTogetherAndCompleteInAnyOrder(t *testing.T) {
 	for _, order := range [][]uint64{{1, 2, 3}, {3, 1, 2}, {2, 3, 1}} {
 		d := drive(t, plan("abc"), Options{})
-		if got := requestedEffects(d.step(Input{})); got != "1a 2b 3c" {
-			t.Errorf("asked for %s", got)
-		}
+		got := requestedEffects(d.step(Input{}))
+		assert.That(t, got == "1a 2b 3c", "asked for %s", got)
 		for k, op := range order {
 			res := d.complete(op)
-			if len(res.Start) > 0 || (res.Status == Success) != (k == 2) {
-				t.Errorf("order %v, after %d: %+v", order, op, res)
-			}
+			assert.That(t, len(res.Start) == 0 && (res.Status == Success) == (k == 2), "order %v, after %d: %+v", order, op, res)
 		}
 		var want []string
 		for op := range uint64(3) {
 			want = append(want, fmt.Sprintf("%c%d@%d", 'a'+op, op+1, slices.Index(order, op+1)+1))
 		}
-		if diff := cmp.Diff(any(want), d.get("got")); diff != "" {
-			t.Errorf("order %v (-want +got):\n%s", order, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(any(want), d.get("got")), "order %v (-want +got)", order)
 	}
 }
 
@@ -132,13 +128,10 @@ func TestOnceRequestWaitsForAllBeforeItAndHoldsBackAllAfterIt(t *testing.T) {
 		{nil, "1a 2b"}, {[]uint64{2}, ""}, {[]uint64{1}, "3C"}, {nil, ""}, {[]uint64{3}, "4d"}, {[]uint64{4}, "5E"},
 		{[]uint64{5}, "6F"},
 	} {
-		if got := requestedEffects(d.complete(c.done...)); got != c.want {
-			t.Errorf("step %d asks for %q, want %q", i, got, c.want)
-		}
+		assert.Equalf(t, requestedEffects(d.complete(c.done...)), c.want, "step %d asks for", i)
 	}
-	if res := d.complete(6); res.Status != Success {
-		t.Errorf("%+v", res)
-	}
+	res := d.complete(6)
+	assert.That(t, res.Status == Success, "%+v", res)
 }
 
 func TestEffectSaysWhatIsAskedAndByWhom(t *testing.T) {
@@ -150,37 +143,30 @@ func TestEffectSaysWhatIsAskedAndByWhom(t *testing.T) {
 		{Op: 2, Leaf: "Plan", Node: 2, Index: 1, Kind: "letter", Label: "B", Payload: json.RawMessage(`"B"`),
 			Once: true},
 	}
-	if diff := cmp.Diff(want, append(first, second...)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, append(first, second...))
 }
 
 func TestCompletionsThatNobodyWaitsForAreDropped(t *testing.T) {
 	d := drive(t, plan("aBc"), Options{})
 	d.step(Input{})
 	for _, ops := range [][]uint64{{0}, {2}, {3}, {4}, {99}} { // 2 and 3 have not started
-		if res := d.complete(ops...); res.Status != Running || len(res.Start) > 0 {
-			t.Errorf("operation %v: %+v", ops, res)
-		}
+		res := d.complete(ops...)
+		assert.That(t, res.Status == Running && len(res.Start) == 0, "operation %v: %+v", ops, res)
 	}
 	d.ref = 0
 	d.complete(1, 1)
 	d.complete(1)
 	d.complete(2)
 	d.complete(3)
-	if got := fmt.Sprint(d.get("got")); got != "[a1@1 B2@4 c3@5]" {
-		t.Errorf("the first completion counts: %s", got)
-	}
-	if res := d.complete(1, 2, 3); res.Status != Running || requestedEffects(res) != "4a" {
-		t.Errorf("after the end, a new round: %+v", res)
-	}
+	assert.Equalf(t, fmt.Sprint(d.get("got")), "[a1@1 B2@4 c3@5]", "the first completion counts")
+	res := d.complete(1, 2, 3)
+	assert.That(t, res.Status == Running && requestedEffects(res) == "4a", "after the end, a new round: %+v", res)
 }
 
 func TestHaltCancelsExactlyTheOutstandingOperations(t *testing.T) {
 	d := drive(t, file(`<Parallel><Plan letters="abC"/><Plan letters="D"/><Sequence><AlwaysSuccess/><Plan letters="ef"/></Sequence></Parallel>`), Options{})
-	if got := requestedEffects(d.step(Input{})); got != "1a 2b 4D 5e 6f" {
-		t.Fatalf("asked for %s", got)
-	}
+	got := requestedEffects(d.step(Input{}))
+	assert.Require(t, got == "1a 2b 4D 5e 6f", "asked for %s", got)
 	d.complete(2, 5)
 	if got := d.halt(); !slices.Equal(got, []uint64{1, 4, 6}) {
 		t.Errorf("cancelled %v", got)
@@ -189,13 +175,9 @@ func TestHaltCancelsExactlyTheOutstandingOperations(t *testing.T) {
 		t.Errorf("a second halt cancels %v", got)
 	}
 	for i, c := range d.state.Cells {
-		if c != (Cell{}) {
-			t.Errorf("cell %d is %+v after a halt", i, c)
-		}
+		assert.That(t, c == (Cell{}), "cell %d is %+v after a halt", i, c)
 	}
-	if len(d.state.Tasks) > 0 {
-		t.Errorf("tasks are left: %+v", d.state.Tasks)
-	}
+	assert.That(t, len(d.state.Tasks) == 0, "tasks are left: %+v", d.state.Tasks)
 }
 
 func TestWhatIsAskedForAndWithdrawnInOneStepIsNeverHeardOf(t *testing.T) {
@@ -204,9 +186,8 @@ func TestWhatIsAskedForAndWithdrawnInOneStepIsNeverHeardOf(t *testing.T) {
 	for n, want := range []Status{Failure, Failure, Running} {
 		set(t, d.tree, d.state, "n", n)
 		res := d.step(Input{})
-		if res.Status != want || len(res.Cancel) > 0 || (len(res.Start) > 0) != (want == Running) {
-			t.Errorf("n = %d: %+v", n, res)
-		}
+		assert.That(t, res.Status == want && len(res.Cancel) == 0 && (len(res.Start) > 0) == (want == Running),
+			"n = %d: %+v", n, res)
 	}
 }
 
@@ -214,15 +195,11 @@ func TestLateCompletionOfAHaltedOperationDoesNotReachItsSuccessor(t *testing.T) 
 	d := drive(t, file(`<Timeout msec="10"><Plan letters="a" got="{got}"/></Timeout>`), Options{})
 	d.step(Input{Now: 1})
 	res := d.step(Input{Now: 11})
-	if res.Status != Failure || !slices.Equal(res.Cancel, []uint64{1}) {
-		t.Fatalf("%+v", res)
-	}
-	if res = d.step(Input{Now: 12}); requestedEffects(res) != "2a" {
-		t.Fatalf("%+v", res)
-	}
-	if res = d.complete(1); res.Status != Running {
-		t.Errorf("the halted operation's completion counts: %+v", res)
-	}
+	assert.Require(t, res.Status == Failure && slices.Equal(res.Cancel, []uint64{1}), "%+v", res)
+	res = d.step(Input{Now: 12})
+	assert.Require(t, requestedEffects(res) == "2a", "%+v", res)
+	res = d.complete(1)
+	assert.That(t, res.Status == Running, "the halted operation's completion counts: %+v", res)
 	if res = d.complete(2); res.Status != Success || fmt.Sprint(d.get("got")) != "[a2@2]" {
 		t.Errorf("%+v, %v", res, d.get("got"))
 	}
@@ -231,27 +208,24 @@ func TestLateCompletionOfAHaltedOperationDoesNotReachItsSuccessor(t *testing.T) 
 func TestEmptyPlanCompletesAtOnce(t *testing.T) {
 	d := drive(t, plan(""), Options{})
 	res := d.step(Input{})
-	if res.Status != Success || len(res.Start) > 0 || d.state.NextOp != 1 || len(d.state.Tasks) > 0 {
-		t.Errorf("%+v, %+v", res, d.state.Tasks)
-	}
+	assert.That(t, res.Status == Success && len(res.Start) == 0 && d.state.NextOp == 1 && len(d.state.Tasks) == 0,
+		"%+v, %+v", res, d.state.Tasks)
 }
 
 func TestPlanErrorFailsBeforeAnythingIsAsked(t *testing.T) {
 	d := drive(t, plan("ab!"), Options{})
 	res := d.step(Input{})
 	want := &Fault{Kind: "refused", Reason: "no such request", Node: "Main"}
-	if res.Status != Failure || len(res.Start) > 0 || d.state.NextOp != 1 || !reflect.DeepEqual(res.Fault, want) {
-		t.Errorf("%+v, fault %+v", res, res.Fault)
-	}
+	assert.That(t, res.Status == Failure && len(res.Start) == 0 && d.state.NextOp == 1 &&
+		reflect.DeepEqual(res.Fault, want), "%+v, fault %+v", res, res.Fault)
 }
 
 func TestFaultOfACompletionIsTheFaultOfTheRun(t *testing.T) {
 	d := drive(t, file(`<Sequence name="s"><ForceSuccess><AlwaysFailure/></ForceSuccess><Ask name="model" question="a"/></Sequence>`), Options{})
 	d.step(Input{})
 	res := d.step(Input{Done: []Completion{{Op: 1, Err: &Fault{Kind: "rate_limit", Reason: "429", Node: "elsewhere"}}}})
-	if want := (&Fault{Kind: "rate_limit", Reason: "429", Node: "Main/model"}); !reflect.DeepEqual(res.Fault, want) {
-		t.Errorf("%+v", res.Fault)
-	}
+	want := (&Fault{Kind: "rate_limit", Reason: "429", Node: "Main/model"})
+	assert.That(t, reflect.DeepEqual(res.Fault, want), "%+v", res.Fault)
 }
 
 func TestErrorsOfLeavesKeepKindAndReason(t *testing.T) {
@@ -276,9 +250,8 @@ func TestErrorsOfLeavesKeepKindAndReason(t *testing.T) {
 		tr := load(t, registry(t, Func("F", "", func(noPorts, *noPorts) error {
 			return c.err
 		})), file(`<F/>`), Options{})
-		if res := step(t, tr, tr.NewState(), Input{}); !reflect.DeepEqual(res.Fault, c.want) {
-			t.Errorf("%s: %+v, want %+v", name, res.Fault, c.want)
-		}
+		res := step(t, tr, tr.NewState(), Input{})
+		assert.That(t, reflect.DeepEqual(res.Fault, c.want), "%s: %+v, want %+v", name, res.Fault, c.want)
 	}
 }
 
@@ -296,33 +269,26 @@ func TestCollectReadsTheSameBytesHoweverAResultIsSpaced(t *testing.T) {
 		s := tr.NewState()
 		step(t, tr, s, Input{})
 		step(t, tr, s, Input{Done: []Completion{{Op: 1, Result: json.RawMessage(results[0])}}})
-		if res := step(t, tr, s,
-			Input{Done: []Completion{{Op: 2, Result: json.RawMessage(results[1])}}}); res.Status != Success {
-			t.Fatal(res)
-		}
+		res := step(t, tr, s,
+			Input{Done: []Completion{{Op: 2, Result: json.RawMessage(results[1])}}})
+		assert.Require(t, res.Status == Success, "%v", res)
 	}
-	if got[0] != got[1] {
-		t.Errorf("%s, and as a journal has it %s", got[0], got[1])
-	}
+	assert.That(t, got[0] == got[1], "%s, and as a journal has it %s", got[0], got[1])
 }
 
 func TestResultThatIsNoJSONBreaksTheStep(t *testing.T) {
 	d := drive(t, plan("a"), Options{})
 	d.step(Input{})
 	_, err := d.tree.Step(d.state, Input{Done: []Completion{{Op: 1, Result: json.RawMessage(`{`)}}}, nil)
-	if err == nil || !strings.HasPrefix(err.Error(), "the result of operation 1 is not JSON: ") {
-		t.Error(err)
-	}
+	assert.That(t, err != nil && strings.HasPrefix(err.Error(), "the result of operation 1 is not JSON: "), "%v", err)
 }
 
 func TestPayloadThatIsNoJSONBreaksTheStep(t *testing.T) {
 	leaf := Task("T", "", func(noPorts) ([]Request, error) { return []Request{{Kind: "k", Payload: func() {}}}, nil },
 		func(noPorts, []Completion, *noPorts) error { return nil })
 	tr := load(t, registry(t, leaf), file(`<T/>`), Options{})
-	if _, err := tr.Step(tr.NewState(), Input{}, nil); err == nil ||
-		!strings.HasPrefix(err.Error(), "test.xml:1:76: node Main: request k: ") {
-		t.Error(err)
-	}
+	_, err := tr.Step(tr.NewState(), Input{}, nil)
+	assert.That(t, err != nil && strings.HasPrefix(err.Error(), "test.xml:1:76: node Main: request k: "), "%v", err)
 }
 
 // hits is an event of a leaf.
@@ -353,9 +319,8 @@ func TestWhatALeafTellsComesBeforeItsOwnEvent(t *testing.T) {
 	want := []string{"Found tells {2}", "Found tells {3}", "Found SUCCESS ", "Need FAILURE it is ‘’",
 		"Inverter SUCCESS ", "Need SUCCESS it is ‘x’",
 		"Asked tells {4}", "Asked SUCCESS it was", "Sequence SUCCESS "}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
+	diff := cmp.Diff(want, got)
+	assert.That(t, diff == "" && err == nil, "%v (-want +got):\n%s", err, diff)
 }
 
 // eachLeaf asks for three things and writes down what came, and in the end that all came.
@@ -384,16 +349,12 @@ func TestEachTakesInWhatComesAsItComesAndAHaltDropsNone(t *testing.T) {
 		Options{})
 	s := tr.NewState()
 	res := step(t, tr, s, Input{})
-	if len(res.Start) != 3 {
-		t.Fatalf("%d effects", len(res.Start))
-	}
+	assert.Require(t, len(res.Start) == 3, "%d effects", len(res.Start))
 	step(t, tr, s, Input{Now: 10, Done: []Completion{{Op: 3, Ref: 4, Result: []byte(`"c"`)}}})
 	step(t, tr, s, Input{Now: 20, Done: []Completion{{Op: 1, Ref: 5, Result: []byte(`"a"`)}}})
 	res = step(t, tr, s, Input{Now: 60})
 	got, _ := tr.Get(s, "got")
-	if diff := cmp.Diff([]string{"2 c", "0 a"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, []string{"2 c", "0 a"}, got)
 	if done, _ := tr.Get(s, "done"); done != false || res.Status != Failure || !cmp.Equal(res.Cancel, []uint64{2}) {
 		t.Errorf("%v, done %v, cancelled %v", res.Status, done, res.Cancel)
 	}
@@ -406,14 +367,12 @@ func TestEachEndsWhenAllAreSettledAndFailsWithOneThatCantBe(t *testing.T) {
 	res := step(t, tr, s, Input{Done: []Completion{{Op: 2, Ref: 2, Value: "b"}, {Op: 1, Ref: 1, Value: "a"},
 		{Op: 3, Ref: 3, Value: "c"}}})
 	got, _ := tr.Get(s, "got")
-	if done, _ := tr.Get(s, "done"); done != true || res.Status != Success ||
-		!cmp.Equal(got, []string{"0 a", "1 b", "2 c"}) {
-		t.Errorf("%v, done %v, %v", res.Status, done, got)
-	}
+	done, _ := tr.Get(s, "done")
+	assert.That(t, done == true && res.Status == Success && cmp.Equal(got, []string{"0 a", "1 b", "2 c"}),
+		"%v, done %v, %v", res.Status, done, got)
 	s = tr.NewState()
 	step(t, tr, s, Input{})
 	res = step(t, tr, s, Input{Done: []Completion{{Op: 2, Ref: 1, Err: &Fault{Kind: "gone", Reason: "it is gone"}}}})
-	if res.Status != Failure || res.Fault.Kind != "gone" || !cmp.Equal(res.Cancel, []uint64{1, 3}) {
-		t.Errorf("%v %v, cancelled %v", res.Status, res.Fault, res.Cancel)
-	}
+	assert.That(t, res.Status == Failure && res.Fault.Kind == "gone" && cmp.Equal(res.Cancel, []uint64{1, 3}),
+		"%v %v, cancelled %v", res.Status, res.Fault, res.Cancel)
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"reflect"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestTimeoutHaltsWhatIsNotDoneInTime(t *testing.T) {
@@ -16,20 +18,17 @@ func TestTimeoutHaltsWhatIsNotDoneInTime(t *testing.T) {
 	}
 	res := d.step(Input{Now: 1050, Done: []Completion{{Op: 1, Result: []byte("1")}}})
 	want := &Fault{Kind: "timeout", Reason: "not done after 50 ms", Node: "Main"}
-	if res.Status != Failure || res.Due != 0 || !reflect.DeepEqual(res.Fault, want) {
-		t.Errorf("at the deadline itself the child is not asked: %+v %+v", res, res.Fault)
-	}
-	if res := d.step(Input{Now: 2000}); res.Due != 2050 {
-		t.Errorf("the next entry has a deadline of its own: %+v", res)
-	}
+	assert.That(t, res.Status == Failure && res.Due == 0 && reflect.DeepEqual(res.Fault, want),
+		"at the deadline itself the child is not asked: %+v %+v", res, res.Fault)
+	res = d.step(Input{Now: 2000})
+	assert.That(t, res.Due == 2050, "the next entry has a deadline of its own: %+v", res)
 }
 
 func TestTimeoutOfZeroIsNone(t *testing.T) {
 	d := drive(t, file(`<Timeout msec="0"><Plan letters="a"/></Timeout>`), Options{})
 	for _, now := range []int64{1, 1 << 40} {
-		if res := d.step(Input{Now: now}); res.Status != Running || res.Due != 0 {
-			t.Errorf("at %d: %+v", now, res)
-		}
+		res := d.step(Input{Now: now})
+		assert.That(t, res.Status == Running && res.Due == 0, "at %d: %+v", now, res)
 	}
 }
 
@@ -42,23 +41,20 @@ func TestDelayWaitsBeforeEveryEntry(t *testing.T) {
 		asked    string
 	}{{0, 20, ""}, {19, 20, ""}, {20, 0, "1a"}, {25, 0, ""}} {
 		res := d.step(Input{Now: c.now})
-		if res.Status != Running || res.Due != c.due || requestedEffects(res) != c.asked {
-			t.Errorf("at %d: %+v", c.now, res)
-		}
+		assert.That(t, res.Status == Running && res.Due == c.due && requestedEffects(res) == c.asked,
+			"at %d: %+v", c.now, res)
 	}
 	d.halt()
-	if res := d.step(Input{Now: 30}); res.Due != 50 {
-		t.Errorf("after a halt: %+v", res)
-	}
+	res := d.step(Input{Now: 30})
+	assert.That(t, res.Due == 50, "after a halt: %+v", res)
 }
 
 func TestDueIsTheEarliestTimerThatRuns(t *testing.T) {
 	d := drive(t, file(`<Parallel><Timeout msec="70"><Plan letters="a"/></Timeout><Delay delay_msec="30"><Plan letters="b"/></Delay>
 		<Sequence><Timeout msec="10"><AlwaysSuccess/></Timeout><Timeout msec="50"><Plan letters="c"/></Timeout></Sequence></Parallel>`), Options{})
 	for _, c := range []struct{ now, due int64 }{{100, 130}, {130, 150}} {
-		if res := d.step(Input{Now: c.now}); res.Due != c.due {
-			t.Errorf("at %d: due %d, want %d", c.now, res.Due, c.due)
-		}
+		res := d.step(Input{Now: c.now})
+		assert.That(t, res.Due == c.due, "at %d: due %d, want %d", c.now, res.Due, c.due)
 	}
 }
 
@@ -66,12 +62,10 @@ func TestDueIsTheEarliestTimerThatRuns(t *testing.T) {
 func TestTimerThatCannotActIsNotDue(t *testing.T) {
 	d := drive(t, file(`<WhileDoElse><Plan letters="a"/><Timeout msec="50"><Plan letters="b"/></Timeout></WhileDoElse>`), Options{})
 	d.step(Input{Now: 0})
-	if res := d.complete(1); res.Due != 50 {
-		t.Fatalf("%+v", res)
-	}
-	if res := d.step(Input{Now: 10}); res.Due != 50 {
-		t.Fatalf("the condition is asked again, the branch goes on: %+v", res)
-	}
+	res := d.complete(1)
+	assert.Require(t, res.Due == 50, "%+v", res)
+	res = d.step(Input{Now: 10})
+	assert.Require(t, res.Due == 50, "the condition is asked again, the branch goes on: %+v", res)
 	if res := d.step(Input{Now: 50}); res.Status != Running || res.Due != 0 {
 		t.Errorf("while the condition runs, the branch's timer can't act: %+v", res)
 	}
@@ -85,9 +79,8 @@ func TestVeryLongTimesDoNotOverflow(t *testing.T) {
 		d := drive(t, file(node), given)
 		set(t, d.tree, d.state, "ms", int64(math.MaxInt64))
 		for _, now := range []int64{5, 1 << 50} {
-			if res := d.step(Input{Now: now}); res.Status != Running || res.Due != math.MaxInt64 {
-				t.Errorf("%s at %d: %+v", node, now, res)
-			}
+			res := d.step(Input{Now: now})
+			assert.That(t, res.Status == Running && res.Due == math.MaxInt64, "%s at %d: %+v", node, now, res)
 		}
 	}
 }
@@ -108,7 +101,6 @@ func TestLeafReadsTheRunTimeOfItsInput(t *testing.T) {
 	for _, now := range []int64{7, 7, 30, 12} {
 		step(t, tree, s, Input{Now: now})
 	}
-	if at, _ := tree.Get(s, "at"); at != int64(30) {
-		t.Errorf("the leaf wrote %v: run time never goes back", at)
-	}
+	at, _ := tree.Get(s, "at")
+	assert.That(t, at == int64(30), "the leaf wrote %v: run time never goes back", at)
 }

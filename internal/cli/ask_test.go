@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 	"sibyl/internal/oracle"
 )
@@ -30,21 +31,16 @@ func TestBudgetsOutsideOfTheirBoundsAreToldWithThem(t *testing.T) {
 		"--web=maybe": "true or false", "--no-web": "", "-m=a b": "in one word",
 	} {
 		_, err := flagsOf(t, args)
-		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, not %q", args, err, want)
-		}
+		assert.That(t, (err == nil) == (want == "") && (err == nil || strings.Contains(err.Error(), want)),
+			"%s: %v, not %q", args, err, want)
 	}
 }
 
 func TestFlagComesBeforeTheSettingEvenIfItSaysNothingIsWanted(t *testing.T) {
 	cfg := config.Config{MaxTurns: 30, MaxTokens: 5000, MaxTime: time.Minute, Model: "a:b"}
-	f, err := flagsOf(t, "--max-tokens=0", "--no-fallback", "-m=c:d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(flagsOf(t, "--max-tokens=0", "--no-fallback", "-m=c:d"))(t)
 	o, err := f.withSettings(cfg)
 	want := oracle.Options{Model: "c:d", MaxTurns: 30, MaxTime: time.Minute, Fallback: new(false)}
-	if diff := cmp.Diff(want, o); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	diff := cmp.Diff(want, o)
+	assert.That(t, diff == "" && err == nil, "%v\n%s", err, diff)
 }

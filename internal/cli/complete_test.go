@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -23,9 +24,8 @@ func completion(t *testing.T, home string, args ...string) (offers []string, dir
 	t.Helper()
 	code, out, _ := sibyl(t, home, Streams{}, nil, append([]string{cobra.ShellCompNoDescRequestCmd}, args...)...)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if code != ExitAnswered || !strings.HasPrefix(lines[len(lines)-1], ":") {
-		t.Fatalf("%v: exit %d: %q", args, code, out)
-	}
+	assert.Require(t, code == ExitAnswered && strings.HasPrefix(lines[len(lines)-1], ":"),
+		"%v: exit %d: %q", args, code, out)
 	return lines[:len(lines)-1], lines[len(lines)-1]
 }
 
@@ -37,9 +37,8 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 	t.Chdir(home)
 	for _, args := range [][]string{{"ask", "--in", "src", "-q", "Why was the bridge closed?"},
 		{"chat", "-q", "remind me to paint the bridge"}, {"council", "say", "Shall we paint the bridge?"}} {
-		if code, _, errs := sibyl(t, home, Streams{}, nil, args...); code != ExitAnswered && code != ExitPartial {
-			t.Fatalf("%v: exit %d: %s", args, code, errs)
-		}
+		code, _, errs := sibyl(t, home, Streams{}, nil, args...)
+		assert.Require(t, code == ExitAnswered || code == ExitPartial, "%v: exit %d: %s", args, code, errs)
 	}
 	for _, c := range []struct{ line, holds, lacks string }{
 		{"explain", "last", ""},
@@ -73,18 +72,16 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 		for tries := 0; len(offers) == 0 && tries < 20; tries++ {
 			offers, _ = completion(t, home, args...)
 		}
-		if !slices.Contains(offers, c.holds) || slices.Contains(offers, c.lacks) {
-			t.Errorf("%s: %q, want %q and not %q", c.line, offers, c.holds, c.lacks)
-		}
+		assert.That(t, slices.Contains(offers, c.holds) && !slices.Contains(offers, c.lacks),
+			"%s: %q, want %q and not %q", c.line, offers, c.holds, c.lacks)
 	}
 	for line, want := range map[string]string{"council show": "2", "inquiry show": "", "run stop": ""} {
 		offers, _ := completion(t, home, append(strings.Fields(line), "")...)
 		for tries := 0; want != "" && len(offers) == 0 && tries < 20; tries++ {
 			offers, _ = completion(t, home, append(strings.Fields(line), "")...)
 		}
-		if (len(offers) > 0) != (want != "") || !strings.HasPrefix(strings.Join(offers, ""), want) {
-			t.Errorf("%s: %q", line, offers)
-		}
+		assert.That(t, (len(offers) > 0) == (want != "") && strings.HasPrefix(strings.Join(offers, ""), want),
+			"%s: %q", line, offers)
 	}
 }
 
@@ -92,10 +89,8 @@ func TestPlacesOfFilesAreLeftToTheShell(t *testing.T) {
 	home := t.TempDir()
 	for line, want := range map[string]string{"ask": ":0", "config set vault": ":0", "investigate why -w": ":0",
 		"ask --in": ":16", "models": ":4"} {
-		if offers, directive := completion(t, home, append(strings.Fields(line), "")...); len(offers) > 0 ||
-			directive != want {
-			t.Errorf("%s: %q %s, want %s", line, offers, directive, want)
-		}
+		offers, directive := completion(t, home, append(strings.Fields(line), "")...)
+		assert.That(t, len(offers) == 0 && directive == want, "%s: %q %s, want %s", line, offers, directive, want)
 	}
 }
 
@@ -103,13 +98,11 @@ func TestCompletionWritesNothingAndSaysNothingWhereThereIsNothing(t *testing.T) 
 	home := t.TempDir()
 	for _, args := range [][]string{{"explain", ""}, {"council", "show", ""}, {"ask", "-m", "work"},
 		{"--config", "missing.yaml", "explain", ""}, {"--database", "nonsense:", "session", "show", ""}} {
-		if offers, _ := completion(t, home, args...); len(offers) > 0 {
-			t.Errorf("%v: %q", args, offers)
-		}
+		offers, _ := completion(t, home, args...)
+		assert.That(t, len(offers) == 0, "%v: %q", args, offers)
 	}
-	if left, err := os.ReadDir(home); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v", left, err)
-	}
+	left, err := os.ReadDir(home)
+	assert.That(t, err == nil && len(left) == 0, "%v, %v", left, err)
 }
 
 func TestWhatIsWaitedForEndsInTime(t *testing.T) {
@@ -132,9 +125,8 @@ func TestWhatAShellWouldTakeApartIsNotOffered(t *testing.T) {
 	v := &values{begun: "a", args: []string{"ac"}}
 	v.addAll("a b", "a\nb", "", "b", "ac")
 	v.add("ab", "says\tthis\nand \x1b[31mthat")
-	if want := []string{"ab\tsays this and [31mthat"}; !slices.Equal(v.lines, want) {
-		t.Errorf("%q, want %q", v.lines, want)
-	}
+	want := []string{"ab\tsays this and [31mthat"}
+	assert.That(t, slices.Equal(v.lines, want), "%q, want %q", v.lines, want)
 }
 
 func TestEveryCompletionStandsAtACommandOrFlag(t *testing.T) {
@@ -153,27 +145,22 @@ func TestEveryCompletionStandsAtACommandOrFlag(t *testing.T) {
 	}
 	visit(Commands())
 	for place := range completions() {
-		if !there[place] {
-			t.Errorf("there is no command or flag %s", place)
-		}
+		assert.That(t, there[place], "there is no command or flag %s", place)
 	}
 }
 
 func TestModelsOfAServerOnThisMachineAreCompleted(t *testing.T) {
 	home, _ := endpointOf(t, "big", "small")
-	if offers, _ := completion(t, home, "ask", "-m", "work:"); !slices.Equal(offers,
-		[]string{"work:big", "work:small"}) {
-		t.Errorf("%q", offers)
-	}
+	offers, _ := completion(t, home, "ask", "-m", "work:")
+	assert.That(t, slices.Equal(offers,
+		[]string{"work:big", "work:small"}), "%q", offers)
 }
 
 func TestBashCompletesWithoutItsPackage(t *testing.T) {
 	needs.Program(t, "bash")
 	home := t.TempDir()
 	code, script, errs := sibyl(t, home, Streams{}, nil, "completion", "bash")
-	if code != ExitAnswered {
-		t.Fatal(errs)
-	}
+	assert.Require(t, code == ExitAnswered, "%v", errs)
 	write(t, filepath.Join(home, "script"), script)
 	write(t, filepath.Join(home, "some folder", "a.txt"), "a")
 	for line, want := range map[string]string{"sibyl config set web.access o": "on off",
@@ -195,18 +182,16 @@ echo "${COMPREPLY[*]}"`, "bash", line)
 		cmd.Stderr = &told // compopt says that no shell is typed into
 		out, err := cmd.Output()
 		got := strings.TrimSpace(strings.ReplaceAll(string(out), `\`, ""))
-		if err != nil || got != want || strings.Contains(told.String(), "command not found") {
-			t.Errorf("%s: %q, %v, %s, want %q", line, got, err, told.String(), want)
-		}
+		assert.That(t, err == nil && got == want && !strings.Contains(told.String(), "command not found"),
+			"%s: %q, %v, %s, want %q", line, got, err, told.String(), want)
 	}
 }
 
 func TestEachShellIsGivenAScriptOfItsOwn(t *testing.T) {
 	for shell, word := range map[string]string{"bash": "__start_sibyl", "zsh": "#compdef sibyl",
 		"fish": "complete -c sibyl", "powershell": "Register-ArgumentCompleter"} {
-		if code, out, errs := sibyl(t, newHome(t), Streams{}, nil, "completion", shell); code != ExitAnswered ||
-			!strings.Contains(out, word) {
-			t.Errorf("%s: exit %d, no %q: %.200s%s", shell, code, word, out, errs)
-		}
+		code, out, errs := sibyl(t, newHome(t), Streams{}, nil, "completion", shell)
+		assert.That(t, code == ExitAnswered && strings.Contains(out, word),
+			"%s: exit %d, no %q: %.200s%s", shell, code, word, out, errs)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // sibyl runs a command line in a fresh home folder and returns its exit code and what it wrote.
@@ -34,19 +36,15 @@ func TestConfigTestAsksTheSearchServerForOneResult(t *testing.T) {
 	defer server.Close()
 	code, out, stderr := sibyl(t, t.TempDir(), Streams{}, []string{"SIBYL_SEARXNG_URL=" + server.URL}, "config",
 		"test", "web")
-	if code != ExitAnswered || !strings.HasPrefix(out, "ok  web") || !strings.Contains(out, "searxng gave 1 result\n") {
-		t.Errorf("exit %d: %s%s", code, out, stderr)
-	}
-	if query := <-asked; query == "" {
-		t.Error("nothing was searched for")
-	}
+	assert.That(t, code == ExitAnswered && strings.HasPrefix(out, "ok  web") &&
+		strings.Contains(out, "searxng gave 1 result\n"), "exit %d: %s%s", code, out, stderr)
+	assert.That(t, <-asked != "", "nothing was searched for")
 }
 
 func TestConfigTestFailsForTheModelThatIsSet(t *testing.T) {
 	for environ, want := range map[string]int{"SIBYL_MODEL=": ExitAnswered,
 		"SIBYL_MODEL=ollama:llama3.1:8b": ExitFailed} {
-		if code, out, stderr := sibyl(t, t.TempDir(), Streams{}, []string{environ}, "config", "test"); code != want {
-			t.Errorf("%s: exit %d, want %d: %s%s", environ, code, want, out, stderr)
-		}
+		code, out, stderr := sibyl(t, t.TempDir(), Streams{}, []string{environ}, "config", "test")
+		assert.That(t, code == want, "%s: exit %d, want %d: %s%s", environ, code, want, out, stderr)
 	}
 }

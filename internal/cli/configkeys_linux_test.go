@@ -13,6 +13,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"golang.org/x/sys/unix"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // newTerminal opens a pseudo-terminal: what is written to the person's side is typed into the program's.
@@ -33,13 +35,9 @@ func newTerminal(t *testing.T) (person, program *os.File) {
 			err = errors.Join(unlock, numbered, sized)
 		})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() { _ = errors.Join(program.Close(), person.Close()) })
 	return person, program
 }
@@ -47,10 +45,7 @@ func newTerminal(t *testing.T) (person, program *os.File) {
 // echoes says whether the terminal shows what is typed.
 func echoes(t *testing.T, terminal *os.File) bool {
 	t.Helper()
-	state, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := assert.Must(unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS))(t)
 	return state.Lflag&unix.ECHO != 0
 }
 
@@ -70,9 +65,7 @@ func (p *onPrompt) Write(text []byte) (int, error) {
 
 func TestKeyTypedAtATerminalIsNotShown(t *testing.T) {
 	person, program := newTerminal(t)
-	if !term.IsTerminal(program.Fd()) || !echoes(t, program) {
-		t.Fatal("the terminal is none")
-	}
+	assert.Require(t, term.IsTerminal(program.Fd()) && echoes(t, program), "the terminal is none")
 	home := t.TempDir()
 	var stdout bytes.Buffer
 	hidden := false
@@ -90,18 +83,13 @@ func TestKeyTypedAtATerminalIsNotShown(t *testing.T) {
 	code := Main(t.Context(), Program{Build: "test"}, []string{"config", "set-key", "openai"},
 		[]string{"HOME=" + home, "SIBYL_KEYS=file"}, Streams{In: program, Out: &stdout, Err: stderr, InTTY: true})
 	<-typed
-	if code != ExitAnswered || !strings.HasPrefix(stderr.String(), "Key of openai (it will not be shown): \n") {
-		t.Errorf("exit %d: %s%s", code, stdout.String(), stderr.String())
-	}
-	if !echoes(t, program) {
-		t.Error("the terminal was left without echo")
-	}
-	if text := stdout.String() + stderr.String(); strings.Contains(text, "canary") {
-		t.Errorf("the key is shown: %s", text)
-	}
-	if _, err := os.Stat(filepath.Join(home, ".config", "sibyl", "keys.age")); err != nil {
-		t.Error(err)
-	}
+	assert.That(t, code == ExitAnswered && strings.HasPrefix(stderr.String(), "Key of openai (it will not be shown): \n"),
+		"exit %d: %s%s", code, stdout.String(), stderr.String())
+	assert.That(t, echoes(t, program), "the terminal was left without echo")
+	text := stdout.String() + stderr.String()
+	assert.That(t, !strings.Contains(text, "canary"), "the key is shown: %s", text)
+	_, err := os.Stat(filepath.Join(home, ".config", "sibyl", "keys.age"))
+	assert.That(t, err == nil, "%v", err)
 }
 
 func TestStoppingWhileAKeyIsTypedLeavesTheTerminalAsItWas(t *testing.T) {
@@ -118,11 +106,8 @@ func TestStoppingWhileAKeyIsTypedLeavesTheTerminalAsItWas(t *testing.T) {
 	code := Main(ctx, Program{Build: "test"}, []string{"config", "set-key", "openai"},
 		[]string{"HOME=" + t.TempDir(), "SIBYL_KEYS=file"}, Streams{In: program, Out: &bytes.Buffer{}, Err: stderr,
 			InTTY: true})
-	if code != ExitStopped || !strings.Contains(stderr.String(), "stopped by the user") {
-		t.Errorf("exit %d: %s", code, stderr.String())
-	}
-	if !echoes(t, program) {
-		t.Error("the terminal was left without echo")
-	}
+	assert.That(t, code == ExitStopped && strings.Contains(stderr.String(), "stopped by the user"),
+		"exit %d: %s", code, stderr.String())
+	assert.That(t, echoes(t, program), "the terminal was left without echo")
 	fmt.Fprint(person, "\n") // the read that is left over ends
 }

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // atTerminal runs a command line over a folder of data, as at a terminal where somebody types.
@@ -21,32 +23,24 @@ func atTerminal(ctx context.Context, data string, typed io.Reader, args ...strin
 func TestTaskIsDeletedAtATerminalAfterAYesAndNothingElse(t *testing.T) {
 	data := t.TempDir()
 	for _, typed := range []string{"n\n", "\n", "", "yesterday\n"} {
-		if code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy\x1b[31m milk"); code != ExitUsage {
-			t.Fatalf("a title that steers a terminal: exit %d: %s", code, errs)
-		}
-		if code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy milk"); code != ExitAnswered {
-			t.Fatalf("exit %d: %s", code, errs)
-		}
+		code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy\x1b[31m milk")
+		assert.Require(t, code == ExitUsage, "a title that steers a terminal: exit %d: %s", code, errs)
+		code, _, errs = atTerminal(t.Context(), data, nil, "task", "add", "Buy milk")
+		assert.Require(t, code == ExitAnswered, "exit %d: %s", code, errs)
 		code, out, errs := atTerminal(t.Context(), data, strings.NewReader(typed), "task", "delete", "1")
-		if code != ExitFailed || out != "" || errs != "Delete “Buy milk”? [y/N] · nothing was deleted\n" {
-			t.Errorf("%q: exit %d: %s%s", typed, code, out, errs)
-		}
+		assert.That(t, code == ExitFailed && out == "" && errs == "Delete “Buy milk”? [y/N] · nothing was deleted\n",
+			"%q: exit %d: %s%s", typed, code, out, errs)
 	}
 	code, out, errs := atTerminal(t.Context(), data, strings.NewReader("Yes\n"), "task", "delete", "1")
-	if code != ExitAnswered || !strings.HasPrefix(out, "deleted “Buy milk”") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered ||
-		strings.Count(out, "Buy milk") != 3 {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
+	assert.That(t, code == ExitAnswered && strings.HasPrefix(out, "deleted “Buy milk”"), "exit %d: %s%s", code, out, errs)
+	code, out, errs = atTerminal(t.Context(), data, nil, "task", "list")
+	assert.That(t, code == ExitAnswered && strings.Count(out, "Buy milk") == 3, "exit %d: %s%s", code, out, errs)
 }
 
 func TestStoppingAtTheQuestionDeletesNothing(t *testing.T) {
 	data := t.TempDir()
-	if code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy milk"); code != ExitAnswered {
-		t.Fatalf("exit %d: %s", code, errs)
-	}
+	code, _, errs := atTerminal(t.Context(), data, nil, "task", "add", "Buy milk")
+	assert.Require(t, code == ExitAnswered, "exit %d: %s", code, errs)
 	ctx, cancel := context.WithCancelCause(t.Context())
 	typed, person := io.Pipe()
 	defer func() { _ = person.Close() }() // the read that is left over ends
@@ -55,13 +49,10 @@ func TestStoppingAtTheQuestionDeletesNothing(t *testing.T) {
 		return typed.Read(p)
 	})
 	code, out, errs := atTerminal(ctx, data, stopping, "task", "delete", "1")
-	if code != ExitStopped || out != "" || !strings.Contains(errs, "· nothing was deleted") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-	if code, out, errs = atTerminal(t.Context(), data, nil, "task", "list"); code != ExitAnswered ||
-		!strings.Contains(out, "Buy milk") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
+	assert.That(t, code == ExitStopped && out == "" && strings.Contains(errs, "· nothing was deleted"),
+		"exit %d: %s%s", code, out, errs)
+	code, out, errs = atTerminal(t.Context(), data, nil, "task", "list")
+	assert.That(t, code == ExitAnswered && strings.Contains(out, "Buy milk"), "exit %d: %s%s", code, out, errs)
 }
 
 type readerFunc func(p []byte) (int, error)

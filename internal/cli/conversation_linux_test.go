@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // console is a terminal of the system, seen from the side of the person.
@@ -64,17 +66,12 @@ func (c *console) until(text string) {
 
 func (c *console) press(keys string) {
 	c.t.Helper()
-	if _, err := c.host.WriteString(keys); err != nil {
-		c.t.Fatal(err)
-	}
+	assert.Must(c.host.WriteString(keys))(c.t)
 }
 
 func (c *console) mode() unix.Termios {
 	c.t.Helper()
-	mode, err := unix.IoctlGetTermios(int(c.tty.Fd()), unix.TCGETS)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	mode := assert.Must(unix.IoctlGetTermios(int(c.tty.Fd()), unix.TCGETS))(c.t)
 	return *mode
 }
 
@@ -101,22 +98,16 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 	c.until("func Take() {}")
 	c.press("/quit\r")
 	c.until("continues this session")
-	if got := <-ended; got != ExitAnswered {
-		t.Errorf("it ended with %d", got)
-	}
-	if after := c.mode(); after != before {
-		t.Errorf("the terminal is in another mode: %+v, not %+v", after, before)
-	}
+	got := <-ended
+	assert.That(t, got == ExitAnswered, "it ended with %d", got)
+	assert.Equalf(t, c.mode(), before, "the terminal is in another mode")
 	var out, told bytes.Buffer
-	if got := Main(context.Background(), Program{Build: "test"}, []string{"session", "show", "last"}, environ,
-		Streams{In: strings.NewReader(""), Out: &out, Err: &told}); got != ExitAnswered ||
-		!strings.Contains(out.String(), "Who takes over the lease") || !strings.Contains(out.String(), "func Take") {
-		t.Errorf("%d: %s%s", got, out.String(), told.String())
-	}
+	got = Main(context.Background(), Program{Build: "test"}, []string{"session", "show", "last"}, environ,
+		Streams{In: strings.NewReader(""), Out: &out, Err: &told})
+	assert.That(t, got == ExitAnswered && strings.Contains(out.String(), "Who takes over the lease") &&
+		strings.Contains(out.String(), "func Take"), "%d: %s%s", got, out.String(), told.String())
 	typed, err := filepath.Glob(filepath.Join(dir, "sibyl", "typed", "*.jsonl"))
-	if err != nil || len(typed) != 1 {
-		t.Fatalf("the history is in %q, %v", typed, err)
-	}
+	assert.Require(t, err == nil && len(typed) == 1, "the history is in %q, %v", typed, err)
 	if info, err := os.Stat(typed[0]); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
@@ -143,9 +134,8 @@ func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {
 	c.press("remind me to buy milk\r")
 	c.until("I've added 'buy milk'")
 	c.press("\x04")
-	if got := <-ended; got != ExitAnswered {
-		t.Errorf("it ended with %d", got)
-	}
+	got := <-ended
+	assert.That(t, got == ExitAnswered, "it ended with %d", got)
 	ended = hold() // the same list behind the other door, and a wish
 	c.until("Ask a question.")
 	c.until("❯") // from where on the terminal is the conversation's
@@ -164,7 +154,6 @@ func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {
 	c.press("/why\r")
 	c.until("offline:rules")
 	c.press("/quit\r")
-	if got := <-ended; got != ExitAnswered {
-		t.Errorf("it ended with %d", got)
-	}
+	got = <-ended
+	assert.That(t, got == ExitAnswered, "it ended with %d", got)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -22,18 +23,11 @@ func newTalker(t *testing.T) *talker {
 		user: string(app.Owner),
 		environ: []string{"HOME=" + h.home, "XDG_CONFIG_HOME=" + h.home, "SIBYL_DATA=" + filepath.Join(h.home, "data"),
 			"SIBYL_TREES=" + h.home}}
-	cfg, err := c.settings()
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := c.open(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := assert.Must(c.settings())(t)
+	a := assert.Must(c.open(t.Context(), cfg))(t)
 	t.Cleanup(func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
+		err := a.Close()
+		assert.That(t, err == nil, "%v", err)
 	})
 	return &talker{c: c, a: a}
 }
@@ -42,13 +36,8 @@ func newTalker(t *testing.T) *talker {
 func (t *talker) asks(tt *testing.T, a conversation.Asked) (service.Result, string) {
 	tt.Helper()
 	r, err := t.Start(tt.Context(), a)
-	if err != nil {
-		tt.Fatalf("%+v: %v", a, err)
-	}
-	res, err := r.Wait(tt.Context())
-	if err != nil {
-		tt.Fatal(err)
-	}
+	assert.NoErrorf(tt, err, "%+v", a)
+	res := assert.Must(r.Wait(tt.Context()))(tt)
 	return res, r.Session
 }
 
@@ -57,28 +46,20 @@ func TestEveryAssistantHasACommandOfTheConversationAFifthToo(t *testing.T) {
 	var all []string
 	for _, a := range talk.assistants() {
 		all = append(all, a.Command)
-		if a.Name == "riddle" && (a.Title != "Riddle" || a.About != "makes riddles" || len(a.Flags) != 2 ||
-			a.Flags[0].Kind != "=kind dark") {
-			t.Errorf("%+v", a)
-		}
+		assert.That(t, a.Name != "riddle" || (a.Title == "Riddle" && a.About == "makes riddles" && len(a.Flags) == 2 &&
+			a.Flags[0].Kind == "=kind dark"), "%+v", a)
 	}
-	if got := strings.Join(all, " "); got != "/ask /task /council /investigate /riddle" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(all, " "), "/ask /task /council /investigate /riddle")
 	res, _ := talk.asks(t, conversation.Asked{Of: "riddle",
 		Words: "--tone dark --lines=3 a door,\nhalf open", Flagged: true})
-	if res.Answer != "A dark riddle of 3 lines about a door,\nhalf open." {
-		t.Error(res.Answer)
-	}
-	if res, _ := talk.asks(t, conversation.Asked{Of: "riddle", Words: "--tone dark a door"}); !strings.Contains(
-		res.Answer, "about --tone dark") {
-		t.Errorf("words without a command are taken for options: %s", res.Answer)
-	}
+	assert.That(t, res.Answer == "A dark riddle of 3 lines about a door,\nhalf open.", "%v", res.Answer)
+	res, _ = talk.asks(t, conversation.Asked{Of: "riddle", Words: "--tone dark a door"})
+	assert.That(t, strings.Contains(res.Answer, "about --tone dark"),
+		"words without a command are taken for options: %s", res.Answer)
 	for _, words := range []string{"--lines 99 a door", "--nothing a door", "--tone dark"} {
-		if _, err := talk.Start(t.Context(), conversation.Asked{Of: "riddle", Words: words,
-			Flagged: true}); err == nil {
-			t.Errorf("%s is taken", words)
-		}
+		_, err := talk.Start(t.Context(), conversation.Asked{Of: "riddle", Words: words,
+			Flagged: true})
+		assert.That(t, err != nil, "%s is taken", words)
 	}
 }
 
@@ -86,17 +67,13 @@ func TestPlainWishesAreOfferedToTasksAlone(t *testing.T) {
 	talk := newTalker(t)
 	for words, want := range map[string]string{"remind me to buy milk": "Add the task 'buy milk'?",
 		"füge Milch zu meiner Liste hinzu": "Die Aufgabe 'Milch'", "show my tasks": "Show the tasks?"} {
-		if name, question := talk.Offer(words, oracle.Name); name != taskchat.Name ||
-			!strings.HasPrefix(question, want) {
-			t.Errorf("%s: %q, %q", words, name, question)
-		}
-		if name, _ := talk.Offer(words, taskchat.Name); name != "" {
-			t.Errorf("%s is offered to whom it is said", words)
-		}
+		name, question := talk.Offer(words, oracle.Name)
+		assert.That(t, name == taskchat.Name && strings.HasPrefix(question, want), "%s: %q, %q", words, name, question)
+		name, _ = talk.Offer(words, taskchat.Name)
+		assert.That(t, name == "", "%s is offered to whom it is said", words)
 	}
-	if name, question := talk.Offer("How are errors handled?", oracle.Name); name != "" {
-		t.Error(question)
-	}
+	name, question := talk.Offer("How are errors handled?", oracle.Name)
+	assert.That(t, name == "", "%v", question)
 }
 
 func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
@@ -107,26 +84,17 @@ func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 		_, err := talk.Start(t.Context(), conversation.Asked{Of: "council",
 			Session: session, Words: words, Flagged: true})
 		var kept *conversation.KeptError
-		if !errors.As(err, &kept) || !strings.Contains(err.Error(), "but not answered: oracles need a language model") {
-			t.Fatalf("%v", err)
-		}
-		if session != "" && kept.Session != session {
-			t.Errorf("%s is kept in another session", words)
-		}
+		assert.Require(t, errors.As(err, &kept) &&
+			strings.Contains(err.Error(), "but not answered: oracles need a language model"), "%v", err)
+		assert.That(t, session == "" || kept.Session == session, "%s is kept in another session", words)
 		sessions = []string{kept.Session}
 	}
-	if _, err := talk.Start(t.Context(), conversation.Asked{Of: "council", Words: "--oracle nobody Why?",
-		Flagged: true}); err == nil || !strings.Contains(err.Error(), "no oracle is called") {
-		t.Errorf("%v", err)
-	}
-	desk, err := talk.a.Council.Desk(talk.c.owner())
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, err := talk.Start(t.Context(), conversation.Asked{Of: "council", Words: "--oracle nobody Why?",
+		Flagged: true})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "no oracle is called"), "%v", err)
+	desk := assert.Must(talk.a.Council.Desk(talk.c.owner()))(t)
 	all, _, err := desk.List(t.Context())
-	if err != nil || len(all) != 1 || len(all[0].Audio) != 2 {
-		t.Errorf("%+v, %v", all, err)
-	}
+	assert.That(t, err == nil && len(all) == 1 && len(all[0].Audio) == 2, "%+v, %v", all, err)
 }
 
 func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
@@ -134,21 +102,18 @@ func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 	_, err := talk.Start(t.Context(), conversation.Asked{Of: "inquiry",
 		Words: "The bridge was closed because of rust", Flagged: true})
 	var missing *conversation.MissingError
-	if !errors.As(err, &missing) || missing.Flag.Name != "witness" || missing.Flag.Kind != "witness" {
-		t.Fatalf("%v", err)
-	}
+	assert.Require(t, errors.As(err, &missing) && missing.Flag.Name == "witness" && missing.Flag.Kind == "witness",
+		"%v", err)
 	papers := filepath.Join(t.TempDir(), "my papers")
 	write(t, filepath.Join(papers, "a.txt"), "The bridge was closed because of rust in 2019.")
 	res, session := talk.asks(t, conversation.Asked{Of: "inquiry", Words: `--witness "` + papers +
 		`" --limit 5 The bridge was closed because of rust`, Flagged: true})
-	if beside := strings.Join(res.Warnings, "\n"); !strings.Contains(res.Answer, "in 2019") ||
-		strings.Count(res.Answer, "\n") > 14 || !strings.Contains(beside, "the session is in ") {
-		t.Errorf("%s\n%s", res.Answer, beside)
-	}
-	if _, again := talk.asks(t, conversation.Asked{Of: "inquiry", Session: session, Words: `--witness="` + papers +
-		`" It was rust`, Flagged: true}); again == "" {
-		t.Error("a second one begins no session")
-	}
+	beside := strings.Join(res.Warnings, "\n")
+	assert.That(t, strings.Contains(res.Answer, "in 2019") && strings.Count(res.Answer, "\n") <= 14 &&
+		strings.Contains(beside, "the session is in "), "%s\n%s", res.Answer, beside)
+	_, again := talk.asks(t, conversation.Asked{Of: "inquiry", Session: session, Words: `--witness="` + papers +
+		`" It was rust`, Flagged: true})
+	assert.That(t, again != "", "a second one begins no session")
 }
 
 func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.T) {
@@ -159,15 +124,11 @@ func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.
 	with := conversation.With{Model: "offline:rules", Code: code}
 	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name,
 		Words: "Who takes over the lease of a dead process?", With: with})
-	if !strings.Contains(res.Answer, "lease.go:") || !strings.Contains(strings.Join(res.Notes, ""),
-		"found 1 place; searched the code, read 1 place; ") {
-		t.Errorf("%+v", res.Shown)
-	}
-	if last, err := talk.Last(t.Context(), session); err != nil || last.Answer != res.Answer {
-		t.Errorf("%+v, %v", last, err)
-	}
+	assert.That(t, strings.Contains(res.Answer, "lease.go:") &&
+		strings.Contains(strings.Join(res.Notes, ""), "found 1 place; searched the code, read 1 place; "), "%+v", res.Shown)
+	last, err := talk.Last(t.Context(), session)
+	assert.That(t, err == nil && last.Answer == res.Answer, "%+v, %v", last, err)
 	with.Model = "nobody:knows"
-	if _, err := talk.Start(t.Context(), conversation.Asked{Of: oracle.Name, Words: "Why?", With: with}); err == nil {
-		t.Error("the model of the conversation is not asked for")
-	}
+	_, err = talk.Start(t.Context(), conversation.Asked{Of: oracle.Name, Words: "Why?", With: with})
+	assert.That(t, err != nil, "the model of the conversation is not asked for")
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -25,9 +26,7 @@ func TestAnswerOfARunThatThePersonStoppedExitsSo(t *testing.T) {
 		res := service.Result{Status: status, Shown: assistant.Shown{Answer: "I've stopped.",
 			Failure: &assistant.Failure{Message: "I've stopped."}}}
 		err := cmd.printOutcome(cmd.newProgress(), &service.Run{}, res)
-		if err != nil || cmd.code != want {
-			t.Errorf("%s: exit code %d, %v, want %d", status, cmd.code, err, want)
-		}
+		assert.That(t, err == nil && cmd.code == want, "%s: exit code %d, %v, want %d", status, cmd.code, err, want)
 	}
 }
 
@@ -35,9 +34,8 @@ func TestStopIsSaidInPlainWords(t *testing.T) {
 	var told bytes.Buffer
 	cmd := &command{Streams: Streams{Err: &told}}
 	code := cmd.fail(fmt.Errorf("adding words: %w", context.Canceled))
-	if code != ExitStopped || strings.TrimSpace(told.String()) != "sibyl: it was stopped" {
-		t.Errorf("exit code %d, %q", code, told.String())
-	}
+	assert.That(t, code == ExitStopped && strings.TrimSpace(told.String()) == "sibyl: it was stopped",
+		"exit code %d, %q", code, told.String())
 }
 
 // exitOf is the exit code of a command that failed so.
@@ -50,13 +48,10 @@ func TestSessionsThatCanNotBeWrittenAreTheTroubleOfTheDataFolderAndOtherFilesAre
 	full := &fs.PathError{Op: "openat", Path: ".locks/one", Err: syscall.EROFS}
 	cmd := &command{}
 	code, hint := cmd.exitOf(fmt.Errorf("adding words: %w", full))
-	if code != ExitJournal || !strings.Contains(hint, "name another folder with --data") {
-		t.Errorf("a session: exit code %d, %s", code, hint)
-	}
+	assert.That(t, code == ExitJournal && strings.Contains(hint, "name another folder with --data"),
+		"a session: exit code %d, %s", code, hint)
 	code, hint = cmd.exitOf(withCode(ExitUsage, full))
-	if code != ExitUsage || hint != "" {
-		t.Errorf("a file that is exported: exit code %d, %s", code, hint)
-	}
+	assert.That(t, code == ExitUsage && hint == "", "a file that is exported: exit code %d, %s", code, hint)
 }
 
 func TestWhatWasAskedForWronglyExitsOtherwiseThanWhatCannotBeDoneAsThingsStand(t *testing.T) {
@@ -69,15 +64,11 @@ func TestWhatWasAskedForWronglyExitsOtherwiseThanWhatCannotBeDoneAsThingsStand(t
 		&session.Damaged{ID: "1"}: ExitJournal,
 		errors.New("unheard of"):  ExitFailed,
 	} {
-		if got := exitOf(&command{began: true}, fmt.Errorf("here: %w", err)); got != want {
-			t.Errorf("%v: exit code %d, want %d", err, got, want)
-		}
+		assert.Equalf(t, exitOf(&command{began: true}, fmt.Errorf("here: %w", err)), want, "%v: exit code", err)
 	}
 }
 
 func TestJournalThatFailsIsSaidSoWhateverACommandMakesOfIt(t *testing.T) {
 	code, hint := new(command).exitOf(withCode(ExitUsage, fmt.Errorf("no such session: %w", journal.ErrUnreachable)))
-	if code != ExitJournal || !strings.Contains(hint, "sibyl run resume") {
-		t.Errorf("exit code %d, %s", code, hint)
-	}
+	assert.That(t, code == ExitJournal && strings.Contains(hint, "sibyl run resume"), "exit code %d, %s", code, hint)
 }

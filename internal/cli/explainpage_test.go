@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -25,7 +26,7 @@ func hostilePage(t *testing.T, text, code string) string {
 	changed := service.Source{Cite: "changed.go:2", Read: true, Cited: true, State: service.SourceChanged}
 	gone := service.Source{Cite: "gone.go:2", Read: true, Cited: true, State: service.SourceGone}
 	never := service.Source{Cite: "never.go:1", Cited: true, State: service.SourceUnread}
-	page, err := explainPage(service.Explanation{
+	page := assert.Must(explainPage(service.Explanation{
 		Run: service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
 		Steps: []service.Step{
 			{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS",
@@ -36,10 +37,7 @@ func hostilePage(t *testing.T, text, code string) string {
 		Shown:   &assistant.Shown{Question: text, Answer: text + "\n\n# A head\n\n`a.go:2`"},
 		Sources: []service.Source{read, changed, gone, never},
 		Left:    []assistant.Left{{Kind: "model", To: text}},
-	}, "5 tokens in, 1 out")
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, "5 tokens in, 1 out"))(t)
 	return page
 }
 
@@ -53,41 +51,29 @@ func TestPageOfAnExplanationRunsAndFetchesNothing(t *testing.T) {
 		"<meta http-equiv=refresh content='0;url=//e.example'>", "<form action=//e.example><input>",
 	} {
 		page := hostilePage(t, attack, printable(attack))
-		if printable(page) != page {
-			t.Errorf("%q: the page steers", attack)
-		}
-		doc, err := html.Parse(strings.NewReader(page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.That(t, printable(page) == page, "%q: the page steers", attack)
+		doc := assert.Must(html.Parse(strings.NewReader(page)))(t)
 		styles := 0
 		for n := range doc.Descendants() {
 			if n.Type != html.ElementNode {
 				continue
 			}
-			if slices.Contains([]string{"script", "img", "iframe", "svg", "link", "base", "form", "input", "object",
-				"embed"}, n.Data) {
-				t.Errorf("%q: the page has <%s>", attack, n.Data)
-			}
+			assert.That(t, !slices.Contains([]string{"script", "img", "iframe", "svg", "link", "base", "form", "input", "object",
+				"embed"}, n.Data), "%q: the page has <%s>", attack, n.Data)
 			if n.Data == "style" {
 				styles++
 				sum := sha256.Sum256([]byte(n.FirstChild.Data))
-				if policy := policyOf(doc); !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"+
-					base64.StdEncoding.EncodeToString(sum[:])+"'") {
-					t.Errorf("the policy %q does not allow the style, or allows more", policy)
-				}
+				policy := policyOf(doc)
+				assert.That(t, strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"+
+					base64.StdEncoding.EncodeToString(sum[:])+"'"), "the policy %q does not allow the style, or allows more", policy)
 			}
 			for _, a := range n.Attr {
-				if strings.HasPrefix(a.Key, "on") || a.Key == "src" || a.Key == "style" || a.Key == "href" &&
-					strings.HasPrefix(a.Val, "javascript:") || a.Key == "http-equiv" &&
-					a.Val != "Content-Security-Policy" {
-					t.Errorf("%q: <%s %s=%q>", attack, n.Data, a.Key, a.Val)
-				}
+				assert.That(t, !strings.HasPrefix(a.Key, "on") && a.Key != "src" && a.Key != "style" && (a.Key != "href" ||
+					!strings.HasPrefix(a.Val, "javascript:")) && (a.Key != "http-equiv" || a.Val == "Content-Security-Policy"),
+					"%q: <%s %s=%q>", attack, n.Data, a.Key, a.Val)
 			}
 		}
-		if styles != 1 {
-			t.Errorf("%q: %d styles", attack, styles)
-		}
+		assert.That(t, styles == 1, "%q: %d styles", attack, styles)
 	}
 }
 
@@ -113,11 +99,8 @@ func TestPageOfAnExplanationChecksWhatIsCited(t *testing.T) {
 		"never.go:1</code> <span class=\"bad\">cited, but not read in this run", "<dt>sent to</dt><dd>model plain</dd>",
 		"<dd>5 tokens in, 1 out</dd>", "<h3>A head</h3>", "<code>a.go:2</code>", "✓ plain: plain",
 	} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page lacks %s", want)
-		}
+		assert.That(t, strings.Contains(page, want), "the page lacks %s", want)
 	}
-	if n := strings.Count(page, "class=\"marked\""); n != 1 {
-		t.Errorf("%d lines are marked", n)
-	}
+	n := strings.Count(page, "class=\"marked\"")
+	assert.That(t, n == 1, "%d lines are marked", n)
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
@@ -92,18 +93,15 @@ func (h *trial) main(ctx context.Context, in io.Reader, out, errs io.Writer, arg
 func (h *trial) says(code int, args ...string) string {
 	h.Helper()
 	var out bytes.Buffer
-	if got := h.main(h.Context(), strings.NewReader(""), &out, &out, args...); got != code {
-		h.Errorf("%v ends with %d, not %d: %s", args, got, code, &out)
-	}
+	got := h.main(h.Context(), strings.NewReader(""), &out, &out, args...)
+	assert.That(h, got == code, "%v ends with %d, not %d: %s", args, got, code, &out)
 	return out.String()
 }
 
 func (h *trial) has(about, text string, parts ...string) {
 	h.Helper()
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			h.Errorf("%s lacks %q:\n%.3000s", about, part, text)
-		}
+		assert.That(h, strings.Contains(text, part), "%s lacks %q:\n%.3000s", about, part, text)
 	}
 }
 
@@ -137,39 +135,25 @@ func TestFifthAssistantIsThereForEveryWayInWithoutALineElsewhere(t *testing.T) {
 func TestFifthAssistantIsServed(t *testing.T) {
 	h := newTrial(t)
 	var token bytes.Buffer
-	if code := h.main(t.Context(), strings.NewReader(""), &token, io.Discard, "user", "add",
-		"ada"); code != ExitAnswered {
-		t.Fatal("no user")
-	}
+	code := h.main(t.Context(), strings.NewReader(""), &token, io.Discard, "user", "add", "ada")
+	assert.Require(t, code == ExitAnswered, "no user")
 	ctx, stop := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	over := make(chan int)
 	go func() {
 		over <- h.main(ctx, strings.NewReader(""), write, io.Discard, "serve", "--listen", "127.0.0.1:0")
 	}()
-	first, err := bufio.NewReader(read).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := assert.Must(bufio.NewReader(read).ReadString('\n'))(t)
 	go func() { _, _ = io.Copy(io.Discard, read) }()
 	address := strings.TrimSpace(strings.TrimPrefix(first, "listening at"))
 	ask := func(method, path, body string) string {
 		t.Helper()
-		req, err := http.NewRequestWithContext(ctx, method, address+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(ctx, method, address+path, strings.NewReader(body)))(t)
 		req.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token.String()))
 		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultClient.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(http.DefaultClient.Do(req))(t)
 		defer func() { _ = res.Body.Close() }()
-		all, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := assert.Must(io.ReadAll(res.Body))(t)
 		return string(all)
 	}
 	h.has("the description of the API", ask("GET", "/openapi.json", ""), `"RiddleOptions"`, "how it sounds")
@@ -198,8 +182,7 @@ func TestEachOptionOfTheOracleIsAFlagAnOptionOfHTTPAndASetting(t *testing.T) {
 		if f.Name != "" {
 			h.has("the schema", string(described.JSON), `"`+f.Name+`"`, f.Doc[:5])
 		}
-		if path := f.Tag.Get("setting"); path != "" && !settings[path] {
-			t.Errorf("there is no setting %s", path)
-		}
+		path := f.Tag.Get("setting")
+		assert.That(t, path == "" || settings[path], "there is no setting %s", path)
 	}
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestLinesAreBrokenBetweenWordsAndHangBelowTheirText(t *testing.T) {
@@ -24,9 +26,8 @@ func TestLinesAreBrokenBetweenWordsAndHangBelowTheirText(t *testing.T) {
 		"one line that is long\nand another one, the next": "one line that is\nlong\nand another one,\nthe next",
 	} {
 		var b strings.Builder
-		if _, err := filterTerminal(&b, true, 17).Write([]byte(line)); err != nil || b.String() != want {
-			t.Errorf("%q is shown as\n%s\nand not as\n%s", line, b.String(), want)
-		}
+		_, err := filterTerminal(&b, true, 17).Write([]byte(line))
+		assert.That(t, err == nil && b.String() == want, "%q is shown as\n%s\nand not as\n%s", line, b.String(), want)
 	}
 }
 
@@ -35,11 +36,8 @@ func TestLineThatWasBegunBeforeIsNotBroken(t *testing.T) {
 	w := filterTerminal(&b, true, 17)
 	for _, piece := range []string{"Write this? [Y/n] ", "Written. Try it at once.\n", "\r\x1b[K⠋ lives", "\r\x1b[K",
 		"· what was written then\n"} {
-		if _, err := w.Write([]byte(piece)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(w.Write([]byte(piece)))(t)
 	}
-	if want := "Write this?\n[Y/n] Written. Try it at once.\n\r\x1b[K⠋ lives\r\x1b[K· what was\n  written then\n"; b.String() != want {
-		t.Errorf("%q, want %q", b.String(), want)
-	}
+	want := "Write this?\n[Y/n] Written. Try it at once.\n\r\x1b[K⠋ lives\r\x1b[K· what was\n  written then\n"
+	assert.That(t, b.String() == want, "%q, want %q", b.String(), want)
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestFolderThatOneStandsInIsSearchedOnlyIfItHoldsAProject(t *testing.T) {
@@ -15,22 +17,17 @@ func TestFolderThatOneStandsInIsSearchedOnlyIfItHoldsAProject(t *testing.T) {
 		_, out, errs = sibyl(t, home, Streams{}, nil, append([]string{"ask", "Why was the bridge closed?"}, args...)...)
 		return out, errs
 	}
-	if out, errs := ask(); strings.Contains(out, "corrosion") ||
-		!strings.Contains(errs, "· this folder holds no project and is not searched; ‘--in .’ searches it") {
-		t.Errorf("%s%s", out, errs)
-	}
-	if out, errs := ask("--in", "."); !strings.Contains(out, "corrosion") || strings.Contains(errs, "no project") ||
-		strings.Contains(out+errs, ".config") {
-		t.Errorf("named: %s%s", out, errs)
-	}
-	if out, errs := ask("--code"); !strings.Contains(out, "corrosion") {
-		t.Errorf("--code: %s%s", out, errs)
-	}
-	if _, errs := ask("-c"); !strings.Contains(errs, "as before") {
-		t.Errorf("-c: %s", errs)
-	}
+	out, errs := ask()
+	assert.That(t, !strings.Contains(out, "corrosion") &&
+		strings.Contains(errs, "· this folder holds no project and is not searched; ‘--in .’ searches it"), "%s%s", out, errs)
+	out, errs = ask("--in", ".")
+	assert.That(t, strings.Contains(out, "corrosion") && !strings.Contains(errs, "no project") &&
+		!strings.Contains(out+errs, ".config"), "named: %s%s", out, errs)
+	out, errs = ask("--code")
+	assert.That(t, strings.Contains(out, "corrosion"), "--code: %s%s", out, errs)
+	_, errs = ask("-c")
+	assert.That(t, strings.Contains(errs, "as before"), "-c: %s", errs)
 	write(t, "go.mod", "module bridge\n")
-	if out, errs := ask(); !strings.Contains(out, "corrosion") {
-		t.Errorf("a project: %s%s", out, errs)
-	}
+	out, errs = ask()
+	assert.That(t, strings.Contains(out, "corrosion"), "a project: %s%s", out, errs)
 }

@@ -8,21 +8,21 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestEveryTextOfHelpIsOfACommand(t *testing.T) {
 	root := Commands()
 	for _, part := range strings.Split("\n"+helpText, "\n# ")[1:] {
 		path, _, _ := strings.Cut(part, "\n")
-		if cmd, _, err := root.Find(strings.Fields(path)[1:]); err != nil || cmd.CommandPath() != path ||
-			cmd.Long+cmd.Example == "" {
-			t.Errorf("there is no command %q with a text (%v)", path, err)
-		}
+		cmd, _, err := root.Find(strings.Fields(path)[1:])
+		assert.That(t, err == nil && cmd.CommandPath() == path && cmd.Long+cmd.Example != "",
+			"there is no command %q with a text (%v)", path, err)
 	}
 	for line := range strings.Lines(helpText) {
-		if n := len([]rune(strings.TrimSpace(line))); n > 100 && !strings.HasPrefix(line, "  ") {
-			t.Errorf("%d columns: %s", n, line)
-		}
+		n := len([]rune(strings.TrimSpace(line)))
+		assert.That(t, n <= 100 || strings.HasPrefix(line, "  "), "%d columns: %s", n, line)
 	}
 }
 
@@ -34,9 +34,7 @@ func TestHelpSaysWhatStandsBehindAFlagInAWordOfPeople(t *testing.T) {
 	look = func(cmd *cobra.Command) {
 		b := &strings.Builder{}
 		cmd.SetOut(b)
-		if err := cmd.Help(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, cmd.Help())
 		for _, found := range word.FindAllStringSubmatch(b.String(), -1) {
 			if found[2] != strings.ToUpper(found[2]) {
 				t.Errorf("%s: --%s %s", cmd.CommandPath(), found[1], found[2])
@@ -50,14 +48,11 @@ func TestHelpSaysWhatStandsBehindAFlagInAWordOfPeople(t *testing.T) {
 	look(Commands())
 	for flag, want := range map[string]string{"attach": "FILE", "documents": "FOLDER", "chair": "ORACLE", "model": "MODEL",
 		"limit": "N", "max-time": "TIME", "session": "SESSION"} {
-		if got := seen[flag].word; got != want {
-			t.Errorf("--%s %s, want %s", flag, got, want)
-		}
+		assert.Equalf(t, seen[flag].word, want, "--%s", flag)
 	}
 	for name := range valueNames {
-		if _, is := seen[name]; !is {
-			t.Errorf("there is no flag --%s", name)
-		}
+		_, is := seen[name]
+		assert.That(t, is, "there is no flag --%s", name)
 	}
 }
 
@@ -84,12 +79,9 @@ func TestShortFlagMeansTheSameInEveryCommand(t *testing.T) {
 	look(Commands())
 	for _, cmd := range all {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if want := longs[f.Name]; f.Shorthand != want {
-				t.Errorf("%s: --%s has no -%s", cmd.CommandPath(), f.Name, want)
-			}
+			want := longs[f.Name]
+			assert.That(t, f.Shorthand == want, "%s: --%s has no -%s", cmd.CommandPath(), f.Name, want)
 		})
 	}
-	if shorts["s"] != "SESSION" || shorts["q"] != "QUIET" {
-		t.Errorf("-s is %s, and -q is %s", shorts["s"], shorts["q"])
-	}
+	assert.That(t, shorts["s"] == "SESSION" && shorts["q"] == "QUIET", "-s is %s, and -q is %s", shorts["s"], shorts["q"])
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // typist is a screen that types an answer when it is asked. What it waits for is in the order of the questions.
@@ -64,18 +66,13 @@ func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 			"ANTHROPIC_BASE_URL=" + server.URL},
 		Streams{In: program, Out: screen, Err: screen, InTTY: true, OutTTY: true, ErrTTY: true})
 	shown := screen.shown.String()
-	if code != ExitAnswered || !strings.Contains(shown, "· this key does not work: ") ||
-		strings.Contains(shown, "canary") {
-		t.Errorf("exit %d: %s", code, shown)
-	}
-	if got := settingsIn(t, home); got != "model: anthropic:claude\nproviders:\n  anthropic:\n    base_url: "+
-		server.URL+"\n" {
-		t.Error(got)
-	}
-	if code, out, errs := sibyl(t, home, Streams{}, []string{"ANTHROPIC_BASE_URL=" + server.URL}, "config", "test",
-		"anthropic"); code != ExitAnswered {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
+	assert.That(t, code == ExitAnswered && strings.Contains(shown, "· this key does not work: ") &&
+		!strings.Contains(shown, "canary"), "exit %d: %s", code, shown)
+	assert.Equal(t, settingsIn(t, home),
+		"model: anthropic:claude\nproviders:\n  anthropic:\n    base_url: "+server.URL+"\n")
+	code, out, errs := sibyl(t, home, Streams{}, []string{"ANTHROPIC_BASE_URL=" + server.URL}, "config", "test",
+		"anthropic")
+	assert.That(t, code == ExitAnswered, "exit %d: %s%s", code, out, errs)
 }
 
 func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // ollamaWith is an Ollama that has models.
@@ -35,12 +37,8 @@ func newHome(t *testing.T) string {
 
 func write(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
 // initAt calls ‘sibyl init’ as at a terminal where somebody types, and returns all that is on the screen.
@@ -70,9 +68,7 @@ func settingsIn(t *testing.T, home string) string {
 	if os.IsNotExist(err) {
 		return ""
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return strings.ReplaceAll(string(text), home, "HOME")
 }
 
@@ -90,14 +86,11 @@ func TestInitIsReadAtEveryWidth(t *testing.T) {
 			at := at80
 			at.Width = width
 			code, screen := initOn(t.Context(), at, newHome(t), ollamaWith(t, names...), "mis\n3\n\n\n")
-			if code != ExitAnswered {
-				t.Errorf("exit %d", code)
-			}
+			assert.That(t, code == ExitAnswered, "exit %d", code)
 			for line := range strings.Lines(screen) {
-				if n := len([]rune(strings.TrimRight(line, "\n"))); n >= width && !strings.Contains(line, "HOME") &&
-					!strings.Contains(line, "]: ") && !strings.Contains(line, "] ") {
-					t.Errorf("%d columns: %s", n, line)
-				}
+				n := len([]rune(strings.TrimRight(line, "\n")))
+				assert.That(t, n < width || strings.Contains(line, "HOME") || strings.Contains(line, "]: ") ||
+					strings.Contains(line, "] "), "%d columns: %s", n, line)
 			}
 			golden(t, fmt.Sprintf("init.%d", width), screen)
 		})
@@ -130,10 +123,8 @@ func TestInitAsksNothingThatIsKnownAndThenWritesNothing(t *testing.T) {
 		t.Fatal(cmp.Diff(want, got))
 	}
 	code, screen := initAt(t, home, ollama, "")
-	if code != ExitAnswered || !strings.HasSuffix(screen, "There is nothing to write.\n") ||
-		settingsIn(t, home) != want {
-		t.Errorf("exit %d: %s", code, screen)
-	}
+	assert.That(t, code == ExitAnswered && strings.HasSuffix(screen, "There is nothing to write.\n") &&
+		settingsIn(t, home) == want, "exit %d: %s", code, screen)
 }
 
 func TestInitTakesNumbersPartsOfNamesAndPaths(t *testing.T) {
@@ -151,29 +142,23 @@ func TestInitTakesNumbersPartsOfNamesAndPaths(t *testing.T) {
 	} {
 		home := newHome(t)
 		code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "qwen3:4b"), c.typed)
-		if got := settingsIn(t, home); got != c.want {
-			t.Errorf("%q: exit %d, %q, want %q: %s", c.typed, code, got, c.want, screen)
-		}
+		got := settingsIn(t, home)
+		assert.That(t, got == c.want, "%q: exit %d, %q, want %q: %s", c.typed, code, got, c.want, screen)
 	}
 }
 
 func TestInitThatIsNotAnsweredWritesNothingAndSaysSo(t *testing.T) {
 	code, screen := initAt(t, newHome(t), ollamaWith(t, "llama3.1:8b"), "\n")
-	if code != ExitStopped || !strings.Contains(screen, "· nothing was written\n") {
-		t.Errorf("exit %d: %s", code, screen)
-	}
+	assert.That(t, code == ExitStopped && strings.Contains(screen, "· nothing was written\n"), "exit %d: %s", code, screen)
 }
 
 func TestInitAsksForAModelThatAnswersWhereTheOneThatIsSetDoesNot(t *testing.T) {
 	home := newHome(t)
 	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "model: ollama:gone\nvault: /notes\n")
 	code, screen := initAt(t, home, ollamaWith(t, "qwen3:4b"), "\n\n")
-	if code != ExitAnswered || !strings.Contains(screen, "ollama:gone is set, but ollama has no model gone") {
-		t.Errorf("exit %d: %s", code, screen)
-	}
-	if got := settingsIn(t, home); got != "model: ollama:qwen3:4b\nvault: /notes\n" {
-		t.Error(got)
-	}
+	assert.That(t, code == ExitAnswered && strings.Contains(screen, "ollama:gone is set, but ollama has no model gone"),
+		"exit %d: %s", code, screen)
+	assert.Equal(t, settingsIn(t, home), "model: ollama:qwen3:4b\nvault: /notes\n")
 }
 
 func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
@@ -190,18 +175,13 @@ func TestInitShowsAFewOfManyModelsAndProposesNone(t *testing.T) {
 	write(t, filepath.Join(home, ".config", "sibyl", "config.yaml"), "providers:\n  work:\n    base_url: "+server.URL+
 		"/v1\n    local: false\n")
 	code, screen := initAt(t, home, "127.0.0.1:1", "\nbig-2\n3\n1\n\n")
-	if code != ExitAnswered ||
-		!strings.Contains(screen,
-			"  9  work:big-08\n     and 21 more: type a part of the name\nNumber or name (or openai") ||
-		strings.Contains(screen, "have a key) [") {
-		t.Errorf("exit %d: %s", code, screen)
-	}
-	if !strings.Contains(screen, "Questions about your notes will send passages of them to work.\n") {
-		t.Error(screen)
-	}
-	if got := settingsIn(t, home); !strings.Contains(got, "\nmodel: work:big-22\n") {
-		t.Error(got)
-	}
+	assert.That(t, code == ExitAnswered && strings.Contains(screen,
+		"  9  work:big-08\n     and 21 more: type a part of the name\nNumber or name (or openai") &&
+		!strings.Contains(screen, "have a key) ["), "exit %d: %s", code, screen)
+	assert.That(t, strings.Contains(screen, "Questions about your notes will send passages of them to work.\n"),
+		"%v", screen)
+	got := settingsIn(t, home)
+	assert.That(t, strings.Contains(got, "\nmodel: work:big-22\n"), "%v", got)
 }
 
 func TestInitWithoutATerminalAsksNothing(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -110,16 +111,12 @@ func TestInitLoadsALocalModelThatFitsTheMemory(t *testing.T) {
 		"1 GB for each billion parameters, and 5 GB beside.", "  1  qwen3:8b         8 billion parameters\n",
 		"Number, or any name that Ollama knows [1]: ", "qwen3:8b  [====", "100 %  4.0 GB of 4.0 GB",
 		"ollama:qwen3:8b answered in", "calls tools", "  model: ollama:qwen3:8b\n", "Written."} {
-		if !strings.Contains(screen, want) && !strings.Contains(strings.Join(strings.Fields(screen), " "), want) {
-			t.Errorf("%q is missing:\n%s", want, screen)
-		}
+		assert.That(t, strings.Contains(screen, want) || strings.Contains(strings.Join(strings.Fields(screen), " "), want),
+			"%q is missing:\n%s", want, screen)
 	}
-	if strings.Contains(screen, "gpt-oss:20b") {
-		t.Errorf("a model that does not fit is offered:\n%s", screen)
-	}
-	if got := settingsIn(t, home); code != ExitAnswered || got != "model: ollama:qwen3:8b\n" {
-		t.Errorf("exit %d, settings %q", code, got)
-	}
+	assert.That(t, !strings.Contains(screen, "gpt-oss:20b"), "a model that does not fit is offered:\n%s", screen)
+	got := settingsIn(t, home)
+	assert.That(t, code == ExitAnswered && got == "model: ollama:qwen3:8b\n", "exit %d, settings %q", code, got)
 }
 
 func TestModelsAreOfferedByTheMemoryThatTheirParametersAndAContextTake(t *testing.T) {
@@ -132,36 +129,30 @@ func TestModelsAreOfferedByTheMemoryThatTheirParametersAndAContextTake(t *testin
 		if all := fitting(memory); len(all) > 0 {
 			got = all[0].name
 		}
-		if got != want {
-			t.Errorf("%d bytes: %q, not %q", memory, got, want)
-		}
+		assert.That(t, got == want, "%d bytes: %q, not %q", memory, got, want)
 	}
 	for i, m := range localModels() {
 		if _, size, _ := strings.Cut(m.name, ":"); size != fmt.Sprintf("%gb", m.billions) {
 			t.Errorf("%s does not say that it has %g billion parameters", m.name, m.billions)
 		}
-		if i > 0 && m.billions >= localModels()[i-1].billions {
-			t.Errorf("%s is not smaller than the one before", m.name)
-		}
+		assert.That(t, i == 0 || m.billions < localModels()[i-1].billions, "%s is not smaller than the one before", m.name)
 	}
 }
 
 func TestInitSaysThatNoLocalModelFitsASmallMachine(t *testing.T) {
 	home, ollama := newHome(t), newScriptedOllama(t)
 	_, screen := initOn(t.Context(), Streams{InTTY: true, Memory: 2e9}, home, ollama.URL, "local\nnone\n-\n")
-	if want := "this machine has 2 GB of memory, and qwen3:1.7b wants about 7 GB"; !strings.Contains(screen, want) ||
-		len(ollama.pulled) > 0 {
-		t.Errorf("%q is missing, or %q was loaded:\n%s", want, ollama.pulled, screen)
-	}
+	want := "this machine has 2 GB of memory, and qwen3:1.7b wants about 7 GB"
+	assert.That(t, strings.Contains(screen, want) && len(ollama.pulled) == 0,
+		"%q is missing, or %q was loaded:\n%s", want, ollama.pulled, screen)
 }
 
 func TestInitSaysWhatAModelWithoutToolsCantDo(t *testing.T) {
 	home, ollama := newHome(t), newScriptedOllama(t, "plain:1b")
 	ollama.noTool = true
-	if _, screen := initWith(t, home, ollama.URL, "", false, "--yes"); !strings.Contains(screen,
-		"ollama:plain:1b answered in") || !strings.Contains(screen, "called no tool") {
-		t.Error(screen)
-	}
+	_, screen := initWith(t, home, ollama.URL, "", false, "--yes")
+	assert.That(t, strings.Contains(screen, "ollama:plain:1b answered in") && strings.Contains(screen, "called no tool"),
+		"%v", screen)
 }
 
 func TestInitWithoutATerminalLoadsAModelOnlyWherePullSaysSo(t *testing.T) {
@@ -186,10 +177,9 @@ func TestInitWithoutATerminalLoadsAModelOnlyWherePullSaysSo(t *testing.T) {
 			ollama.names = []string{"other"}
 		}
 		code, screen := initWith(t, home, ollama.URL, "", false, c.args...)
-		if got := settingsIn(t, home); code != c.code || !strings.Contains(screen, c.says) ||
-			strings.Join(ollama.pulled, " ") != c.pulled || got != c.want {
-			t.Errorf("%q: exit %d, loaded %q, settings %q:\n%s", c.args, code, ollama.pulled, got, screen)
-		}
+		got := settingsIn(t, home)
+		assert.That(t, code == c.code && strings.Contains(screen, c.says) && strings.Join(ollama.pulled, " ") == c.pulled &&
+			got == c.want, "%q: exit %d, loaded %q, settings %q:\n%s", c.args, code, ollama.pulled, got, screen)
 	}
 }
 
@@ -197,9 +187,8 @@ func TestInitSaysHowOllamaIsInstalledWhereItDoesNotAnswer(t *testing.T) {
 	t.Setenv("PATH", "")
 	home := newHome(t)
 	code, screen := initWith(t, home, "127.0.0.1:1", "local\n\nnone\n-\n", true)
-	if code != ExitAnswered || strings.Count(screen, "https://ollama.com/download") != 2 || settingsIn(t, home) != "" {
-		t.Errorf("exit %d:\n%s", code, screen)
-	}
+	assert.That(t, code == ExitAnswered && strings.Count(screen, "https://ollama.com/download") == 2 &&
+		settingsIn(t, home) == "", "exit %d:\n%s", code, screen)
 	for system, want := range map[string]string{"linux": "curl ", "darwin": "brew ", "windows": "winget "} {
 		if !strings.HasPrefix(installLine(system), want) {
 			t.Errorf("%s: %s", system, installLine(system))
@@ -217,9 +206,8 @@ func TestLoadingAModelStopsAtCtrlC(t *testing.T) {
 		stop()
 	}()
 	code, screen := initOn(ctx, Streams{Memory: 16e9}, home, ollama.URL, "", "--yes", "--pull")
-	if code != ExitStopped || !strings.Contains(screen, "‘sibyl init’ goes on from there") || settingsIn(t, home) != "" {
-		t.Errorf("exit %d:\n%s", code, screen)
-	}
+	assert.That(t, code == ExitStopped && strings.Contains(screen, "‘sibyl init’ goes on from there") &&
+		settingsIn(t, home) == "", "exit %d:\n%s", code, screen)
 }
 
 func TestServerThatCountsWronglyWhileItLoadsBreaksNothing(t *testing.T) {
@@ -243,9 +231,8 @@ func TestServerThatCountsWronglyWhileItLoadsBreaksNothing(t *testing.T) {
 		home, ollama := newHome(t), newScriptedOllama(t)
 		ollama.says = says
 		code, screen := initWith(t, home, ollama.URL, "", true, "--yes", "--pull")
-		if code != ExitFailed || settingsIn(t, home) != "" || strings.Contains(screen, "\x1b[2J") {
-			t.Errorf("%s: exit %d:\n%q", about, code, screen)
-		}
+		assert.That(t, code == ExitFailed && settingsIn(t, home) == "" && !strings.Contains(screen, "\x1b[2J"),
+			"%s: exit %d:\n%q", about, code, screen)
 	}
 }
 
@@ -256,13 +243,10 @@ func TestBarTellsHowFarHowFastAndHowLong(t *testing.T) {
 		40: "qwen3:8b  42 %  2.2 GB of 5.2 GB  10 M…",
 	} {
 		got := pulledLine("qwen3:8b", at, 100e6, 10*time.Second, width)
-		if len([]rune(got)) > width || !strings.HasPrefix(got, want[:20]) {
-			t.Errorf("%d columns: %q, not %q", width, got, want)
-		}
+		assert.That(t, len([]rune(got)) <= width && strings.HasPrefix(got, want[:20]),
+			"%d columns: %q, not %q", width, got, want)
 	}
-	if got := pulledLine("m", model.PullProgress{Status: "pulling manifest"}, 0, 0, 60); got != "m  pulling manifest" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, pulledLine("m", model.PullProgress{Status: "pulling manifest"}, 0, 0, 60), "m  pulling manifest")
 }
 
 func TestInitKeepsTheAddressThatThisShellAloneKnows(t *testing.T) {
@@ -279,7 +263,6 @@ func TestInitKeepsTheAddressThatThisShellAloneKnows(t *testing.T) {
 	code, out, errs := sibyl(t, home, Streams{}, []string{"OLLAMA_HOST=127.0.0.1:1", "OPENAI_BASE_URL=" + server.URL +
 		"/v1"}, "init", "--yes")
 	want := "model: openai:only\nproviders:\n  openai:\n    base_url: " + server.URL + "/v1\n"
-	if got := settingsIn(t, home); code != ExitAnswered || got != want {
-		t.Errorf("exit %d, settings %q: %s%s", code, got, out, errs)
-	}
+	got := settingsIn(t, home)
+	assert.That(t, code == ExitAnswered && got == want, "exit %d, settings %q: %s%s", code, got, out, errs)
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestEachListHasTheLimitThatIsUsualForIt(t *testing.T) {
@@ -16,8 +18,6 @@ func TestEachListHasTheLimitThatIsUsualForIt(t *testing.T) {
 		if err == nil {
 			err = cmd.PreRunE(cmd, nil)
 		}
-		if err != nil || c.limit != want {
-			t.Errorf("%s: the limit is %d, error %v; want %d", line, c.limit, err, want)
-		}
+		assert.That(t, err == nil && c.limit == want, "%s: the limit is %d, error %v; want %d", line, c.limit, err, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/schema"
 	"sibyl/internal/taskchat"
 )
@@ -30,9 +31,7 @@ func TestFilesWithBlanksInTheirNamesAreNamedInQuotes(t *testing.T) {
 		if err != nil {
 			got = err.Error()
 		}
-		if got != want {
-			t.Errorf("%s: %q, not %q", words, got, want)
-		}
+		assert.That(t, got == want, "%s: %q, not %q", words, got, want)
 	}
 }
 
@@ -42,11 +41,8 @@ func TestWordsThatBeginWithAHyphenAreNoFlags(t *testing.T) {
 		"--model a:b -5 eggs": "-5 eggs", "eggs -5": "eggs -5"} {
 		var into taskchat.Options
 		got, err := flagsBefore(o, &into, map[*schema.Field]bool{}, words)
-		if err != nil || got != want {
-			t.Errorf("%q: %q, %v", words, got, err)
-		}
+		assert.That(t, err == nil && got == want, "%q: %q, %v", words, got, err)
 	}
-	if _, err := flagsBefore(o, &taskchat.Options{}, map[*schema.Field]bool{}, "--nonsense eggs"); err == nil {
-		t.Error("a flag that there is not was taken for words")
-	}
+	_, err := flagsBefore(o, &taskchat.Options{}, map[*schema.Field]bool{}, "--nonsense eggs")
+	assert.That(t, err != nil, "a flag that there is not was taken for words")
 }

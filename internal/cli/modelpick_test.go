@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // endpointOf is a home whose settings name an endpoint that lists models, and answers no question.
@@ -32,17 +34,11 @@ func TestAnEndpointWithSeveralModelsIsAskedAboutOnceAtATerminal(t *testing.T) {
 	_, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
 	want := "Which model of work should answer?\n  1  big\n  2  small\n  3  tiny\nNumber " +
 		"or name: · saved as providers.work.model in "
-	if !strings.Contains(errs, want) || !strings.Contains(errs, "work:small") {
-		t.Errorf("%s", errs)
-	}
-	if got := settingsIn(t, home); got != settings+"    model: small\n" {
-		t.Error(got)
-	}
+	assert.That(t, strings.Contains(errs, want) && strings.Contains(errs, "work:small"), "%s", errs)
+	assert.Equal(t, settingsIn(t, home), settings+"    model: small\n")
 	at.In = strings.NewReader("")
-	if _, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?"); strings.Contains(errs,
-		"Which model") || !strings.Contains(errs, "work:small") {
-		t.Error(errs)
-	}
+	_, _, errs = sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
+	assert.That(t, !strings.Contains(errs, "Which model") && strings.Contains(errs, "work:small"), "%v", errs)
 }
 
 func TestAnEndpointWithSeveralModelsIsAnErrorThatListsThemWhereNobodyChooses(t *testing.T) {
@@ -52,12 +48,8 @@ func TestAnEndpointWithSeveralModelsIsAnErrorThatListsThemWhereNobodyChooses(t *
 		code, _, errs := sibyl(t, home, at, nil, "ask", "--in", home, "How does it work?")
 		want := "work has 5 models (a, b, c, d, …): name one with -m work:a, or for all questions with ‘sibyl config " +
 			"set providers.work.model a’; ‘sibyl models’ lists them\n"
-		if code != ExitUsage || !strings.HasSuffix(errs, want) {
-			t.Errorf("exit %d: %s", code, errs)
-		}
-		if got := settingsIn(t, home); got != settings {
-			t.Error(got)
-		}
+		assert.That(t, code == ExitUsage && strings.HasSuffix(errs, want), "exit %d: %s", code, errs)
+		assert.Equal(t, settingsIn(t, home), settings)
 	}
 }
 
@@ -74,14 +66,11 @@ func TestEveryCommandThatAsksAModelHasItChosenInTheSameWay(t *testing.T) {
 				t.Fatal(errs)
 			}
 			_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true, ErrTTY: true}, nil, args...)
-			if !strings.Contains(errs, "Which model of work should answer?\n  1  big\n  2  small\n") ||
-				settingsIn(t, home) != settings+"    model: small\n" {
-				t.Errorf("%s", errs)
-			}
-			if code, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true}, nil,
-				append(args, "--json")...); strings.Contains(errs, "Which model") {
-				t.Errorf("exit %d, for a program: %s", code, errs)
-			}
+			assert.That(t, strings.Contains(errs, "Which model of work should answer?\n  1  big\n  2  small\n") &&
+				settingsIn(t, home) == settings+"    model: small\n", "%s", errs)
+			code, _, errs := sibyl(t, home, Streams{In: strings.NewReader("2\n"), InTTY: true}, nil,
+				append(args, "--json")...)
+			assert.That(t, !strings.Contains(errs, "Which model"), "exit %d, for a program: %s", code, errs)
 		})
 	}
 }
@@ -90,7 +79,6 @@ func TestConversationOverTasksGoesOnWithTheLinesBehindAChoice(t *testing.T) {
 	home, _ := endpointOf(t, "big", "small")
 	_, _, errs := sibyl(t, home, Streams{In: strings.NewReader("show my tasks\nsmall\nshow my tasks again\n\n"),
 		InTTY: true, ErrTTY: true}, nil, "chat")
-	if n := strings.Count(errs, "Which model"); n != 1 || strings.Count(errs, "> ") != 3 {
-		t.Errorf("asked %d times: %s", n, errs)
-	}
+	n := strings.Count(errs, "Which model")
+	assert.That(t, n == 1 && strings.Count(errs, "> ") == 3, "asked %d times: %s", n, errs)
 }

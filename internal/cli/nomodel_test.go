@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // TestWithoutAModelEachAssistantSaysWhatItCanDoAndHowToGetOne wants both in one line.
@@ -35,11 +37,8 @@ func TestWithoutAModelEachAssistantSaysWhatItCanDoAndHowToGetOne(t *testing.T) {
 		for line := range strings.Lines(out + told) {
 			found = found || strings.Contains(line, c.can) && strings.Contains(line, "sibyl init")
 		}
-		if !found {
-			t.Errorf("%q does not say in one line that %q, and how to get a model:\n%s%s", c.args, c.can, out, told)
-		}
+		assert.That(t, found, "%q does not say in one line that %q, and how to get a model:\n%s%s", c.args, c.can, out, told)
 	}
-	if _, err := os.Stat(filepath.Join(home, ".config")); err == nil {
-		t.Error("looking for a model has written settings")
-	}
+	_, err := os.Stat(filepath.Join(home, ".config"))
+	assert.That(t, err != nil, "looking for a model has written settings")
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -41,10 +42,7 @@ func expensive(store journal.Store) ([]*assistant.Assistant, error) {
 func TestAddedAssistantGoesBeyondTheLimitOfCostsOnceItMay(t *testing.T) {
 	h := newTrial(t)
 	h.also = expensive
-	tree, err := servicetest.Trees.ReadFile("panel.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
 	write(t, filepath.Join(h.home, "panel.xml"), string(tree))
 	write(t, filepath.Join(h.home, "sibyl", "config.yaml"), "models:\n  limit: 0.5\n")
 	h.has("the first answer", h.says(ExitAnswered, "panel", "-q", "Tea?"), "ada: dear")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 	"sibyl/internal/service/assistant"
 )
@@ -41,20 +42,13 @@ func TestLongTextGoesThroughThePagerAndNoShell(t *testing.T) {
 		"not on a terminal": {[]string{"PAGER=" + pager}, false, false, long, long},
 	} {
 		t.Run(name, func(t *testing.T) {
-			out, err := os.Create(filepath.Join(t.TempDir(), "out"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			out := assert.Must(os.Create(filepath.Join(t.TempDir(), "out")))(t)
 			defer func() { _ = out.Close() }()
 			cmd := &command{Streams: Streams{Out: filterTerminal(out, c.tty, 80), OutTTY: c.tty, Height: 20},
 				environ: append(c.environ, "PATH="+os.Getenv("PATH")), file: out, flags: flags{noPager: c.no}}
-			if err := cmd.showInPager(t.Context(), c.text); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, cmd.showInPager(t.Context(), c.text))
 			got, err := os.ReadFile(out.Name())
-			if err != nil || string(got) != c.want {
-				t.Errorf("%v: it shows %.200q, not %.200q", err, got, c.want)
-			}
+			assert.That(t, err == nil && string(got) == c.want, "%v: it shows %.200q, not %.200q", err, got, c.want)
 		})
 	}
 }
@@ -71,13 +65,10 @@ func TestCostsAreToldWhereEveryModelHasAPrice(t *testing.T) {
 		"5 tokens in, 5 out; 0.00 EUR":                            {free},
 		"10 tokens in, 0 out; 0.000020 EUR":                       {{Model: "a:x", Input: 10}},
 	} {
-		if got := costsOf(prices, used); got != want {
-			t.Errorf("%q is told, not %q", got, want)
-		}
+		got := costsOf(prices, used)
+		assert.That(t, got == want, "%q is told, not %q", got, want)
 	}
 	for sum, want := range map[float64]string{0.999: "1.00", 0.5: "0.50", 0.0123: "0.012", 0.00000001: "0.00000001"} {
-		if got := amount(sum); got != want {
-			t.Errorf("%v is %s, not %s", sum, got, want)
-		}
+		assert.Equalf(t, amount(sum), want, "%v", sum)
 	}
 }

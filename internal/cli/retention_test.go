@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -40,9 +41,7 @@ func sweepNow(
 		used := time.Now().Add(-d)
 		s := journal.Session{ID: fmt.Sprint(i), Owner: app.Owner, Assistant: "some", CreatedAt: used, UpdatedAt: used}
 		first := journal.Run{ID: s.ID, Session: s.ID, Owner: s.Owner, StartedAt: used}
-		if err := store.Begin(t.Context(), journal.Beginning{Run: first, Session: &s}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, store.Begin(t.Context(), journal.Beginning{Run: first, Session: &s}))
 	}
 	whole := store
 	if broken != nil {
@@ -53,20 +52,13 @@ func sweepNow(
 	some := &assistant.Assistant{Assistant: &run.Assistant{Name: "some"}, Retention: retention}
 	permanent := &assistant.Assistant{Assistant: &run.Assistant{Name: "another"}, Retention: time.Hour, Permanent: true}
 	uses, err := service.New(service.Config{Store: store, Assistants: []*assistant.Assistant{some, permanent}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	a := &app.App{Store: store, Service: uses}
 	a.Config.DataDir = t.TempDir()
 	marks := fmt.Appendf(nil, `{"settled":%[1]q,"marked":%[1]q,"looked":%[1]q}`, time.Now().Format(time.RFC3339))
-	if err := os.WriteFile(app.MarksFile(a.Config.DataDir), marks, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(app.MarksFile(a.Config.DataDir), marks, 0o600))
 	err = c.retire(t.Context(), a)
-	all, listErr := whole.Sessions(t.Context(), app.Owner, journal.SessionFilter{Limit: 1000})
-	if listErr != nil {
-		t.Fatal(listErr)
-	}
+	all := assert.Must(whole.Sessions(t.Context(), app.Owner, journal.SessionFilter{Limit: 1000}))(t)
 	return out.String(), len(all), err
 }
 
@@ -86,10 +78,9 @@ func TestSweepRemovesFewSessionsAtATimeAndSaysHowMany(t *testing.T) {
 			7},
 	} {
 		said, left, err := sweep(t, c.old, c.retention, nil)
-		if said != c.said || left != c.left || err != nil {
-			t.Errorf("%d old sessions, kept for %v: says %q, leaves %d, error %v; want %q and %d", c.old, c.retention,
-				said, left, err, c.said, c.left)
-		}
+		assert.That(t, said == c.said && left == c.left && err == nil,
+			"%d old sessions, kept for %v: says %q, leaves %d, error %v; want %q and %d", c.old, c.retention, said, left, err,
+			c.said, c.left)
 	}
 }
 
@@ -116,12 +107,8 @@ func TestSweepThatCannotBeDoneNowIsLeftToTheNext(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, left, err := sweep(t, 3, 30*day, func(s journal.Store) journal.Store { return failing{s, c.retire} })
-			if said != "" || left != 5 || (err == nil) != c.silent {
-				t.Errorf("says %q, leaves %d, error %v", said, left, err)
-			}
-			if !c.silent && !errors.Is(err, journal.ErrCorrupt) {
-				t.Errorf("error is %v, want ErrCorrupt", err)
-			}
+			assert.That(t, said == "" && left == 5 && (err == nil) == c.silent, "says %q, leaves %d, error %v", said, left, err)
+			assert.That(t, c.silent || errors.Is(err, journal.ErrCorrupt), "error is %v, want ErrCorrupt", err)
 		})
 	}
 }

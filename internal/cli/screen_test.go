@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -58,17 +59,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", "screens", name+".txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, []byte(got), 0o600))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	want := assert.Must(os.ReadFile(file))(t)
+	assert.NoDiff(t, cmp.Diff(string(want), got), "%s (-want +got)", file)
 }
 
 // asks is a step that asks for effects.
@@ -80,19 +74,14 @@ func asks(effects ...run.RequestedEffect) service.Update {
 func receipt(t *testing.T, op uint64) service.Update {
 	t.Helper()
 	body, err := json.Marshal(run.CompletionRecord{RequestedEffect: run.RequestedEffect{Op: op, Kind: agent.EffectCall}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: body}}
 }
 
 // happened is an event that somebody who waits is told of.
 func happened(t *testing.T, e bt.Typed) service.Update {
 	t.Helper()
-	data, err := json.Marshal(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(json.Marshal(e))(t)
 	return service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: e.EventType(), Data: data}},
 		Told: e.(bt.Narrated).Story()}
 }
@@ -179,13 +168,11 @@ func TestSlowModelIsSeenToWork(t *testing.T) {
 			p.update(service.Update{Wait: &run.Wait{Until: time.Now().Add(3 * time.Second),
 				Why: "the provider has too much to do"}})
 			time.Sleep(time.Second + 2*pace)
-			if got := g.String(); !strings.Contains(got, "asking again in 2 s: the provider") {
-				t.Errorf("a pause is not counted:\n%s", got)
-			}
+			got := g.String()
+			assert.That(t, strings.Contains(got, "asking again in 2 s: the provider"), "a pause is not counted:\n%s", got)
 			p.end()
-			if got, want := g.String(), "· asking test:model\n"; got != want {
-				t.Errorf("the end leaves %q, not %q", got, want)
-			}
+			got, want := g.String(), "· asking test:model\n"
+			assert.That(t, got == want, "the end leaves %q, not %q", got, want)
 		})
 	}
 }
@@ -238,9 +225,8 @@ func TestDumbTerminalGetsNoSequence(t *testing.T) {
 		played(t, p, longAnswer)
 		p.end()
 		p.show(service.Result{Shown: assistant.Shown{Answer: longAnswer}})
-		if got := b.String(); strings.ContainsAny(got, "\x1b\r") || strings.Count(got, "## Leases") != 1 {
-			t.Errorf("it gets\n%q", got)
-		}
+		got := b.String()
+		assert.That(t, !strings.ContainsAny(got, "\x1b\r") && strings.Count(got, "## Leases") == 1, "it gets\n%q", got)
 	})
 }
 
@@ -262,12 +248,9 @@ func TestLongAnswerIsPaintedAtAPace(t *testing.T) {
 		}
 		p.end()
 		p.show(service.Result{Shown: assistant.Shown{Answer: text}})
-		if most := len(text) + 24*80*int(time.Since(start)/pace); out.n > most {
-			t.Errorf("%d bytes were written for a text of %d", out.n, len(text))
-		}
-		if !strings.Contains(out.last, "a/b.go:12") {
-			t.Errorf("the end is missing: %q", out.last)
-		}
+		most := len(text) + 24*80*int(time.Since(start)/pace)
+		assert.That(t, out.n <= most, "%d bytes were written for a text of %d", out.n, len(text))
+		assert.That(t, strings.Contains(out.last, "a/b.go:12"), "the end is missing: %q", out.last)
 	})
 }
 

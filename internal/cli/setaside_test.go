@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/store"
 )
@@ -17,14 +18,11 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 	home := t.TempDir()
 	data := filepath.Join(home, "data")
 	env := []string{"HOME=" + home, "XDG_CONFIG_HOME=" + home, "SIBYL_MODEL=offline", "SIBYL_DATA=" + data}
-	db, err := store.OpenFile(t.Context(), app.DatabaseFile(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := assert.Must(store.OpenFile(t.Context(), app.DatabaseFile(data)))(t)
 	now := time.Now().Add(-time.Hour)
 	s := journal.Session{ID: "s", Owner: app.Owner, Assistant: "oracle", CreatedAt: now, UpdatedAt: now}
 	r := journal.Run{ID: "poisoned", Session: "s", Owner: app.Owner, Assistant: "oracle", Title: "Why?", StartedAt: now}
-	err = db.Begin(t.Context(), journal.Beginning{Run: r, Session: &s,
+	err := db.Begin(t.Context(), journal.Beginning{Run: r, Session: &s,
 		Records: []journal.Record{{At: now, Kind: "start", Data: []byte(`{}`)}}})
 	for n := 0; n < journal.MaxTries && err == nil; n++ {
 		err = db.Acquire(t.Context(), app.Owner, r.ID, fmt.Sprint("died ", n), now.Add(time.Duration(n)*time.Minute),
@@ -33,20 +31,14 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 	if err == nil {
 		err = db.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	says := func(wantCode int, args []string, parts ...string) {
 		t.Helper()
 		code, out, errs := sibyl(t, home, Streams{}, env, args...)
 		for _, part := range parts {
-			if !strings.Contains(out+errs, part) {
-				t.Errorf("%v says %q and %q, without %q", args, out, errs, part)
-			}
+			assert.That(t, strings.Contains(out+errs, part), "%v says %q and %q, without %q", args, out, errs, part)
 		}
-		if code != wantCode {
-			t.Errorf("%v: %d, want %d: %s%s", args, code, wantCode, out, errs)
-		}
+		assert.That(t, code == wantCode, "%v: %d, want %d: %s%s", args, code, wantCode, out, errs)
 	}
 	says(ExitAnswered, []string{"run", "list"}, "poisoned", "set aside", "Why?", "was taken up 3 times")
 	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "set_aside"`,

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 )
 
@@ -18,24 +19,20 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 		t.Helper()
 		got, out, errs := sibyl(t, home, Streams{}, nil, args...)
 		for _, part := range want {
-			if got != code || !strings.Contains(out+errs, part) {
-				t.Errorf("%v: exit %d: %s%s\nwithout %q", args, got, out, errs, part)
-			}
+			assert.That(t, got == code && strings.Contains(out+errs, part),
+				"%v: exit %d: %s%s\nwithout %q", args, got, out, errs, part)
 		}
 		return out
 	}
 	says(ExitUsage, []string{"sources"}, "there is no answer yet")
 	answer := says(ExitAnswered, []string{"ask", "-q", "--in", filepath.Dir(first), "Why was the bridge closed?"},
 		"1. `bridge.md:1-3`", "2. `road.md:1-3`", "`sibyl sources 2`")
-	if strings.Contains(answer, "The road to the bridge was closed as well.\n```") {
-		t.Fatalf("the answer shows more than the best passage:\n%s", answer)
-	}
+	assert.Require(t, !strings.Contains(answer, "The road to the bridge was closed as well.\n```"),
+		"the answer shows more than the best passage:\n%s", answer)
 	write(t, second, "# Road\n\nIt is another road now.\n")
 	only := says(ExitAnswered, []string{"sources", "2"},
 		"2. `road.md:1-3`:\n\n```md\n# Road\n\nThe road to the bridge was closed as well.\n```")
-	if strings.Contains(only, "corrosion") {
-		t.Errorf("another passage is shown:\n%s", only)
-	}
+	assert.That(t, !strings.Contains(only, "corrosion"), "another passage is shown:\n%s", only)
 	says(ExitAnswered, []string{"sources", "--run", "last"}, "1. `bridge.md:1-3`:", "2. `road.md:1-3`:")
 	says(ExitUsage, []string{"sources", "3"}, "cites 2 passages; 3 is none of them")
 }
@@ -45,17 +42,13 @@ func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {
 	write(t, filepath.Join(home, "notes", "boiler.md"), "The boiler was serviced on 3 May 2021.\nIt cost 240 euros.\n")
 	_, answer, _ := sibyl(t, home, Streams{}, nil, "ask", "-q", "--vault", filepath.Join(home, "notes"),
 		"When was the boiler serviced?")
-	if !strings.HasPrefix(answer, "`boiler.md:1` ") || !strings.Contains(answer, "1. `boiler.md:1-2`") {
-		t.Fatalf("the answer is %s", answer)
-	}
+	assert.Require(t, strings.HasPrefix(answer, "`boiler.md:1` ") && strings.Contains(answer, "1. `boiler.md:1-2`"),
+		"the answer is %s", answer)
 	code, out, errs := sibyl(t, home, Streams{}, nil, "sources", "1")
-	if code != ExitAnswered || !strings.Contains(out, "1. `boiler.md:1-2`:\n") || !strings.Contains(out, "240 euros") {
-		t.Errorf("exit %d: %s%s", code, out, errs)
-	}
-	if code, _, errs := sibyl(t, home, Streams{}, nil, "sources", "2"); code != ExitUsage ||
-		!strings.Contains(errs, "cites 1 passage;") {
-		t.Errorf("exit %d: %s", code, errs)
-	}
+	assert.That(t, code == ExitAnswered && strings.Contains(out, "1. `boiler.md:1-2`:\n") &&
+		strings.Contains(out, "240 euros"), "exit %d: %s%s", code, out, errs)
+	code, _, errs = sibyl(t, home, Streams{}, nil, "sources", "2")
+	assert.That(t, code == ExitUsage && strings.Contains(errs, "cites 1 passage;"), "exit %d: %s", code, errs)
 }
 
 func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testing.T) {
@@ -72,28 +65,21 @@ func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testin
 	says := func(code int, args ...string) string {
 		t.Helper()
 		got, out, errs := sibyl(t, home, Streams{}, environ, args...)
-		if got != code {
-			t.Fatalf("%v: exit %d: %s%s", args, got, out, errs)
-		}
+		assert.Require(t, got == code, "%v: exit %d: %s%s", args, got, out, errs)
 		return out + errs
 	}
 	says(ExitAnswered, "ask", "-q", "-m", "ollama:llama:7b", "--no-web", "-a", "log.txt", "Why did it stop?")
 	want := "1. `log.txt:40-41`, 2 of 120 lines:\n\n```txt\nentry 040\nentry 041\n```\n\n" +
 		"2. `log.txt:99`, 1 of 120 lines:\n\n```txt\nentry 099\n```\n\n" +
 		"`sibyl sources 1 --all` shows all that was read of it.\n\nAttached: `log.txt`\n"
-	if got := says(ExitAnswered, "sources"); got != want {
-		t.Errorf("the sources are\n%s\nwant\n%s", got, want)
-	}
-	if got := says(ExitAnswered, "sources", "2"); strings.Contains(got, "entry 040") ||
-		!strings.Contains(got, "entry 099") {
-		t.Errorf("the second source is\n%s", got)
-	}
-	if got := says(ExitAnswered, "sources", "2", "--all"); !strings.Contains(got, "entry 001\n") {
-		t.Errorf("all of the second source is\n%s", got)
-	}
+	got := says(ExitAnswered, "sources")
+	assert.That(t, got == want, "the sources are\n%s\nwant\n%s", got, want)
+	got = says(ExitAnswered, "sources", "2")
+	assert.That(t, !strings.Contains(got, "entry 040") && strings.Contains(got, "entry 099"),
+		"the second source is\n%s", got)
+	got = says(ExitAnswered, "sources", "2", "--all")
+	assert.That(t, strings.Contains(got, "entry 001\n"), "all of the second source is\n%s", got)
 	all := says(ExitAnswered, "sources", "--all")
-	if strings.Count(all, "entry 001\n") != 1 || strings.Count(all, "entry 120\n") != 1 ||
-		strings.Contains(all, "--all") {
-		t.Errorf("all of it is\n%s", all)
-	}
+	assert.That(t, strings.Count(all, "entry 001\n") == 1 && strings.Count(all, "entry 120\n") == 1 &&
+		!strings.Contains(all, "--all"), "all of it is\n%s", all)
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/cli"
 )
 
@@ -112,9 +113,7 @@ func (s spoken) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func terminal(t *testing.T, s spoken, file string, commands ...[]string) string {
 	t.Helper()
 	code, notes, data := t.TempDir(), t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(code, "poison.txt"), []byte(file), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(code, "poison.txt"), []byte(file), 0o600))
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	environ := []string{"HOME=" + data, "SIBYL_DATA=" + filepath.Join(data, "data"), "OLLAMA_HOST=127.0.0.1:1",
@@ -134,9 +133,7 @@ func terminal(t *testing.T, s spoken, file string, commands ...[]string) string 
 // inert checks that nothing on the screen steers it, and that the attack did arrive there.
 func inert(t *testing.T, shown string) {
 	t.Helper()
-	if !strings.Contains(shown, poison) {
-		t.Errorf("the attack did not arrive:\n%q", shown)
-	}
+	assert.That(t, strings.Contains(shown, poison), "the attack did not arrive:\n%q", shown)
 	rest := ownSequences.ReplaceAllString(shown, "")
 	for _, at := range steers.FindAllStringIndex(rest, 3) {
 		t.Errorf("the terminal is steered: %q", rest[max(0, at[0]-60):min(len(rest), at[1]+60)])
@@ -197,9 +194,7 @@ func TestLinksOfAnAnswerAreNoLinksOfTheTerminal(t *testing.T) {
 		shown := terminal(t, spoken{then: poison + " " + link + "\n\n"}, "x", []string{"ask", asking},
 			[]string{"session", "show", "last"})
 		inert(t, shown)
-		if links.MatchString(shown) {
-			t.Errorf("%s became a link of the terminal: %q", link, shown)
-		}
+		assert.That(t, !links.MatchString(shown), "%s became a link of the terminal: %q", link, shown)
 	}
 }
 
@@ -207,16 +202,12 @@ func TestTerminalThatLinksLeadsToTheWebAndToFilesThatThereAre(t *testing.T) {
 	answer := poison + " [x](javascript:alert(1)) [y](https://e.example/) ![x](data:text/html,x) " +
 		"[p](file:///etc/passwd) `poison.txt:1` `none.txt:1` \x1b]8;;file:///etc/passwd\x07\n\n"
 	shown := terminal(t, spoken{then: answer}, "x", []string{"ask", asking})
-	if links.MatchString(shown) {
-		t.Fatalf("a terminal that is not known for it has links: %q", shown)
-	}
+	assert.Require(t, !links.MatchString(shown), "a terminal that is not known for it has links: %q", shown)
 	t.Setenv("FORCE_HYPERLINK", "1")
 	for _, link := range links.FindAllString(terminal(t, spoken{then: answer}, "x", []string{"ask", asking}), -1) {
 		at := strings.TrimSuffix(strings.TrimPrefix(link, "\x1b]8;;"), "\x07")
-		if at != "" && at != "https://e.example/" && !(strings.HasPrefix(at, "file://") &&
-			strings.HasSuffix(at, "/poison.txt")) {
-			t.Errorf("the terminal leads to %q", at)
-		}
+		assert.That(t, at == "" || at == "https://e.example/" || (strings.HasPrefix(at, "file://") &&
+			strings.HasSuffix(at, "/poison.txt")), "the terminal leads to %q", at)
 	}
 }
 
@@ -226,14 +217,10 @@ func TestExportHoldsNoPictureAndNoHTMLOfAStranger(t *testing.T) {
 	shown := terminal(t, spoken{then: answer}, "x", []string{"ask", asking + " ![q](https://e.example/r.png)"},
 		[]string{"session", "export", "last"})
 	_, export, found := strings.Cut(shown, "\nSession ")
-	if !found || !strings.Contains(export, poison) {
-		t.Fatalf("there is no export:\n%s", shown)
-	}
+	assert.Require(t, found && strings.Contains(export, poison), "there is no export:\n%s", shown)
 	plain := strings.ReplaceAll(export, `\![`, "")
 	for _, live := range []string{"![", "<" + "img", "[run](javascript"} {
-		if strings.Contains(plain, live) {
-			t.Errorf("%s stands in\n%s", live, export)
-		}
+		assert.That(t, !strings.Contains(plain, live), "%s stands in\n%s", live, export)
 	}
 }
 
@@ -243,15 +230,12 @@ func TestNothingButOwnSequencesReachesATerminal(t *testing.T) {
 			var shown bytes.Buffer
 			w := cli.Calmed(&shown)
 			for piece := range slices.Chunk([]byte("\x1b[1mä\x1b[22m"+text+"ß"), size) {
-				if _, err := w.Write(piece); err != nil {
-					t.Fatal(err)
-				}
+				assert.Must(w.Write(piece))(t)
 			}
 			rest := ownSequences.ReplaceAllString(shown.String(), "")
-			if at := steers.FindString(strings.ReplaceAll(rest, "\r", "")); at != "" || !strings.Contains(rest, "ä") ||
-				!strings.HasSuffix(rest, "ß") {
-				t.Errorf("%s, in pieces of %d bytes: %q is shown", name, size, shown.String())
-			}
+			at := steers.FindString(strings.ReplaceAll(rest, "\r", ""))
+			assert.That(t, at == "" && strings.Contains(rest, "ä") && strings.HasSuffix(rest, "ß"),
+				"%s, in pieces of %d bytes: %q is shown", name, size, shown.String())
 		}
 	}
 }

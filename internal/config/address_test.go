@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestOllamaHostTakesTheFormsOfOllama(t *testing.T) {
@@ -26,9 +28,7 @@ func TestOllamaHostTakesTheFormsOfOllama(t *testing.T) {
 		"127.0.0.1.evil.test":    {Host: "http://127.0.0.1.evil.test:11434"},
 	} {
 		cfg, err := newSetup(t, "", "OLLAMA_HOST="+host).load()
-		if err != nil || !cmp.Equal(cfg.Ollama, want) {
-			t.Errorf("%s: %+v, want %+v, error %v", host, cfg.Ollama, want, err)
-		}
+		assert.That(t, err == nil && cmp.Equal(cfg.Ollama, want), "%s: %+v, want %+v, error %v", host, cfg.Ollama, want, err)
 	}
 }
 
@@ -36,13 +36,7 @@ func TestSearchServerKeepsItsPasswordApart(t *testing.T) {
 	cfg, _ := mustLoad(t, "", "SIBYL_SEARXNG_URL=https://me:p%40ss-word-1@s.test/sx")
 	want := Web{Engine: SearXNG, SearXNG: "https://s.test/sx", User: "me", Password: NewSecret("p@ss-word-1"),
 		Brave: cfg.Web.Brave, Tavily: cfg.Web.Tavily}
-	if diff := cmp.Diff(want, cfg.Web, bySecret); diff != "" {
-		t.Error(diff)
-	}
-	if got := cfg.Web.Address(); got != "https://me:p%40ss-word-1@s.test/sx" {
-		t.Errorf("Address() = %s", got)
-	}
-	if got := (Web{SearXNG: "https://s.test"}).Address(); got != "https://s.test" {
-		t.Errorf("without a password: %s", got)
-	}
+	assert.Same(t, want, cfg.Web, bySecret)
+	assert.Equalf(t, cfg.Web.Address(), "https://me:p%40ss-word-1@s.test/sx", "Address()")
+	assert.Equalf(t, (Web{SearXNG: "https://s.test"}).Address(), "https://s.test", "without a password")
 }

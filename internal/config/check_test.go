@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const (
@@ -36,10 +38,7 @@ func noKeyToRead(Config, string) (Secret, error) {
 func checked(t *testing.T, file string, environ ...string) (Checked, setup) {
 	t.Helper()
 	s := newSetup(t, file, slices.Clone(environ)...)
-	found, err := Check(Options{Environ: s.environ, Home: s.home}, noKeyToRead)
-	if err != nil {
-		t.Fatal(err)
-	}
+	found := assert.Must(Check(Options{Environ: s.environ, Home: s.home}, noKeyToRead))(t)
 	return found, s
 }
 
@@ -75,9 +74,8 @@ func TestAFileThatKeepsAllRulesOfTheRequirementIsFound(t *testing.T) {
 	}
 	wantJSON, _ := json.Marshal(want)
 	gotJSON, err := json.Marshal(found.Configuration)
-	if diff := cmp.Diff(string(wantJSON), string(gotJSON)); err != nil || diff != "" {
-		t.Error(diff, err)
-	}
+	diff := cmp.Diff(string(wantJSON), string(gotJSON))
+	assert.That(t, err == nil && diff == "", "%v %v", diff, err)
 }
 
 func TestAllViolationsAreListedAtOnce(t *testing.T) {
@@ -94,15 +92,11 @@ providers:
 	want := []string{"settings", "detectives[].apiKey", "detectives[].isDefault", "witness.baseUrl", "witness.model",
 		"providerFallbackOrder", "timeouts.cloudTimeout",
 		"timeouts.localTimeout", "defaultIterationLimit"}
-	if diff := cmp.Diff(want, broken(found)); diff != "" {
-		t.Error(diff)
-	}
-	if n := len(violationsOf(found, "timeouts.cloudTimeout")); n != 2 {
-		t.Errorf("%d waits are told, want both", n)
-	}
-	if n := len(violationsOf(found, "detectives[].apiKey")); n != 2 {
-		t.Errorf("%d keys are told, want the short one and the missing one", n)
-	}
+	assert.Same(t, want, broken(found))
+	n := len(violationsOf(found, "timeouts.cloudTimeout"))
+	assert.That(t, n == 2, "%d waits are told, want both", n)
+	n = len(violationsOf(found, "detectives[].apiKey"))
+	assert.That(t, n == 2, "%d keys are told, want the short one and the missing one", n)
 }
 
 func TestAKeyThatACommandOrTheStoreGivesIsMeasured(t *testing.T) {
@@ -110,14 +104,10 @@ func TestAKeyThatACommandOrTheStoreGivesIsMeasured(t *testing.T) {
 		"work]}}\n")
 	for key, want := range map[string]bool{longKey: true, longKey[:19]: false} {
 		found, err := Check(Options{Environ: s.environ, Home: s.home}, func(_ Config, name string) (Secret, error) {
-			if name != "work" {
-				t.Errorf("the key of %s was read", name)
-			}
+			assert.That(t, name == "work", "the key of %s was read", name)
 			return NewSecret(key), nil
 		})
-		if err != nil || found.OK != want {
-			t.Errorf("%d characters: %+v, %v", len(key), found.Rules, err)
-		}
+		assert.That(t, err == nil && found.OK == want, "%d characters: %+v, %v", len(key), found.Rules, err)
 	}
 }
 
@@ -142,21 +132,16 @@ func TestACheckShowsNoKey(t *testing.T) {
 			canary, 1)} {
 		found, _ := checked(t, file, environ...)
 		text, err := json.Marshal(found)
-		if err != nil || strings.Contains(string(text), canary) || strings.Contains(string(text), longKey[:19]) {
-			t.Errorf("%v: %s", err, text)
-		}
+		assert.That(t, err == nil && !strings.Contains(string(text), canary) && !strings.Contains(string(text), longKey[:19]),
+			"%v: %s", err, text)
 	}
 }
 
 func TestAFileThatCannotBeReadLeavesTheRulesUnchecked(t *testing.T) {
 	found, s := checked(t, "model: [\n")
-	if found.OK || found.File != s.file() || found.Rules[0].Outcome != RuleBroken ||
-		!strings.Contains(found.Rules[0].Violations[0].Problem, "line 1") {
-		t.Errorf("%+v", found)
-	}
+	assert.That(t, !found.OK && found.File == s.file() && found.Rules[0].Outcome == RuleBroken &&
+		strings.Contains(found.Rules[0].Violations[0].Problem, "line 1"), "%+v", found)
 	for _, r := range found.Rules[1:] {
-		if r.Outcome != RuleUnchecked {
-			t.Errorf("%s is %s", r.Name, r.Outcome)
-		}
+		assert.That(t, r.Outcome == RuleUnchecked, "%s is %s", r.Name, r.Outcome)
 	}
 }

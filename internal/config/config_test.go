@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 var bySecret = cmp.Options{cmp.Comparer(func(a, b Secret) bool {
@@ -29,12 +31,8 @@ func newSetup(t *testing.T, file string, environ ...string) setup {
 	s := setup{home: t.TempDir(), environ: environ}
 	s.environ = append(s.environ, "XDG_CONFIG_HOME="+filepath.Join(s.home, "conf"))
 	if file != "" {
-		if err := os.MkdirAll(filepath.Dir(s.file()), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(s.file(), []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Dir(s.file()), 0o755))
+		assert.NoError(t, os.WriteFile(s.file(), []byte(file), 0o600))
 	}
 	return s
 }
@@ -52,30 +50,20 @@ func (s setup) load() (Config, error) { return Load(Options{Environ: s.environ, 
 func mustLoad(t *testing.T, file string, environ ...string) (Config, setup) {
 	t.Helper()
 	s := newSetup(t, file, environ...)
-	cfg, err := s.load()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cfg := assert.Must(s.load())(t)
 	return cfg, s
 }
 
 func TestDefaultsNeedNoFileAndNoEnvironment(t *testing.T) {
 	cfg, s := mustLoad(t, "")
-	if cfg.DataDir != filepath.Join(s.home, ".local", "share", "sibyl") ||
-		cfg.MCP.Trusted != filepath.Join(filepath.Dir(s.file()), "mcp") || cfg.File != "" {
-		t.Errorf("the folders are %s and %s, the file is %q", cfg.DataDir, cfg.MCP.Trusted, cfg.File)
-	}
-	if diff := cmp.Diff(Ollama{Host: "http://127.0.0.1:11434", Local: true}, cfg.Ollama); diff != "" {
-		t.Error(diff)
-	}
-	if cfg.MaxTurns != 30 || cfg.MaxTokens != 0 || cfg.Retention != 365*day || cfg.Keys != s.keys(KeysAuto) ||
-		cfg.Server.Loopback() != true || cfg.Web.Off || len(cfg.Providers) > 0 {
-		t.Errorf("got %+v", cfg)
-	}
-	if cfg.Web.Brave.KeyEnv != braveKeyEnv || cfg.Web.Tavily.KeyEnv != tavilyKeyEnv || cfg.Telemetry.TraceRatio != 1 ||
-		cfg.Prices.Currency != "USD" {
-		t.Errorf("got %+v", cfg)
-	}
+	assert.That(t, cfg.DataDir == filepath.Join(s.home, ".local", "share", "sibyl") &&
+		cfg.MCP.Trusted == filepath.Join(filepath.Dir(s.file()), "mcp") && cfg.File == "",
+		"the folders are %s and %s, the file is %q", cfg.DataDir, cfg.MCP.Trusted, cfg.File)
+	assert.Same(t, Ollama{Host: "http://127.0.0.1:11434", Local: true}, cfg.Ollama)
+	assert.That(t, cfg.MaxTurns == 30 && cfg.MaxTokens == 0 && cfg.Retention == 365*day && cfg.Keys == s.keys(KeysAuto) &&
+		cfg.Server.Loopback() == true && !cfg.Web.Off && len(cfg.Providers) == 0, "got %+v", cfg)
+	assert.That(t, cfg.Web.Brave.KeyEnv == braveKeyEnv && cfg.Web.Tavily.KeyEnv == tavilyKeyEnv &&
+		cfg.Telemetry.TraceRatio == 1 && cfg.Prices.Currency == "USD", "got %+v", cfg)
 }
 
 const fullFile = `# everything that can be set
@@ -232,9 +220,8 @@ func TestFileSetsEverything(t *testing.T) {
 		}
 	}
 	for path := range knownNames() {
-		if read[path] == nil && path != "transcription.model" && path != "transcription.server" {
-			t.Errorf("%s is not read, or is not in the file", path)
-		}
+		assert.That(t, read[path] != nil || path == "transcription.model" || path == "transcription.server",
+			"%s is not read, or is not in the file", path)
 	}
 	folder := filepath.Dir(s.file())
 	for path, want := range map[string]any{
@@ -252,9 +239,7 @@ func TestFileSetsEverything(t *testing.T) {
 			filepath.Join(s.home, "models", "small.bin"), "-f", "{file}"}, "transcription.language": "pt",
 		"models.prices": map[string]map[string]float64{"groq:*": {"input": 0.5, "cached": 0.5, "output": 2}},
 	} {
-		if diff := cmp.Diff(want, read[path]); diff != "" {
-			t.Errorf("%s: %s", path, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(want, read[path]), "%s", path)
 	}
 }
 
@@ -283,9 +268,7 @@ func TestProvidersAndServersAreCompletedByWhatIsKnown(t *testing.T) {
 					"stop": []any{"END"}, "top_p": 0.9},
 			}},
 	}
-	if diff := cmp.Diff(providers, cfg.Providers, bySecret); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, providers, cfg.Providers, bySecret)
 	servers := map[string]MCPServer{
 		"tracker": {Private: true, Command: []string{"npx", "-y", "tracker-server"}, Env: []string{"TRACKER_TOKEN",
 			"UNSET_TOKEN"}, Folder: filepath.Join(s.home, "work"),
@@ -298,9 +281,7 @@ func TestProvidersAndServersAreCompletedByWhatIsKnown(t *testing.T) {
 			KeySource: KeySource{KeyEnv: "WIKI_KEY", EnvKey: NewSecret("wiki-value-0123456789"),
 				KeyCommand: []string{"pass", "wiki"}}},
 	}
-	if diff := cmp.Diff(servers, cfg.MCP.Servers, bySecret); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, servers, cfg.MCP.Servers, bySecret)
 }
 
 // Each variable is set, and that of a vendor for one of them.
@@ -322,10 +303,9 @@ func TestEnvironmentOverridesTheFile(t *testing.T) {
 	}
 	for _, one := range sections()[0].settings {
 		// the file has a command
-		if env := one.tag.Get("env"); env != "" && want[env] == "" && env != "SIBYL_TRANSCRIPTION_MODEL" &&
-			env != "SIBYL_TRANSCRIPTION_SERVER" {
-			t.Errorf("%s is not tried", env)
-		}
+		env := one.tag.Get("env")
+		assert.That(t, env == "" || want[env] != "" || env == "SIBYL_TRANSCRIPTION_MODEL" ||
+			env == "SIBYL_TRANSCRIPTION_SERVER", "%s is not tried", env)
 	}
 	var environ []string
 	for name, text := range want {
@@ -334,22 +314,15 @@ func TestEnvironmentOverridesTheFile(t *testing.T) {
 	_, lines, _ := explain(t, fullFile, append(environ, fullEnviron...)...)
 	for _, line := range lines {
 		if text, is := want[line.From]; is {
-			if fmt.Sprint(line.Value) != text {
-				t.Errorf("%s is %v, not what %s says", line.Path, line.Value, line.From)
-			}
+			assert.That(t, fmt.Sprint(line.Value) == text, "%s is %v, not what %s says", line.Path, line.Value, line.From)
 			delete(want, line.From)
 		}
 	}
-	if len(want) > 0 {
-		t.Errorf("not read: %v", want)
-	}
+	assert.That(t, len(want) == 0, "not read: %v", want)
 	cfg, s := mustLoad(t, "", "SIBYL_AGE_IDENTITY=~/age.txt", "SIBYL_TRANSCRIPTION_SERVER=http://[::1]:8080/")
-	if cfg.Keys.Identity != filepath.Join(s.home, "age.txt") || !cfg.Keys.IdentityNamed {
-		t.Errorf("keys = %+v", cfg.Keys)
-	}
-	if cfg.Transcription.Server != "http://[::1]:8080" || !cfg.Transcription.Local {
-		t.Errorf("transcription = %+v", cfg.Transcription)
-	}
+	assert.That(t, cfg.Keys.Identity == filepath.Join(s.home, "age.txt") && cfg.Keys.IdentityNamed, "keys = %+v", cfg.Keys)
+	assert.That(t, cfg.Transcription.Server == "http://[::1]:8080" && cfg.Transcription.Local,
+		"transcription = %+v", cfg.Transcription)
 }
 
 func TestEmptyVariablesAndSectionsSetNothing(t *testing.T) {
@@ -357,27 +330,21 @@ func TestEmptyVariablesAndSectionsSetNothing(t *testing.T) {
 		"SIBYL_MODEL=", "SIBYL_MAX_TURNS=", "OLLAMA_HOST=", "OPENAI_API_KEY=", "SIBYL_CONFIG=")
 	plain, _ := Load(Options{Environ: []string{}, Home: s.home})
 	plain.File, plain.Keys, plain.MCP = s.file(), cfg.Keys, cfg.MCP // the folder for configuration is another
-	if diff := cmp.Diff(plain, cfg, bySecret); diff != "" {
-		t.Error(diff)
-	}
-	if cfg, _ := mustLoad(t, "web:\n", "SIBYL_SEARXNG_URL=http://s.test"); cfg.Web.SearXNG != "http://s.test" {
-		t.Errorf("an empty section hid a variable: %+v", cfg.Web)
-	}
+	assert.Same(t, plain, cfg, bySecret)
+	cfg, _ = mustLoad(t, "web:\n", "SIBYL_SEARXNG_URL=http://s.test")
+	assert.That(t, cfg.Web.SearXNG == "http://s.test", "an empty section hid a variable: %+v", cfg.Web)
 }
 
 func TestFileWithoutSettingsIsFine(t *testing.T) {
 	for _, content := range []string{"\n", "# nothing yet\n", "---\n", "null\n", "{}\n"} {
-		if _, err := newSetup(t, content).load(); err != nil {
-			t.Errorf("%q: %v", content, err)
-		}
+		_, err := newSetup(t, content).load()
+		assert.That(t, err == nil, "%q: %v", content, err)
 	}
 }
 
 func TestLastOfTwoEqualVariablesCounts(t *testing.T) {
-	if cfg, _ := mustLoad(t, "", "SIBYL_MODEL=first", "SIBYL_MODEL=second", "nonsense",
-		"=C:=x"); cfg.Model != "second" {
-		t.Errorf("model = %q", cfg.Model)
-	}
+	cfg, _ := mustLoad(t, "", "SIBYL_MODEL=first", "SIBYL_MODEL=second", "nonsense", "=C:=x")
+	assert.That(t, cfg.Model == "second", "model = %q", cfg.Model)
 }
 
 // A bound that the reader does not understand would be none.
@@ -403,13 +370,11 @@ func FuzzLoadEndsWithAConfigOrAnError(f *testing.F) {
 	f.Fuzz(func(t *testing.T, file, variable string) {
 		places := Options{Environ: []string{"HOME=/h"}}.places()
 		if doc, err := parse("/h/config.yaml", []byte(file)); err == nil {
-			if cfg, _, err := combine(doc, places, nil); err == nil && (cfg.MaxTurns < 1 || cfg.MaxTurns > 200) {
-				t.Errorf("%d turns were accepted", cfg.MaxTurns)
-			}
+			cfg, _, err := combine(doc, places, nil)
+			assert.That(t, err != nil || (cfg.MaxTurns >= 1 && cfg.MaxTurns <= 200), "%d turns were accepted", cfg.MaxTurns)
 		}
 		_, _ = value{Node: textOf(variable)}.searxng()
-		if host, err := (value{Node: textOf(variable)}).ollama(); err == nil && !strings.HasPrefix(host, "http") {
-			t.Errorf("%q became %q", variable, host)
-		}
+		host, err := (value{Node: textOf(variable)}).ollama()
+		assert.That(t, err != nil || strings.HasPrefix(host, "http"), "%q became %q", variable, host)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestATimeoutThatIsSetHoldsForEveryOracleAndElseOnlyHostedOnesAreHurried(t *testing.T) {
@@ -26,14 +28,11 @@ func TestATimeoutThatIsSetHoldsForEveryOracleAndElseOnlyHostedOnesAreHurried(t *
 func TestEachOwnerHasSessionsOfTheirOwn(t *testing.T) {
 	cfg, s := mustLoad(t, "")
 	data := filepath.Join(s.home, ".local", "share", "sibyl")
-	if got, want := cfg.SessionsOf("local", true), filepath.Join(data, "sessions"); got != want {
-		t.Errorf("the person has %s, want %s", got, want)
-	}
-	if got, want := cfg.SessionsOf("ada", false), filepath.Join(data, "users", "ada", "sessions"); got != want {
-		t.Errorf("ada has %s, want %s", got, want)
-	}
+	got, want := cfg.SessionsOf("local", true), filepath.Join(data, "sessions")
+	assert.That(t, got == want, "the person has %s, want %s", got, want)
+	got, want = cfg.SessionsOf("ada", false), filepath.Join(data, "users", "ada", "sessions")
+	assert.That(t, got == want, "ada has %s, want %s", got, want)
 	cfg, _ = mustLoad(t, "council: {sessions: /srv/thoughts}")
-	if got := cfg.SessionsOf("ada", false); got != "/srv/thoughts/.users/ada" {
-		t.Errorf("ada has %s", got)
-	}
+	got = cfg.SessionsOf("ada", false)
+	assert.That(t, got == "/srv/thoughts/.users/ada", "ada has %s", got)
 }

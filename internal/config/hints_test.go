@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestEachChoiceOfASettingIsTaken(t *testing.T) {
@@ -14,33 +16,25 @@ func TestEachChoiceOfASettingIsTaken(t *testing.T) {
 				continue
 			}
 			chosen++
-			if _, err := Set(Options{Environ: s.environ, Home: s.home}, h.Name, []string{text}); err != nil {
-				t.Errorf("%s %s: %v", h.Name, text, err)
-			}
+			_, err := Set(Options{Environ: s.environ, Home: s.home}, h.Name, []string{text})
+			assert.That(t, err == nil, "%s %s: %v", h.Name, text, err)
 		}
 	}
-	if chosen < 20 {
-		t.Errorf("%d choices", chosen)
-	}
+	assert.That(t, chosen >= 20, "%d choices", chosen)
 }
 
 func TestHintsKnowModelsPathsAndLists(t *testing.T) {
 	all := Hints([]string{"work"}, []string{"github"})
 	of := func(name string) Hint {
 		at := slices.IndexFunc(all, func(h Hint) bool { return h.Name == name })
-		if at < 0 {
-			t.Fatalf("%s has no hint", name)
-		}
+		assert.Require(t, at >= 0, "%s has no hint", name)
 		return all[at]
 	}
-	if h := of("fallback.models"); !h.Model || !h.List || h.Path {
-		t.Errorf("%+v", h)
-	}
-	if h := of("vault"); !h.Path || h.Model || h.List {
-		t.Errorf("%+v", h)
-	}
-	if h := of("mcp.servers.github.private"); !slices.Equal(h.Choices, []string{"true", "false"}) {
-		t.Errorf("%+v", h)
-	}
+	h := of("fallback.models")
+	assert.That(t, h.Model && h.List && !h.Path, "%+v", h)
+	h = of("vault")
+	assert.That(t, h.Path && !h.Model && !h.List, "%+v", h)
+	h = of("mcp.servers.github.private")
+	assert.That(t, slices.Equal(h.Choices, []string{"true", "false"}), "%+v", h)
 	of("providers.work.window")
 }

@@ -4,21 +4,18 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // loadStored loads with a key store that holds keys of these names.
 func loadStored(t *testing.T, file string, names []string, environ ...string) Config {
 	t.Helper()
 	s := newSetup(t, file, environ...)
-	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(at KeyPlaces) ([]string, error) {
-		if at != s.keys(KeysAuto) {
-			t.Errorf("the store is looked for in %+v", at)
-		}
+	cfg := assert.Must(Load(Options{Environ: s.environ, Home: s.home, Stored: func(at KeyPlaces) ([]string, error) {
+		assert.That(t, at == s.keys(KeysAuto), "the store is looked for in %+v", at)
 		return names, nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	return cfg
 }
 
@@ -28,9 +25,8 @@ func TestStoredKeyIsTakenUnderItsName(t *testing.T) {
 	stored := shelf{"anthropic": canary + "1", "groq": canary + "2", "tavily": canary + "3", "mcp.wiki": canary + "4",
 		"forgotten": "x"}
 	cfg := loadStored(t, file, sortedNames(stored), "BRAVE_API_KEY="+canary)
-	if len(cfg.Providers) != 2 || cfg.Providers["anthropic"].BaseURL != "https://api.anthropic.com" {
-		t.Errorf("providers = %+v", cfg.Providers)
-	}
+	assert.That(t, len(cfg.Providers) == 2 && cfg.Providers["anthropic"].BaseURL == "https://api.anthropic.com",
+		"providers = %+v", cfg.Providers)
 	stored["brave"] = canary
 	for _, name := range []string{"anthropic", "groq", "tavily", MCPKeyName("wiki"), "brave"} {
 		if key, err := cfg.Key(t.Context(), name, stored); err != nil || key.Reveal() != stored[name] ||
@@ -49,9 +45,8 @@ func TestStoreThatCannotBeReadLeavesTheOtherSettings(t *testing.T) {
 	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(KeyPlaces) ([]string, error) {
 		return nil, broken
 	}})
-	if err != nil || cfg.MaxTurns != 5 || !errors.Is(cfg.StoredProblem, broken) {
-		t.Errorf("turns = %d, problem %v, error %v", cfg.MaxTurns, cfg.StoredProblem, err)
-	}
+	assert.That(t, err == nil && cfg.MaxTurns == 5 && errors.Is(cfg.StoredProblem, broken),
+		"turns = %d, problem %v, error %v", cfg.MaxTurns, cfg.StoredProblem, err)
 	if key, err := cfg.Key(t.Context(), "openai", nil); err != nil || key.Reveal() != canary {
 		t.Errorf("key = %q, error %v", key.Reveal(), err)
 	}
@@ -76,9 +71,7 @@ func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg := loadStored(t, c.file, c.stored, c.environ...)
-			if cfg.Web.Engine != c.want {
-				t.Errorf("engine = %q, want %q", cfg.Web.Engine, c.want)
-			}
+			assert.That(t, cfg.Web.Engine == c.want, "engine = %q, want %q", cfg.Web.Engine, c.want)
 			if got := cfg.Web.Missing(); (got == "") != (c.misses == "") || !strings.Contains(got, c.misses) {
 				t.Errorf("missing = %q, want %q", got, c.misses)
 			}
@@ -91,24 +84,21 @@ func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
 		[]string{"tavily"}, "OPENAI_API_KEY=key-0123456789")
 	for name, want := range map[string][2]string{"a": {FromCommand, "pass"},
 		"openai": {FromEnvironment, "OPENAI_API_KEY"}, "tavily": {FromStore, ""}, "gemini": {}} {
-		if from, by := cfg.KeyOrigin(name); from != want[0] || by != want[1] {
-			t.Errorf("%s: %q by %q, want %q", name, from, by, want)
-		}
+		from, by := cfg.KeyOrigin(name)
+		assert.That(t, from == want[0] && by == want[1], "%s: %q by %q, want %q", name, from, by, want)
 	}
 }
 
 func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
 	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1'}}", nil)
 	for _, name := range []string{"groq", "openai", "anthropic", "gemini", "brave", "tavily"} {
-		if err := CheckName(name, cfg.KeyNames()); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := CheckName(name, cfg.KeyNames())
+		assert.That(t, err == nil, "%s: %v", name, err)
 	}
 	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
 		canary: "available: anthropic, brave, gemini, groq, openai, tavily", "ollama": "available:"} {
 		err := CheckName(name, cfg.KeyNames())
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), name) {
-			t.Errorf("%s: error = %v, want %s", name, err, want)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), name),
+			"%s: error = %v, want %s", name, err, want)
 	}
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestSecretsOfServersAreKeptOutOfWhatIsShown(t *testing.T) {
@@ -10,10 +12,7 @@ func TestSecretsOfServersAreKeptOutOfWhatIsShown(t *testing.T) {
 		"1], env: [TOKEN]}\n    b: {url: 'https://b.test', key_env: KEY}"
 	cfg, lines, _ := explain(t, file, "TOKEN="+canary+"2", "KEY="+canary+"3")
 	text, err := lines.YAML()
-	if err != nil || strings.Contains(string(text), canary) {
-		t.Errorf("shown, with error %v: %s", err, text)
-	}
-	if got := cfg.Redactor().String(canary + "2 " + canary + "3"); strings.Contains(got, canary) {
-		t.Errorf("they are not redacted: %s", got)
-	}
+	assert.That(t, err == nil && !strings.Contains(string(text), canary), "shown, with error %v: %s", err, text)
+	got := cfg.Redactor().String(canary + "2 " + canary + "3")
+	assert.That(t, !strings.Contains(got, canary), "they are not redacted: %s", got)
 }

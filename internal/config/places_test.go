@@ -6,32 +6,27 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestFileThatIsNamedMustExist(t *testing.T) {
 	s := newSetup(t, "model: offline")
 	missing := filepath.Join(s.home, "missing.yaml")
 	_, err := Load(Options{Environ: s.environ, Home: s.home, Path: missing})
-	if err == nil || !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "named by the option") {
-		t.Errorf("named by option: %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), missing) &&
+		strings.Contains(err.Error(), "named by the option"), "named by option: %v", err)
 	_, err = Load(Options{Environ: append(s.environ, "SIBYL_CONFIG="+missing), Home: s.home})
-	if err == nil || !strings.Contains(err.Error(), "named by SIBYL_CONFIG") {
-		t.Errorf("named by variable: %v", err)
-	}
-	if _, err = Load(Options{Environ: s.environ, Home: s.home, Path: s.home}); err == nil ||
-		!strings.Contains(err.Error(), "not a configuration file") {
-		t.Errorf("a folder: %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "named by SIBYL_CONFIG"), "named by variable: %v", err)
+	_, err = Load(Options{Environ: s.environ, Home: s.home, Path: s.home})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "not a configuration file"), "a folder: %v", err)
 }
 
 func TestOptionComesBeforeVariableBeforeUsualPlace(t *testing.T) {
 	s := newSetup(t, "model: usual")
 	other := func(name string) string {
 		path := filepath.Join(s.home, name+".yaml")
-		if err := os.WriteFile(path, []byte("model: "+name), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(path, []byte("model: "+name), 0o600))
 		return path
 	}
 	byVariable := append([]string{"SIBYL_CONFIG=" + other("variable")}, s.environ...)
@@ -42,22 +37,18 @@ func TestOptionComesBeforeVariableBeforeUsualPlace(t *testing.T) {
 	} {
 		opts.Home = s.home
 		cfg, err := Load(opts)
-		if path, pathErr := Path(opts); err != nil || pathErr != nil || cfg.Model != want || cfg.File != path {
-			t.Errorf("model = %q from %s, want %q from %s, errors %v, %v",
-				cfg.Model, cfg.File, want, path, err, pathErr)
-		}
+		path, pathErr := Path(opts)
+		assert.That(t, err == nil && pathErr == nil && cfg.Model == want && cfg.File == path,
+			"model = %q from %s, want %q from %s, errors %v, %v", cfg.Model, cfg.File, want, path, err, pathErr)
 	}
-	if path, err := Path(Options{Environ: []string{}}); err == nil ||
-		!strings.Contains(err.Error(), "HOME is not set") {
-		t.Errorf("without a home folder: %q, %v", path, err)
-	}
+	path, err := Path(Options{Environ: []string{}})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "HOME is not set"),
+		"without a home folder: %q, %v", path, err)
 }
 
 func TestFileThatIsTooLargeIsRefused(t *testing.T) {
 	_, err := newSetup(t, "# "+strings.Repeat("x", maxFileBytes)).load()
-	if err == nil || !strings.Contains(err.Error(), "at most 1024 KB") {
-		t.Errorf("error = %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "at most 1024 KB"), "error = %v", err)
 }
 
 func TestDataFolderFollowsTheXDGSpecification(t *testing.T) {
@@ -67,9 +58,7 @@ func TestDataFolderFollowsTheXDGSpecification(t *testing.T) {
 		{"", "/home/me/.local/share/sibyl"},
 	} {
 		cfg, err := Load(Options{Environ: []string{"XDG_DATA_HOME=" + c.xdg, "HOME=/home/me"}})
-		if err != nil || cfg.DataDir != c.want {
-			t.Errorf("XDG_DATA_HOME %q: %q, error %v", c.xdg, cfg.DataDir, err)
-		}
+		assert.That(t, err == nil && cfg.DataDir == c.want, "XDG_DATA_HOME %q: %q, error %v", c.xdg, cfg.DataDir, err)
 	}
 }
 
@@ -79,38 +68,28 @@ func TestRelativeConfigHomeIsIgnored(t *testing.T) {
 	}
 	home := t.TempDir()
 	usual := filepath.Join(home, ".config", "sibyl", "config.yaml")
-	if err := os.MkdirAll(filepath.Dir(usual), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(usual, []byte("model: usual"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(filepath.Dir(usual), 0o755))
+	assert.NoError(t, os.WriteFile(usual, []byte("model: usual"), 0o600))
 	cfg, err := Load(Options{Environ: []string{"XDG_CONFIG_HOME=conf"}, Home: home})
-	if err != nil || cfg.File != usual || cfg.Model != "usual" {
-		t.Errorf("file = %q, model = %q, error %v", cfg.File, cfg.Model, err)
-	}
+	assert.That(t, err == nil && cfg.File == usual && cfg.Model == "usual",
+		"file = %q, model = %q, error %v", cfg.File, cfg.Model, err)
 }
 
 func TestUnknownHomeMattersOnlyWhereItIsNeeded(t *testing.T) {
-	if _, err := Load(Options{Environ: []string{}}); err == nil ||
-		!strings.Contains(err.Error(), "set SIBYL_DATA or HOME") {
-		t.Errorf("without a folder for data: %v", err)
-	}
-	if _, err := Load(Options{Environ: []string{"SIBYL_DATA=/d"}}); err != nil {
-		t.Errorf("with one: %v", err)
-	}
-	if _, err := Load(Options{Environ: []string{"SIBYL_DATA=/d", "SIBYL_VAULT=~/v"}}); err == nil ||
-		!strings.Contains(err.Error(), "SIBYL_VAULT begins with ~") {
-		t.Errorf("with a ~: %v", err)
-	}
+	_, err := Load(Options{Environ: []string{}})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "set SIBYL_DATA or HOME"),
+		"without a folder for data: %v", err)
+	_, err = Load(Options{Environ: []string{"SIBYL_DATA=/d"}})
+	assert.That(t, err == nil, "with one: %v", err)
+	_, err = Load(Options{Environ: []string{"SIBYL_DATA=/d", "SIBYL_VAULT=~/v"}})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "SIBYL_VAULT begins with ~"), "with a ~: %v", err)
 }
 
 func TestRelativeFolderOfTheEnvironmentStartsFromWhereOneIs(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)
 	cfg, _ := mustLoad(t, "", "SIBYL_VAULT=notes")
-	if real, _ := filepath.EvalSymlinks(here); cfg.Vault != filepath.Join(here, "notes") &&
-		cfg.Vault != filepath.Join(real, "notes") {
-		t.Errorf("vault = %s", cfg.Vault)
-	}
+	real, _ := filepath.EvalSymlinks(here)
+	assert.That(t, cfg.Vault == filepath.Join(here, "notes") || cfg.Vault == filepath.Join(real, "notes"),
+		"vault = %s", cfg.Vault)
 }

@@ -3,6 +3,8 @@ package config
 import (
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestPriceOfAModelIsThatOfTheNameThatFitsItBest(t *testing.T) {
@@ -16,31 +18,25 @@ models:
 `)
 	for model, want := range map[string]float64{"a:b-1": 1*2 + 1*0.5 + 8, "a:b-1-mini": 2*3 + 4, "x:b-1/c:d": 3,
 		"a:b": 3} {
-		if got, known := cfg.Prices.Cost(model, 2e6, 1e6, 1e6); !known || got != want {
-			t.Errorf("%s costs %v (known: %v), not %v", model, got, known, want)
-		}
+		got, known := cfg.Prices.Cost(model, 2e6, 1e6, 1e6)
+		assert.That(t, known && got == want, "%s costs %v (known: %v), not %v", model, got, known, want)
 	}
-	if _, known := (Prices{Models: map[string]Price{"a:b": {}}}).Cost("a:bc", 1, 0, 1); known ||
-		cfg.Prices.Currency != "EUR" {
-		t.Errorf("a name without a star fits another model, or the currency is %q", cfg.Prices.Currency)
-	}
+	_, known := (Prices{Models: map[string]Price{"a:b": {}}}).Cost("a:bc", 1, 0, 1)
+	assert.That(t, !known && cfg.Prices.Currency == "EUR",
+		"a name without a star fits another model, or the currency is %q", cfg.Prices.Currency)
 }
 
 func TestPublicPricesStandInWhereTheSettingsHaveNone(t *testing.T) {
 	public := Prices{}.OrPublic()
-	if _, err := time.Parse(time.DateOnly, public.Public); err != nil {
-		t.Errorf("the table has no date: %v", err)
-	}
+	_, err := time.Parse(time.DateOnly, public.Public)
+	assert.That(t, err == nil, "the table has no date: %v", err)
 	for name, p := range public.Models {
-		if p.Input <= 0 || p.Output < p.Input || p.Cached <= 0 || p.Cached > p.Input {
-			t.Errorf("%s: %+v", name, p)
-		}
+		assert.That(t, p.Input > 0 && p.Output >= p.Input && p.Cached > 0 && p.Cached <= p.Input, "%s: %+v", name, p)
 	}
 	for model, known := range map[string]bool{"openai:gpt-5-nano": true, "openai:gpt-5-nano-2025-08-07": true,
 		"openai:gpt-5-nano-audio": false, "ollama:gpt-5-nano": false} {
-		if _, found := public.Cost(model, 1, 0, 1); found != known {
-			t.Errorf("%s has a price: %t", model, found)
-		}
+		_, found := public.Cost(model, 1, 0, 1)
+		assert.That(t, found == known, "%s has a price: %t", model, found)
 	}
 	own := Prices{Currency: "EUR", Models: map[string]Price{"a:b": {}}}
 	if got := own.OrPublic(); got.Currency != "EUR" || got.Public != "" || len(got.Models) != 1 {

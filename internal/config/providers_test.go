@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestVendorsComeFromTheEnvironmentAlone(t *testing.T) {
@@ -43,9 +43,7 @@ func TestVendorsComeFromTheEnvironmentAlone(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, _ := mustLoad(t, c.file, c.environ...)
-			if diff := cmp.Diff(c.want, cfg.Providers, bySecret); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, c.want, cfg.Providers, bySecret)
 		})
 	}
 }
@@ -55,20 +53,17 @@ func TestVendorsKeyIsNotSentToAnotherAddress(t *testing.T) {
 		"'https://other.test/v1'}}",
 		"ANTHROPIC_API_KEY=key-0123456789", "OPENAI_API_KEY=key-9876543210")
 	for _, name := range []string{"mine", "other"} {
-		if from, by := cfg.KeyOrigin(name); from != "" {
-			t.Errorf("%s has a key from the %s, %s", name, from, by)
-		}
+		from, by := cfg.KeyOrigin(name)
+		assert.That(t, from == "", "%s has a key from the %s, %s", name, from, by)
 	}
 }
 
 func TestModelThatMayHaveToBeLoadedHasMoreTimeToBegin(t *testing.T) {
 	times := Timeouts{Start: 1, Silence: 2, LocalStart: 3, LocalSilence: 4}
 	for want, p := range map[time.Duration]Provider{1: {Kind: KindOpenAI}, 3: {Kind: KindOllama}} {
-		if start, silence := times.Of(p); start != want || silence != want+1 {
-			t.Errorf("%+v: %d and %d; want %d and %d", p, start, silence, want, want+1)
-		}
+		start, silence := times.Of(p)
+		assert.That(t, start == want && silence == want+1, "%+v: %d and %d; want %d and %d", p, start, silence, want, want+1)
 	}
-	if start, _ := times.Of(Provider{Kind: KindOpenAI, Local: true}); start != 3 {
-		t.Errorf("a local model: %d", start)
-	}
+	start, _ := times.Of(Provider{Kind: KindOpenAI, Local: true})
+	assert.That(t, start == 3, "a local model: %d", start)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 )
 
@@ -27,9 +28,7 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 				file, environ = []string{strings.TrimSuffix(goodFile, "\n")}, goodKeys()
 			case "change":
 				old, changed, _ := strings.Cut(strings.ReplaceAll(rest, `\n`, "\n"), " ->")
-				if !strings.Contains(file[0], old) {
-					t.Fatalf("line %d: %q is not in the good file", l.At, old)
-				}
+				assert.Require(t, strings.Contains(file[0], old), "line %d: %q is not in the good file", l.At, old)
 				file[0] = strings.Replace(file[0], old, strings.TrimSpace(changed), 1)
 			case "set":
 				set = strings.Fields(rest)
@@ -47,22 +46,17 @@ func TestWrongSettingsAreRefused(t *testing.T) {
 				} else if _, err = s.set(set[0], set[1:]...); s.content(t) != strings.Join(file, "\n") {
 					t.Errorf("line %d: the file became %s", l.At, s.content(t))
 				}
-				if err == nil || !strings.Contains(err.Error(), rest) ||
-					l.Words == "=>" && !strings.HasPrefix(err.Error(), s.file()) ||
-					set != nil && strings.Contains(err.Error(), s.file()) {
-					t.Fatalf("line %d: error = %v", l.At, err)
-				}
+				assert.Require(t, err != nil && strings.Contains(err.Error(), rest) && (l.Words != "=>" ||
+					strings.HasPrefix(err.Error(), s.file())) && (set == nil || !strings.Contains(err.Error(), s.file())),
+					"line %d: error = %v", l.At, err)
 				for _, secret := range []string{"c4n4ry", canary, "Zq8vT2nB", "sk-Z"} {
-					if strings.Contains(err.Error(), secret) {
-						t.Errorf("line %d: the error shows %s: %v", l.At, secret, err)
-					}
+					assert.That(t, !strings.Contains(err.Error(), secret), "line %d: the error shows %s: %v", l.At, secret, err)
 				}
 			}
 		}
-		if last := lines[len(lines)-1].Words; last != "->" && last != "=>" && last != "breaks" &&
-			last != "keeps all rules" {
-			t.Error("nothing is said in the end")
-		}
+		last := lines[len(lines)-1].Words
+		assert.That(t, last == "->" || last == "=>" || last == "breaks" || last == "keeps all rules",
+			"nothing is said in the end")
 	})
 }
 
@@ -71,22 +65,19 @@ func breaks(t *testing.T, l texttest.Line, file string, environ []string) {
 	t.Helper()
 	want := strings.SplitN(l.Rest, " ", 3) // the rule, the place, the problem
 	found, s := checked(t, file, environ...)
-	if got := broken(found); found.OK || len(got) != 1 || got[0] != want[0] {
-		t.Fatalf("line %d: broken: %v", l.At, got)
-	}
+	got := broken(found)
+	assert.Require(t, !found.OK && len(got) == 1 && got[0] == want[0], "line %d: broken: %v", l.At, got)
 	where := want[1]
 	if strings.HasPrefix(where, ":") {
 		where = s.file() + where
 	}
 	all := violationsOf(found, want[0])
-	if v := all[0]; v.Where != where || !strings.Contains(v.Problem, want[2]) || v.Fix == "" {
-		t.Errorf("line %d: %+v", l.At, all)
-	}
+	v := all[0]
+	assert.That(t, v.Where == where && strings.Contains(v.Problem, want[2]) && v.Fix != "", "line %d: %+v", l.At, all)
 }
 
 func TestAllWrongNamesAreToldAtOnce(t *testing.T) {
 	_, err := newSetup(t, "modell: x\nweb:\n  searx: y\nvolt: z").load()
-	if err == nil || strings.Count(err.Error(), "\n") != 2 || strings.Count(err.Error(), "did you mean") != 3 {
-		t.Errorf("error = %v", err)
-	}
+	assert.That(t, err != nil && strings.Count(err.Error(), "\n") == 2 && strings.Count(err.Error(), "did you mean") == 3,
+		"error = %v", err)
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const canary = "canary-value-0123456789"
@@ -41,13 +43,8 @@ func TestSecretIsShownByNothingButReveal(t *testing.T) {
 			shown = append(shown, fmt.Sprintf(verb, v))
 		}
 		asJSON, err := json.Marshal(v)
-		if err != nil && !strings.Contains(err.Error(), "unsupported type") {
-			t.Fatal(err)
-		}
-		asYAML, err := yaml.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Require(t, err == nil || strings.Contains(err.Error(), "unsupported type"), "%v", err)
+		asYAML := assert.Must(yaml.Marshal(v))(t)
 		var log bytes.Buffer
 		slog.New(slog.NewTextHandler(&log, nil)).Info("x", "v", v)
 		slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "v", v)
@@ -56,16 +53,12 @@ func TestSecretIsShownByNothingButReveal(t *testing.T) {
 	shown = append(shown, fmt.Errorf("wrapped: %w, %v", errors.New("x"), NewSecret(canary)).Error(),
 		NewSecret(canary).String())
 	for _, s := range shown {
-		if strings.Contains(s, "canary") || strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", "canary")) {
-			t.Errorf("shown: %s", s)
-		}
+		assert.That(t, !strings.Contains(s, "canary") && !strings.Contains(strings.ToLower(s), fmt.Sprintf("%x", "canary")),
+			"shown: %s", s)
 	}
-	if asJSON, _ := json.Marshal(NewSecret(canary)); string(asJSON) != `"[secret]"` {
-		t.Errorf("as JSON: %s", asJSON)
-	}
-	if NewSecret(canary).Reveal() != canary {
-		t.Error("Reveal does not give the text")
-	}
+	asJSON, _ := json.Marshal(NewSecret(canary))
+	assert.That(t, string(asJSON) == `"[secret]"`, "as JSON: %s", asJSON)
+	assert.That(t, NewSecret(canary).Reveal() == canary, "Reveal does not give the text")
 }
 
 // with is a Config with one provider, called a.
@@ -106,19 +99,15 @@ func TestNameOfNobodyNeedsNoKey(t *testing.T) {
 
 func TestMissingKeySaysWhatToSet(t *testing.T) {
 	_, err := with(KeySource{KeyEnv: "OPENAI_API_KEY"}).Key(t.Context(), "a", nil)
-	if err == nil || !strings.Contains(err.Error(), "set OPENAI_API_KEY") ||
-		!strings.Contains(err.Error(), "sibyl config set-key a") {
-		t.Errorf("error = %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "set OPENAI_API_KEY") &&
+		strings.Contains(err.Error(), "sibyl config set-key a"), "error = %v", err)
 	unnamed := with(KeySource{KeyEnv: "a1b2c3d4e5f60718293a4b5c6d7e8f90"})
 	_, err = unnamed.Key(t.Context(), "a", nil)
-	if err == nil || !strings.Contains(err.Error(), "https://api.test/v1") || strings.Contains(err.Error(), "a1b2c3") {
-		t.Errorf("error = %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "https://api.test/v1") &&
+		!strings.Contains(err.Error(), "a1b2c3"), "error = %v", err)
 	unnamed.StoredProblem = errors.New("keys.age is damaged")
-	if _, err = unnamed.Key(t.Context(), "a", nil); !errors.Is(err, unnamed.StoredProblem) {
-		t.Errorf("with a store that can't be read: error = %v", err)
-	}
+	_, err = unnamed.Key(t.Context(), "a", nil)
+	assert.That(t, errors.Is(err, unnamed.StoredProblem), "with a store that can't be read: error = %v", err)
 }
 
 // script writes a program for /bin/sh and returns the command that runs it.
@@ -128,9 +117,7 @@ func script(t *testing.T, body string) []string {
 		t.Skip("this system has no /bin/sh")
 	}
 	path := filepath.Join(t.TempDir(), "key.sh")
-	if err := os.WriteFile(path, []byte(body), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(body), 0o600))
 	return []string{"/bin/sh", path}
 }
 
@@ -142,9 +129,7 @@ func endChild(t *testing.T, file string) {
 		return
 	}
 	var pid int
-	if _, err := fmt.Sscan(string(noted), &pid); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(fmt.Sscan(string(noted), &pid))(t)
 	if child, err := os.FindProcess(pid); err == nil {
 		_ = child.Kill()
 	}
@@ -179,21 +164,18 @@ func TestKeyCommandPrintsTheKeyAndNothingOfItsOutputIsShown(t *testing.T) {
 		})
 	}
 	_, err := with(KeySource{KeyCommand: []string{"/no/such/program", canary}}).Key(t.Context(), "a", nil)
-	if err == nil || !strings.Contains(err.Error(), "/no/such/program") || strings.Contains(err.Error(), "canary") {
-		t.Errorf("error = %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "/no/such/program") &&
+		!strings.Contains(err.Error(), "canary"), "error = %v", err)
 }
 
 func TestKeyCommandThatHangsIsEnded(t *testing.T) {
 	command := script(t, "exec sleep 60")
-	if _, err := runKeyCommand(t.Context(), command, 30*time.Millisecond); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("error = %v", err)
-	}
+	_, err := runKeyCommand(t.Context(), command, 30*time.Millisecond)
+	assert.That(t, errors.Is(err, context.DeadlineExceeded), "error = %v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := with(KeySource{KeyCommand: command}).Key(ctx, "a", nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("error = %v", err)
-	}
+	_, err = with(KeySource{KeyCommand: command}).Key(ctx, "a", nil)
+	assert.That(t, errors.Is(err, context.Canceled), "error = %v", err)
 }
 
 func TestRedactorKnowsEverySecretOfTheSettings(t *testing.T) {
@@ -205,7 +187,6 @@ func TestRedactorKnowsEverySecretOfTheSettings(t *testing.T) {
 	}
 	got := cfg.Redactor(NewSecret("key-of-a-command")).String(
 		"password-of-the-search, key-of-brave-0, key-of-tavily-0, key-of-a-01234, key-of-b-01234, key-of-a-command, words")
-	if want := "[redacted], [redacted], [redacted], [redacted], [redacted], [redacted], words"; got != want {
-		t.Errorf("got %q", got)
-	}
+	want := "[redacted], [redacted], [redacted], [redacted], [redacted], [redacted], words"
+	assert.That(t, got == want, "got %q", got)
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestVariableThatOtherProgramsUseNamesTheDatabaseUnlessASettingDoes(t *testing.T) {
@@ -17,18 +19,15 @@ func TestVariableThatOtherProgramsUseNamesTheDatabaseUnlessASettingDoes(t *testi
 		{"", "DATABASE_URL=sqlite:///var/a.db", "sqlite:/var/a.db"},
 	} {
 		cfg, s := mustLoad(t, c.file, c.environ)
-		if got := strings.ReplaceAll(cfg.Database.Where(), filepath.Dir(s.file()), "FOLDER"); got != c.want {
-			t.Errorf("%q with %s: the database is %q; want %q", c.file, c.environ, got, c.want)
-		}
-		if got := cfg.Redactor().String("it says hunter2hunter2"); strings.Contains(c.environ,
-			"hunter2hunter2") == strings.Contains(got, "hunter2hunter2") {
-			t.Errorf("%s: %q is what is kept of a text with its password", c.environ, got)
-		}
+		assert.Equalf(t, strings.ReplaceAll(cfg.Database.Where(), filepath.Dir(s.file()), "FOLDER"), c.want,
+			"%q with %s: the database", c.file, c.environ)
+		got := cfg.Redactor().String("it says hunter2hunter2")
+		assert.That(t, strings.Contains(c.environ, "hunter2hunter2") != strings.Contains(got, "hunter2hunter2"),
+			"%s: %q is what is kept of a text with its password", c.environ, got)
 	}
-	if _, err := newSetup(t, "", "DATABASE_URL=postgres://hunter2hunter2@").load(); err == nil ||
-		strings.Contains(err.Error(), "hunter2hunter2") {
-		t.Errorf("an address without a database gives %v", err)
-	}
+	_, err := newSetup(t, "", "DATABASE_URL=postgres://hunter2hunter2@").load()
+	assert.That(t, err != nil && !strings.Contains(err.Error(), "hunter2hunter2"),
+		"an address without a database gives %v", err)
 }
 
 func TestFolderOfAUserIsNobodyElses(t *testing.T) {
@@ -38,17 +37,14 @@ func TestFolderOfAUserIsNobodyElses(t *testing.T) {
 		"bob": {"code": "/srv/code"},
 		"":    {"code": "/srv/code"},
 	} {
-		if got := s.FoldersOf(user); !maps.Equal(got, want) {
-			t.Errorf("%q may name %v; want %v", user, got, want)
-		}
+		got := s.FoldersOf(user)
+		assert.That(t, maps.Equal(got, want), "%q may name %v; want %v", user, got, want)
 	}
 }
 
 func TestLoopbackIsToldByTheAddressThatIsListenedTo(t *testing.T) {
 	for listen, want := range map[string]bool{"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false,
 		"0.0.0.0:1": false, "192.168.0.1:1": false, "example.org:1": false} {
-		if got := (Server{Listen: listen}).Loopback(); got != want {
-			t.Errorf("%s is loopback: %v", listen, got)
-		}
+		assert.Equalf(t, (Server{Listen: listen}).Loopback(), want, "%s is loopback", listen)
 	}
 }

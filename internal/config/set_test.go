@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func (s setup) set(name string, words ...string) (Change, error) {
@@ -19,10 +21,7 @@ func (s setup) unset(name string) (Change, error) {
 
 func (s setup) content(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(s.file())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile(s.file()))(t)
 	return string(text)
 }
 
@@ -59,17 +58,11 @@ func TestASettingIsChangedWhereItStandsAndNothingElse(t *testing.T) {
 	for _, c := range []struct{ name, value, old string }{{"max_turns", "13", "12"}, {"web.brave.key_env", "OTHER",
 		"MY_BRAVE"}, {"model", "work:big", "ollama:llama3.1:8b"}} {
 		s := newSetup(t, commented)
-		done, err := s.set(c.name, c.value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(strings.Replace(commented, c.old, c.value, 1), s.content(t)); diff != "" {
-			t.Error(diff)
-		}
-		if lines := strings.Split(s.content(t), "\n"); !strings.Contains(lines[done.Line-1], c.value) ||
-			done.File != s.file() || len(done.Left) > 0 {
-			t.Errorf("%+v", done)
-		}
+		done := assert.Must(s.set(c.name, c.value))(t)
+		assert.Same(t, strings.Replace(commented, c.old, c.value, 1), s.content(t))
+		lines := strings.Split(s.content(t), "\n")
+		assert.That(t, strings.Contains(lines[done.Line-1], c.value) && done.File == s.file() && len(done.Left) == 0,
+			"%+v", done)
 	}
 }
 
@@ -105,12 +98,9 @@ func TestASettingThatIsNotThereIsAddedToItsSection(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if diff := cmp.Diff(c.want, s.content(t)); diff != "" {
-			t.Errorf("%s: %s", c.name, diff)
-		}
-		if _, err := s.load(); err != nil {
-			t.Error(err)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, s.content(t)), "%s", c.name)
+		_, err := s.load()
+		assert.That(t, err == nil, "%v", err)
 	}
 }
 
@@ -135,50 +125,35 @@ func TestNoSecretIsWrittenOrRepeated(t *testing.T) {
 		}
 	}
 	s := newSetup(t, "")
-	if _, err := s.set("providers.openai.api_key", "x"); err == nil ||
-		!strings.Contains(err.Error(), "sibyl config set-key") {
-		t.Errorf("no hint: %v", err)
-	}
+	_, err := s.set("providers.openai.api_key", "x")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "sibyl config set-key"), "no hint: %v", err)
 }
 
 func TestWhatWasWrongBeforeHindersNothing(t *testing.T) {
 	s := newSetup(t, "colour: red\nmax_turns: 999\nsize: 3\n")
 	done, err := s.set("max_turns", "30")
-	if err != nil || len(done.Left) != 2 || !strings.Contains(done.Left[0].Error(), "colour") {
-		t.Fatalf("%+v, %v", done, err)
-	}
-	if done, err = s.unset("colour"); err != nil || len(done.Left) != 1 {
-		t.Fatalf("%+v, %v", done, err)
-	}
-	if done, err = s.unset("size"); err != nil || len(done.Left) != 0 {
-		t.Fatalf("%+v, %v", done, err)
-	}
-	if diff := cmp.Diff("max_turns: 30\n", s.content(t)); diff != "" {
-		t.Error(diff)
-	}
-	if _, err := newSetup(t, "model: [\n").set("max_turns", "3"); err == nil ||
-		!strings.Contains(err.Error(), "nothing was written") {
-		t.Errorf("a file that is no YAML: %v", err)
-	}
+	assert.Require(t, err == nil && len(done.Left) == 2 && strings.Contains(done.Left[0].Error(), "colour"),
+		"%+v, %v", done, err)
+	done, err = s.unset("colour")
+	assert.Require(t, err == nil && len(done.Left) == 1, "%+v, %v", done, err)
+	done, err = s.unset("size")
+	assert.Require(t, err == nil && len(done.Left) == 0, "%+v, %v", done, err)
+	assert.Same(t, "max_turns: 30\n", s.content(t))
+	_, err = newSetup(t, "model: [\n").set("max_turns", "3")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "nothing was written"), "a file that is no YAML: %v", err)
 }
 
 func TestUnsetTakesOutWhatIsEmptyThenAndKeepsComments(t *testing.T) {
 	s := newSetup(t, "# top\nmodel: ollama:a\n# about the web\nweb:\n  # mine\n  brave:\n    key_env: X\nmax_turns: 3\n")
-	if _, err := s.unset("web.brave.key_env"); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(s.unset("web.brave.key_env"))(t)
 	got := s.content(t)
-	if !strings.HasPrefix(got, "# top\nmodel: ollama:a\n") || strings.Contains(got, "web:") ||
-		!strings.Contains(got, "# about the web\n") || !strings.HasSuffix(got, "max_turns: 3\n") {
-		t.Errorf("left: %s", got)
-	}
+	assert.That(t, strings.HasPrefix(got, "# top\nmodel: ollama:a\n") && !strings.Contains(got, "web:") &&
+		strings.Contains(got, "# about the web\n") && strings.HasSuffix(got, "max_turns: 3\n"), "left: %s", got)
 	if _, err := s.unset("web"); err == nil || !strings.Contains(err.Error(), `no setting or section "web"`) {
 		t.Errorf("what is not there: %v", err)
 	}
 	for _, name := range []string{"model", "max_turns"} {
-		if _, err := s.unset(name); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(s.unset(name))(t)
 	}
 	if _, err := s.load(); err != nil || strings.Contains(s.content(t), "{") {
 		t.Errorf("the empty file: %q, %v", s.content(t), err)
@@ -187,26 +162,19 @@ func TestUnsetTakesOutWhatIsEmptyThenAndKeepsComments(t *testing.T) {
 
 func TestAVariableThatWinsIsTold(t *testing.T) {
 	s := newSetup(t, "", "SIBYL_MAX_TURNS=5")
-	if done, err := s.set("max_turns", "7"); err != nil || done.Overridden != "SIBYL_MAX_TURNS" {
-		t.Errorf("%+v, %v", done, err)
-	}
-	if _, err := s.set("max_turns", "700"); err == nil {
-		t.Error("a wrong value was written since a variable hides it")
-	}
+	done, err := s.set("max_turns", "7")
+	assert.That(t, err == nil && done.Overridden == "SIBYL_MAX_TURNS", "%+v, %v", done, err)
+	_, err = s.set("max_turns", "700")
+	assert.That(t, err != nil, "a wrong value was written since a variable hides it")
 }
 
 func TestAFileIsThePersonsAloneOrKeepsItsMode(t *testing.T) {
 	s := newSetup(t, "")
 	for _, mode := range []os.FileMode{0o600, 0o640} {
-		if _, err := s.set("max_turns", "4"); err != nil {
-			t.Fatal(err)
-		}
-		if info, err := os.Stat(s.file()); err != nil || info.Mode().Perm() != mode {
-			t.Errorf("%v, %v; want %v", info, err, mode)
-		}
-		if err := os.Chmod(s.file(), 0o640); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(s.set("max_turns", "4"))(t)
+		info, err := os.Stat(s.file())
+		assert.That(t, err == nil && info.Mode().Perm() == mode, "%v, %v; want %v", info, err, mode)
+		assert.NoError(t, os.Chmod(s.file(), 0o640))
 	}
 }
 
@@ -220,23 +188,17 @@ func FuzzAnEditKeepsWhatTheFileMeans(f *testing.F) {
 		if err != nil {
 			t.Skip()
 		}
-		value, err := valueOf("max_turns", []string{"17"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		value := assert.Must(valueOf("max_turns", []string{"17"}))(t)
 		text, err := editSetting([]byte(file), "max_turns", value)
 		if err != nil {
 			t.Skip(err) // the person is told to use an editor
 		}
 		after, err := parse("/c", text)
-		if err != nil {
-			t.Fatalf("%v: %q became %q", err, file, text)
-		}
+		assert.Require(t, err == nil, "%v: %q became %q", err, file, text)
 		before.values["max_turns"] = value
 		unplaced := cmp.Transformer("meaning", func(n *yaml.Node) (v any) { _ = n.Decode(&v); return v })
-		if diff := cmp.Diff(before.values, after.values, unplaced); diff != "" {
-			t.Errorf("%s: %q became %q", diff, file, text)
-		}
+		diff := cmp.Diff(before.values, after.values, unplaced)
+		assert.That(t, diff == "", "%s: %q became %q", diff, file, text)
 	})
 }
 
@@ -258,10 +220,6 @@ func TestSeveralSettingsAreWrittenAtOnceOrNone(t *testing.T) {
 			t.Errorf("%v: %v\n%s", all, err, s.content(t))
 		}
 	}
-	if err := set(Text{"model", "ollama:a"}, Text{"vault", "12"}); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff("# mine\nmax_turns: 3\nmodel: ollama:a\nvault: \"12\"\n", s.content(t)); diff != "" {
-		t.Error(diff)
-	}
+	assert.NoError(t, set(Text{"model", "ollama:a"}, Text{"vault", "12"}))
+	assert.Same(t, "# mine\nmax_turns: 3\nmodel: ollama:a\nvault: \"12\"\n", s.content(t))
 }

@@ -7,20 +7,16 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func explain(t *testing.T, file string, environ ...string) (Config, Lines, setup) {
 	t.Helper()
 	s := newSetup(t, file, environ...)
 	opts := Options{Environ: s.environ, Home: s.home}
-	lines, err := Explain(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg, err := Load(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := assert.Must(Explain(opts))(t)
+	cfg := assert.Must(Load(opts))(t)
 	return cfg, lines, s
 }
 
@@ -42,9 +38,7 @@ func TestExplainSaysWhereEachSettingComesFrom(t *testing.T) {
 		"providers.openai.model":  {Value: "m", From: "OPENAI_MODEL"},
 	} {
 		want.Path = path
-		if diff := cmp.Diff(want, got[path]); diff != "" {
-			t.Error(diff)
-		}
+		assert.Same(t, want, got[path])
 	}
 }
 
@@ -60,20 +54,12 @@ func TestShownSettingsLoadToTheSame(t *testing.T) {
 		"MY_TAVILY=tavily-0123456789", "TRACKER_TOKEN=tracker-0123456789",
 		"UNSET_TOKEN=set-0123456789", "WIKI_KEY=wiki-0123456789"}
 	cfg, lines, s := explain(t, file, environ...)
-	text, err := lines.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.file(), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(lines.YAML())(t)
+	assert.NoError(t, os.WriteFile(s.file(), text, 0o600))
 	again, err := s.load()
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	if diff := cmp.Diff(cfg, again, bySecret); diff != "" {
-		t.Errorf("%s in\n%s", diff, text)
-	}
+	assert.Require(t, err == nil, "%v in\n%s", err, text)
+	diff := cmp.Diff(cfg, again, bySecret)
+	assert.That(t, diff == "", "%s in\n%s", diff, text)
 }
 
 func TestShownSettingsHoldNoSecret(t *testing.T) {
@@ -82,21 +68,11 @@ func TestShownSettingsHoldNoSecret(t *testing.T) {
 		hex+"}\n"+
 		"  b: {base_url: 'https://b.test', key_command: [pass, "+hex+"]}\n",
 		"OPENAI_API_KEY="+canary, "BRAVE_API_KEY="+canary, "SIBYL_SEARXNG_URL=https://me:"+canary+"@s.test")
-	asYAML, err := lines.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
-	asJSON, err := json.Marshal(lines)
-	if err != nil {
-		t.Fatal(err)
-	}
+	asYAML := assert.Must(lines.YAML())(t)
+	asJSON := assert.Must(json.Marshal(lines))(t)
 	for _, text := range []string{string(asYAML), string(asJSON)} {
-		if strings.Contains(text, canary) || strings.Contains(text, hex) {
-			t.Errorf("shown: %s", text)
-		}
-		if !strings.Contains(text, "https://s.test") || !strings.Contains(text, "OPENAI_API_KEY") ||
-			!strings.Contains(text, "pass") {
-			t.Errorf("not all that may be shown is: %s", text)
-		}
+		assert.That(t, !strings.Contains(text, canary) && !strings.Contains(text, hex), "shown: %s", text)
+		assert.That(t, strings.Contains(text, "https://s.test") && strings.Contains(text, "OPENAI_API_KEY") &&
+			strings.Contains(text, "pass"), "not all that may be shown is: %s", text)
 	}
 }

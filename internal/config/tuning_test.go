@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const gateway = "providers: {gateway: {base_url: 'https://g.test/v1', "
@@ -15,22 +17,17 @@ func TestHeaderThatMayHoldASecretComesFromTheEnvironment(t *testing.T) {
 		"GATEWAY_TOKEN="+canary)
 	p := cfg.Providers["gateway"]
 	got, err := p.Header()
-	if diff := cmp.Diff(map[string]string{"X-Team": "search", "X-Gateway-Token": canary}, got); err != nil ||
-		diff != "" {
-		t.Errorf("%v %s", err, diff)
-	}
-	if shown := fmt.Sprintf("%+v %#v", cfg, cfg); strings.Contains(shown, canary) {
-		t.Errorf("the settings show it: %s", shown)
-	}
-	if text := cfg.Redactor().String("it was " + canary); strings.Contains(text, canary) {
-		t.Errorf("it is not redacted: %s", text)
-	}
+	diff := cmp.Diff(map[string]string{"X-Team": "search", "X-Gateway-Token": canary}, got)
+	assert.That(t, err == nil && diff == "", "%v %s", err, diff)
+	shown := fmt.Sprintf("%+v %#v", cfg, cfg)
+	assert.That(t, !strings.Contains(shown, canary), "the settings show it: %s", shown)
+	text := cfg.Redactor().String("it was " + canary)
+	assert.That(t, !strings.Contains(text, canary), "it is not redacted: %s", text)
 }
 
 func TestHeaderOfAVariableThatIsNotSetIsAnErrorWhereItIsSent(t *testing.T) {
 	cfg, _ := mustLoad(t, "ollama: {headers: {X-Gateway-Token: $GATEWAY_TOKEN}}")
-	if got, err := cfg.Ollama.Header(); err == nil || !strings.Contains(err.Error(), "X-Gateway-Token") ||
-		!strings.Contains(err.Error(), "GATEWAY_TOKEN, which is not set") {
-		t.Errorf("got %v, %v", got, err)
-	}
+	got, err := cfg.Ollama.Header()
+	assert.That(t, err != nil && strings.Contains(err.Error(), "X-Gateway-Token") &&
+		strings.Contains(err.Error(), "GATEWAY_TOKEN, which is not set"), "got %v, %v", got, err)
 }

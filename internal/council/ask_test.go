@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
@@ -71,12 +72,11 @@ func TestAnswerIsStoredWithItsEntryAndSnapshot(t *testing.T) {
 	s := h.session()
 	same(t, "entries", len(s.Answers), 1)
 	e := s.Answers[0]
-	oracle := must(h.shelf.Find(t.Context(), "cético"))(t)
+	oracle := assert.Must(h.shelf.Find(t.Context(), "cético"))(t)
 	same(t, "entry", []any{e.Sequence, e.OracleName, e.OracleID, e.File, e.Run, e.Kind},
 		[]any{1, "Cético", oracle.ID, "001_cetico.txt", res.Run, ""})
-	if e.Operation == "" || e.CreatedAt.IsZero() || time.Since(e.CreatedAt) > time.Hour {
-		t.Errorf("entry of %v with the operation %q", e.CreatedAt, e.Operation)
-	}
+	assert.That(t, e.Operation != "" && !e.CreatedAt.IsZero() && time.Since(e.CreatedAt) <= time.Hour,
+		"entry of %v with the operation %q", e.CreatedAt, e.Operation)
 	sent := h.requests(council.Purpose)[0].Messages[0].Text
 	c := e.Context
 	same(t, "snapshot", []any{c.Transcripts, c.Responses, c.IncludeHistory, c.Entries, c.Cut, c.Model, c.PromptHash},
@@ -102,7 +102,7 @@ func TestHistoryIsAsTheSessionIsSetUnlessACallSaysOtherwise(t *testing.T) {
 		h := houseOf(t, "Hm.")
 		p := h.process("one", h.journal)
 		p.run(h.ask("ada"))
-		must(p.desk().Set(t.Context(), h.id, session.Settings{IncludeLLMHistory: &c.set}))(t)
+		assert.Must(p.desk().Set(t.Context(), h.id, session.Settings{IncludeLLMHistory: &c.set}))(t)
 		o := h.ask("bob")
 		o.History = c.call
 		p.run(o)
@@ -121,7 +121,7 @@ func TestWhatDoesNotFitIntoTheModelsWindowIsCutAndTold(t *testing.T) {
 	}
 	h.window = 660
 	p := h.process("one", h.journal)
-	preview := must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
+	preview := assert.Must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
 	same(t, "cut in a preview", preview[0].Cut, "7 of 9 transcripts")
 	res, o := p.run(h.ask("ada"))
 	same(t, "cut", o.Cut, "7 of 9 transcripts")
@@ -131,15 +131,14 @@ func TestWhatDoesNotFitIntoTheModelsWindowIsCutAndTold(t *testing.T) {
 	sent := h.requests(council.Purpose)[0].Messages[0].Text
 	contains(t, sent, "7 of 9 transcripts", "Thought 3.", "Thought 9.")
 	lacks(t, sent, "Thought 2.")
-	if got := (len([]rune(sent)) + 3) / 4; got > h.window*3/4 {
-		t.Errorf("a prompt of %d tokens was sent into a window of %d", got, h.window)
-	}
+	got := (len([]rune(sent)) + 3) / 4
+	assert.That(t, got <= h.window*3/4, "a prompt of %d tokens was sent into a window of %d", got, h.window)
 }
 
 func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
 	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
-	previews := must(p.deps.Preview(t.Context(), ada, h.ask("ada", "bob")))(t)
+	previews := assert.Must(p.deps.Preview(t.Context(), ada, h.ask("ada", "bob")))(t)
 	same(t, "requests", len(h.asked), 0)
 	same(t, "runs", len(h.runs()), 0)
 	p.run(h.ask("ada", "bob"))
@@ -271,12 +270,10 @@ func TestStoppedRunShowsWhatHadArrivedAndStoresNothing(t *testing.T) {
 	p := h.processOf("one", script)
 	r := p.begin(council.Name, h.ask("ada"))
 	held(t, "the answer to begin", script.Hanging())
-	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
+	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
-	if o.Answer == nil {
-		t.Fatal("nothing of the answer is shown")
-	}
+	assert.Require(t, o.Answer != nil, "nothing of the answer is shown")
 	same(t, "answer", []any{o.Answer.Text, o.Answer.CutOff, o.Answer.File, o.Answer.Oracle.Name},
 		[]any{"As far as it came", true, "", "Ada"})
 	contains(t, res.Answer, "As far as it came")
@@ -305,7 +302,7 @@ func (h *house) inState(state session.State) {
 	h.Helper()
 	file := filepath.Join(h.folder, h.id, "metadata.json")
 	text := strings.Replace(h.metadata(), `"state": "COLLECTING"`, fmt.Sprintf(`"state": %q`, state), 1)
-	noError(h, os.WriteFile(file, []byte(text), 0o600))
+	assert.NoError(h, os.WriteFile(file, []byte(text), 0o600))
 	same(h, "state", h.session().State, state)
 }
 
@@ -325,7 +322,7 @@ func TestSessionWithoutATranscriptSaysWhatToDo(t *testing.T) {
 		}, []string{"2 recordings wait", "set ‘transcription.url’"}},
 		"a recording failed": {func(h *house) {
 			h.records("one")
-			must(h.sessions().FailTranscript(h.Context(), h.id, 1, bt.Because("noise")))(h)
+			assert.Must(h.sessions().FailTranscript(h.Context(), h.id, 1, bt.Because("noise")))(h)
 		}, []string{"nothing in this session could be transcribed", "sibyl council transcribe --again SESSION"}},
 		"a file is gone": {func(h *house) {
 			h.says("Hm.")
@@ -347,10 +344,10 @@ func TestWhatIsNotInTheContextIsTold(t *testing.T) {
 	h := newHouse(t)
 	h.says("Kept.", "Gone.", "Broken.")
 	h.records("later", "noise")
-	must(h.sessions().FailTranscript(t.Context(), h.id, 5, bt.Because("noise")))(t)
+	assert.Must(h.sessions().FailTranscript(t.Context(), h.id, 5, bt.Because("noise")))(t)
 	transcripts := filepath.Join(h.folder, h.id, "transcripts")
-	noError(t, os.Remove(filepath.Join(transcripts, "002_audio.txt")))
-	noError(t, os.WriteFile(filepath.Join(transcripts, "003_audio.txt"), []byte("\xff\xfeU\x00"), 0o600))
+	assert.NoError(t, os.Remove(filepath.Join(transcripts, "002_audio.txt")))
+	assert.NoError(t, os.WriteFile(filepath.Join(transcripts, "003_audio.txt"), []byte("\xff\xfeU\x00"), 0o600))
 	res, _ := h.process("one", h.journal).run(h.ask("ada"))
 	contains(t, strings.Join(res.Warnings, "\n"), "1 recording without a transcript yet",
 		"1 recording that could not be transcribed", "the file of transcript 2 is missing",
@@ -364,13 +361,13 @@ func TestWhatIsNotInTheContextIsTold(t *testing.T) {
 func TestOracleThatIsGoneOrOtherWhenItIsAsked(t *testing.T) {
 	t.Run("deleted between list and ask", func(t *testing.T) {
 		h := houseOf(t, "Hm.")
-		same(t, "oracles in the list", len(must(h.shelf.List(t.Context()))(t).Oracles), 3)
+		same(t, "oracles in the list", len(assert.Must(h.shelf.List(t.Context()))(t).Oracles), 3)
 		h.moved(filepath.Join(h.oracles, "bob.md"), filepath.Join(t.TempDir(), "bob.md"))
 		h.process("one", h.journal).refused(council.Name, h.ask("bob"), "no oracle is called “bob”", "Ada")
 	})
 	t.Run("changed between list and ask", func(t *testing.T) {
 		h := houseOf(t, "Hm.")
-		must(h.shelf.List(t.Context()))(t)
+		assert.Must(h.shelf.List(t.Context()))(t)
 		h.oracle("Bob", "# Bob\nYou are another Bob.\n{{CONTEXT}}\n")
 		h.process("one", h.journal).run(h.ask("bob"))
 		contains(t, h.requests(council.Purpose)[0].Messages[0].Text, "another Bob")
@@ -387,7 +384,7 @@ func TestRunThatIsResumedKeepsItsPromptThoughItsOracleIsDeletedAndMoreWasSaid(t 
 		h.moved(filepath.Join(h.oracles, "bob.md"), filepath.Join(t.TempDir(), "bob.md"))
 		h.says("Said later.")
 		p := h.process("two", h.journal)
-		_, o := p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
+		_, o := p.wait(assert.Must(p.service.Resume(t.Context(), ada, r.ID))(t))
 		same(t, "failure", o.Failure, nil)
 		for _, req := range h.requests(council.Purpose)[first:] {
 			contains(t, req.Messages[0].Text, "Hm.")
@@ -416,7 +413,7 @@ func TestRequestsThatCanNotBeCarriedOutSaySo(t *testing.T) {
 	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "bob" }, "bob"), "a chair needs several oracles")
 	p.refused(council.Name, with(func(o *council.Options) { o.Chair = "nobody" }, "bob", "cleo"), "nobody")
 	p.refused(council.Name, council.Options{Session: "2020-01-01_00-00-00", Oracles: []string{"bob"}}, "not found")
-	twins := must(h.shelf.List(t.Context()))(t).Oracles
+	twins := assert.Must(h.shelf.List(t.Context()))(t).Oracles
 	p.refused(council.Name, h.ask(twins[0].ID, twins[1].ID), "two of the oracles are called Ada")
 }
 
@@ -431,7 +428,7 @@ func TestOracleWithoutAModelSaysSoWithTwoWaysOnAndLeavesNothing(t *testing.T) {
 		p.refused(council.Name, o, "oracles need a language model, and none is available", "‘sibyl init’",
 			"sibyl council ask "+strings.Join(o.Oracles, " "), "--session "+h.id+" --dry-run")
 	}
-	preview := must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
+	preview := assert.Must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
 	contains(t, preview[0].Prompt, "You are Ada.", "Should we move the office?")
 	same(t, "model of the preview", preview[0].Model, "")
 	same(t, "metadata.json", h.metadata(), before)
@@ -470,15 +467,11 @@ func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	} {
 		err := start(council.Name, wrong)
 		var asked *assistant.RequestError
-		if !errors.As(err, &asked) || !strings.Contains(asked.Text, says) {
-			t.Errorf("%s gives %v", wrong, err)
-		}
+		assert.That(t, errors.As(err, &asked) && strings.Contains(asked.Text, says), "%s gives %v", wrong, err)
 	}
-	if err := start(council.MemberName, `{"session":"s"}`); err == nil {
-		t.Error("a member of a sitting can be asked from elsewhere")
-	}
-	if _, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.MemberName,
-		Options: h.ask("ada")}); err == nil {
-		t.Error("a member of a sitting can be begun by itself")
-	}
+	assert.That(t, start(council.MemberName, `{"session":"s"}`) != nil,
+		"a member of a sitting can be asked from elsewhere")
+	_, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.MemberName,
+		Options: h.ask("ada")})
+	assert.That(t, err != nil, "a member of a sitting can be begun by itself")
 }

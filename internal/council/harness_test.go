@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
@@ -77,18 +78,8 @@ func newHouse(t *testing.T) *house {
 		return session.Transcript{Text: "What is said in " + filepath.Base(file) + ".", By: "test:ear", Language: "en"},
 			nil
 	}
-	h.id = must(h.sessions().New(t.Context(), "", "en"))(h).ID
+	h.id = assert.Must(h.sessions().New(t.Context(), "", "en"))(h).ID
 	return h
-}
-
-func must[T any](value T, err error) func(h testing.TB) T {
-	return func(h testing.TB) T {
-		h.Helper()
-		if err != nil {
-			h.Fatal(err)
-		}
-		return value
-	}
 }
 
 // oracle writes the file of an oracle; with no content one that is told by its title.
@@ -98,14 +89,14 @@ func (h *house) oracle(name, content string) (file string) {
 		content = "# " + name + "\n\nYou are " + name + ".\n\n{{CONTEXT}}\n\nAnswer.\n"
 	}
 	file = filepath.Join(h.oracles, strings.ToLower(name)+".md")
-	noError(h, os.WriteFile(file, []byte(content), 0o600))
+	assert.NoError(h, os.WriteFile(file, []byte(content), 0o600))
 	return file
 }
 
 // sessions opens the folder, as each process does.
 func (h *house) sessions() *session.Store {
 	h.Helper()
-	s := must(session.Open(session.Config{Folder: h.folder, Now: func() time.Time { return h.now() }}))(h)
+	s := assert.Must(session.Open(session.Config{Folder: h.folder, Now: func() time.Time { return h.now() }}))(h)
 	h.Cleanup(func() { _ = s.Close() }) // nothing is written through it
 	return s
 }
@@ -114,7 +105,7 @@ func (h *house) sessions() *session.Store {
 func (h *house) says(texts ...string) {
 	h.Helper()
 	for _, text := range texts {
-		must(h.sessions().AddText(h.Context(), h.id, text))(h)
+		assert.Must(h.sessions().AddText(h.Context(), h.id, text))(h)
 	}
 }
 
@@ -122,26 +113,26 @@ func (h *house) says(texts ...string) {
 func (h *house) records(contents ...string) {
 	h.Helper()
 	for _, content := range contents {
-		must(h.sessions().AddAudio(h.Context(), h.id, content+".ogg", strings.NewReader("OggS "+content)))(h)
+		assert.Must(h.sessions().AddAudio(h.Context(), h.id, content+".ogg", strings.NewReader("OggS "+content)))(h)
 	}
 }
 
 // session is the session as the folder holds it.
 func (h *house) session() session.Session {
 	h.Helper()
-	return must(h.sessions().Get(h.Context(), h.id))(h)
+	return assert.Must(h.sessions().Get(h.Context(), h.id))(h)
 }
 
 // metadata is the session's metadata.json, byte for byte.
 func (h *house) metadata() string {
 	h.Helper()
-	return string(must(os.ReadFile(filepath.Join(h.folder, h.id, "metadata.json")))(h))
+	return string(assert.Must(os.ReadFile(filepath.Join(h.folder, h.id, "metadata.json")))(h))
 }
 
 // files are the names of the answers' files.
 func (h *house) files() (names []string) {
 	h.Helper()
-	for _, e := range must(os.ReadDir(filepath.Join(h.folder, h.id, "llm_responses")))(h) {
+	for _, e := range assert.Must(os.ReadDir(filepath.Join(h.folder, h.id, "llm_responses")))(h) {
 		names = append(names, e.Name())
 	}
 	return names
@@ -150,7 +141,7 @@ func (h *house) files() (names []string) {
 // stored is the content of a file of an answer.
 func (h *house) stored(name string) string {
 	h.Helper()
-	return string(must(os.ReadFile(filepath.Join(h.folder, h.id, "llm_responses", name)))(h))
+	return string(assert.Must(os.ReadFile(filepath.Join(h.folder, h.id, "llm_responses", name)))(h))
 }
 
 // locked makes a folder of the session one that nothing can be written into, until unlock.
@@ -163,14 +154,14 @@ func (h *house) locked(name string) (unlock func()) {
 	}
 	return func() {
 		h.Helper()
-		noError(h, os.Remove(folder))
+		assert.NoError(h, os.Remove(folder))
 		h.moved(folder+".aside", folder)
 	}
 }
 
 func (h *house) moved(from, to string) {
 	h.Helper()
-	noError(h, os.Rename(from, to))
+	assert.NoError(h, os.Rename(from, to))
 }
 
 // process is one that serves the Council.
@@ -193,7 +184,7 @@ func (h *house) process(holder string, store journal.Store) *process {
 	h.Helper()
 	p := &process{house: h}
 	d := h.deps(store, p)
-	made := must(council.New(d))(h)
+	made := assert.Must(council.New(d))(h)
 	main := council.Describe(made, d)
 	all := []*assistant.Assistant{main, council.DescribeTranscription(main, d), council.DescribeMember(main, d)}
 	c := run.Config{Store: store, Build: "test", Holder: holder, Redact: redact.New(secret).Bytes,
@@ -203,9 +194,9 @@ func (h *house) process(holder string, store journal.Store) *process {
 	for _, a := range all {
 		c.Assistants = append(c.Assistants, a.Assistant)
 	}
-	p.engine = must(run.NewEngine(c))(h)
-	set := must(trees.Open(""))(h)
-	p.service = must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: all,
+	p.engine = assert.Must(run.NewEngine(c))(h)
+	set := assert.Must(trees.Open(""))(h)
+	p.service = assert.Must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: all,
 		Redact: redact.New(secret).String, Now: func() time.Time {
 			return h.now()
 		},
@@ -223,7 +214,7 @@ func (h *house) process(holder string, store journal.Store) *process {
 // desk opens the sessions of the tests' person.
 func (p *process) desk() *council.Desk {
 	p.Helper()
-	return must(p.deps.Desk(ada))(p)
+	return assert.Must(p.deps.Desk(ada))(p)
 }
 
 // driven says whether a process that lives drives a run.
@@ -231,7 +222,7 @@ func (p *process) driven(r journal.Run) bool { return p.engine.Driven(r) }
 
 func (h *house) deps(store journal.Store, p *process) council.Deps {
 	h.Helper()
-	texts := must(fs.Sub(prompts.FS, "council"))(h)
+	texts := assert.Must(fs.Sub(prompts.FS, "council"))(h)
 	folder := h.sessions()
 	return council.Deps{Store: store, Oracles: h.shelf, Prompts: texts, Now: func() time.Time { return h.now() },
 		Sessions: func(journal.Owner) (*session.Store, error) { return folder, h.shut },
@@ -407,7 +398,7 @@ func (h *house) ask(oracles ...string) council.Options {
 // begin starts a run, and fails the test if it is refused.
 func (p *process) begin(name string, o council.Options) *service.Run {
 	p.Helper()
-	return must(p.service.Start(p.Context(), ada, service.Request{Assistant: name, Options: o}))(p)
+	return assert.Must(p.service.Start(p.Context(), ada, service.Request{Assistant: name, Options: o}))(p)
 }
 
 // run has a run of the Council end.
@@ -424,13 +415,13 @@ func (p *process) transcribe(again bool) (service.Result, council.Outcome) {
 
 func (p *process) wait(r *service.Run) (service.Result, council.Outcome) {
 	p.Helper()
-	res := must(r.Wait(p.Context()))(p)
+	res := assert.Must(r.Wait(p.Context()))(p)
 	return res, outcomeOf(p, res.Outcome)
 }
 
 func outcomeOf(t testing.TB, raw json.RawMessage) (o council.Outcome) {
 	t.Helper()
-	noError(t, json.Unmarshal(raw, &o))
+	assert.NoError(t, json.Unmarshal(raw, &o))
 	return o
 }
 
@@ -451,7 +442,7 @@ func (p *process) refused(name string, o council.Options, parts ...string) {
 // runs are the rows of all runs, the last first.
 func (h *house) runs() []journal.Run {
 	h.Helper()
-	return must(h.journal.Runs(h.Context(), ada, journal.Filter{Limit: 100, Summaries: true}))(h)
+	return assert.Must(h.journal.Runs(h.Context(), ada, journal.Filter{Limit: 100, Summaries: true}))(h)
 }
 
 // names are those of the oracles who answered.
@@ -465,26 +456,20 @@ func names(all []council.Answer) (list []string) {
 func contains(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q does not hold %q", text, part)
-		}
+		assert.That(t, strings.Contains(text, part), "%q does not hold %q", text, part)
 	}
 }
 
 func lacks(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if strings.Contains(text, part) {
-			t.Errorf("%q holds %q", text, part)
-		}
+		assert.That(t, !strings.Contains(text, part), "%q holds %q", text, part)
 	}
 }
 
 func same[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s (-want +got)", what)
 }
 
 // held waits a minute at most for what a test waits for.
@@ -510,13 +495,6 @@ func (h *house) processOf(holder string, m model.Model) *process {
 	h.Helper()
 	h.other = m
 	return h.process(holder, h.journal)
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // leave has a process that is dead let go of all that it drives.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -60,14 +61,10 @@ func TestOrdersInATranscriptCauseNothingButText(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil || outside != nil {
-		t.Errorf("files: %v, %v", outside, err)
-	}
+	assert.That(t, err == nil && outside == nil, "files: %v, %v", outside, err)
 	same(t, "name", h.session().Name, "../../evil # Forged {{CONTEXT}}")
 	for _, s := range out.Sentences {
-		if len(s.By) > 0 {
-			t.Errorf("“%s” is put into the mouth of %v", s.Text, s.By)
-		}
+		assert.That(t, len(s.By) == 0, "“%s” is put into the mouth of %v", s.Text, s.By)
 	}
 }
 
@@ -182,11 +179,11 @@ func (h *house) kept() string {
 	b := &strings.Builder{}
 	for _, row := range h.runs() {
 		fmt.Fprintln(b, row.Title, string(row.Summary))
-		for _, r := range must(h.journal.Records(h.Context(), ada, row.ID, 0))(h) {
+		for _, r := range assert.Must(h.journal.Records(h.Context(), ada, row.ID, 0))(h) {
 			b.Write(r.Data)
-			if start, ok := must(run.Read(r))(h).(*run.StartRecord); ok {
+			if start, ok := assert.Must(run.Read(r))(h).(*run.StartRecord); ok {
 				for _, text := range start.Texts {
-					b.Write(must(h.journal.Blob(h.Context(), ada, text.Blob))(h))
+					b.Write(assert.Must(h.journal.Blob(h.Context(), ada, text.Blob))(h))
 				}
 			}
 		}

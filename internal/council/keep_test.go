@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -24,7 +25,7 @@ func inHouse(t *testing.T, test func(h *house)) {
 // open opens the session, and gives what was put right.
 func (p *process) open() (lines []string) {
 	p.Helper()
-	for _, one := range must(p.desk().Open(p.Context(), p.id))(p).Fixed {
+	for _, one := range assert.Must(p.desk().Open(p.Context(), p.id))(p).Fixed {
 		lines = append(lines, one.Text)
 	}
 	return lines
@@ -82,9 +83,8 @@ func TestTwoWhoOpenASessionAtOnceWriteAnAnswerOnce(t *testing.T) {
 		for _, holder := range []string{"two", "three"} {
 			p := h.process(holder, h.journal)
 			both.Go(func() {
-				if _, err := p.desk().Open(h.Context(), h.id); err != nil {
-					h.Error(err)
-				}
+				_, err := p.desk().Open(h.Context(), h.id)
+				assert.That(h, err == nil, "%v", err)
 			})
 		}
 		both.Wait()
@@ -120,13 +120,12 @@ func TestAnswerToASessionThatWasDeletedMeanwhileIsShownAndWrittenWhenItIsBack(t 
 		h.says("Hm.")
 		p := h.process("one", h.journal)
 		where := ""
-		h.hearing(func() { where = must(p.desk().Delete(h.Context(), h.id))(h) })
+		h.hearing(func() { where = assert.Must(p.desk().Delete(h.Context(), h.id))(h) })
 		res, o := p.run(h.ask("ada"))
 		same(h, "answer", []any{res.Status, o.Answer.Text}, []any{journal.Done, "Ada answers."})
 		contains(h, strings.Join(res.Warnings, "\n"), "not found")
-		if _, err := p.desk().Open(h.Context(), h.id); !errors.Is(err, session.ErrNotFound) {
-			h.Errorf("opening it gives %v", err)
-		}
+		_, err := p.desk().Open(h.Context(), h.id)
+		assert.That(h, errors.Is(err, session.ErrNotFound), "opening it gives %v", err)
 		h.moved(where, filepath.Join(h.folder, h.id))
 		same(h, "lines", len(p.open()), 1)
 		h.whole(1)
@@ -141,8 +140,8 @@ func TestNothingOfASessionThatWasDeletedGoesToAModel(t *testing.T) {
 		_, _ = r.Wait(t.Context())
 		asked := len(h.asked)
 		p := h.process("two", h.journal)
-		must(p.desk().Delete(t.Context(), h.id))(t)
-		res, _ := p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
+		assert.Must(p.desk().Delete(t.Context(), h.id))(t)
+		res, _ := p.wait(assert.Must(p.service.Resume(t.Context(), ada, r.ID))(t))
 		same(t, "status", res.Status, journal.Failed)
 		same(t, "requests", len(h.asked), asked)
 		contains(t, res.Failure.Message+strings.Join(res.Warnings, "\n"), "the session was deleted")
@@ -157,9 +156,8 @@ func TestFolderOfSessionsThatCanNotBeOpenedLosesNoAnswer(t *testing.T) {
 		h.hearing(func() { h.shut = errors.New("the disk is gone") })
 		res, _ := p.run(h.ask("ada"))
 		contains(h, strings.Join(res.Warnings, "\n"), "the disk is gone")
-		if _, err := p.deps.Desk(ada); err == nil || err.Error() != "the disk is gone" {
-			h.Errorf("opening it gives %v", err)
-		}
+		_, err := p.deps.Desk(ada)
+		assert.That(h, err != nil && err.Error() == "the disk is gone", "opening it gives %v", err)
 		h.shut = nil
 		same(h, "lines", len(p.open()), 1)
 		h.whole(1)
@@ -199,7 +197,7 @@ func TestWhatADeadProcessHadWrittenIsFoundAndNotWrittenAgain(t *testing.T) {
 			return council.Options{Session: h.id}
 		}, func(h *house) {
 			same(h, "recordings", h.statuses(), []session.Status{session.Success, session.Failure})
-			same(h, "problems", must(h.sessions().Check(h.Context(), h.id, nil))(h), nil)
+			same(h, "problems", assert.Must(h.sessions().Check(h.Context(), h.id, nil))(h), nil)
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -211,14 +209,12 @@ func TestWhatADeadProcessHadWrittenIsFoundAndNotWrittenAgain(t *testing.T) {
 				_, _ = r.Wait(t.Context())
 				dead.leave()
 				if !dying.Dead() {
-					if at < 3 {
-						t.Errorf("the run is written in %d writes", at-1)
-					}
+					assert.That(t, at >= 3, "the run is written in %d writes", at-1)
 					return
 				}
 				p := h.process("survivor", h.journal)
-				if must(h.journal.Run(t.Context(), ada, r.ID))(t).Status == journal.Running {
-					p.wait(must(p.service.Resume(t.Context(), ada, r.ID))(t))
+				if assert.Must(h.journal.Run(t.Context(), ada, r.ID))(t).Status == journal.Running {
+					p.wait(assert.Must(p.service.Resume(t.Context(), ada, r.ID))(t))
 				}
 				c.wants(h)
 			}

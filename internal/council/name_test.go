@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -37,7 +38,7 @@ func TestNameThatAPersonGaveIsNeverReplaced(t *testing.T) {
 	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
 	// while the model thinks
-	h.hearing(func() { must(p.desk().Rename(t.Context(), h.id, "Mine", session.ByPerson))(t) })
+	h.hearing(func() { assert.Must(p.desk().Rename(t.Context(), h.id, "Mine", session.ByPerson))(t) })
 	res, _ := p.run(h.naming())
 	same(t, "status", res.Status, journal.Done)
 	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"Mine", session.ByPerson})

@@ -1,6 +1,10 @@
 package council
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestPlainWishesForTheCouncilAreOfferedInTheirLanguage(t *testing.T) {
 	for words, want := range map[string]string{
@@ -13,8 +17,6 @@ func TestPlainWishesForTheCouncilAreOfferedInTheirLanguage(t *testing.T) {
 		"what did the council decide":            "",
 		"frag den Ratgeber nach dem Weg":         "",
 	} {
-		if got := wishes().Offers(words); got != want {
-			t.Errorf("%s: %q, not %q", words, got, want)
-		}
+		assert.Equalf(t, wishes().Offers(words), want, "%s", words)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 )
@@ -15,15 +16,13 @@ func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
 	p := h.process("one", h.journal)
 	made := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 	}
 	damaged := "2020-01-02_00-00-00"
 	made(os.Mkdir(filepath.Join(h.folder, damaged), 0o700))
 	made(os.Mkdir(filepath.Join(h.folder, "notes"), 0o700))
 	made(os.Symlink(t.TempDir(), filepath.Join(h.folder, "2020-01-03_00-00-00")))
-	all := must(p.desk().Repair(t.Context(), nil))(t)
+	all := assert.Must(p.desk().Repair(t.Context(), nil))(t)
 	var repaired []string
 	for _, one := range all {
 		repaired = append(repaired, one.Session)
@@ -36,13 +35,11 @@ func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
 	p := h.process("one", h.journal)
 	first, last := "2999-01-02_00-00-00", "2020-01-02_00-00-00"
 	for _, id := range []string{first, last} {
-		noError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
+		assert.NoError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
 	}
-	noError(t, os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600))
+	assert.NoError(t, os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600))
 	all, err := p.desk().Repair(t.Context(), nil)
-	if err == nil {
-		t.Fatalf("it is repaired: %+v", all)
-	}
+	assert.Require(t, err != nil, "it is repaired: %+v", all)
 	contains(t, err.Error(), first)
 	lacks(t, err.Error(), last)
 	same(t, "sessions", len(all), 2)
@@ -52,13 +49,12 @@ func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
 func TestSessionWhoseWholeNameIsTypedIsMeant(t *testing.T) {
 	h := newHouse(t)
 	p := h.process("one", h.journal)
-	office := must(p.desk().New(t.Context(), "Office", ""))(t)
-	must(p.desk().New(t.Context(), "The new office", ""))(t)
-	same(t, "session", must(p.desk().Open(t.Context(), "office"))(t).ID, office.ID)
+	office := assert.Must(p.desk().New(t.Context(), "Office", ""))(t)
+	assert.Must(p.desk().New(t.Context(), "The new office", ""))(t)
+	same(t, "session", assert.Must(p.desk().Open(t.Context(), "office"))(t).ID, office.ID)
 	var many *council.AmbiguousError
-	if _, err := p.desk().Open(t.Context(), "offic"); !errors.As(err, &many) || len(many.Sessions) != 2 {
-		t.Errorf("a part of both names gives %v", err)
-	}
+	_, err := p.desk().Open(t.Context(), "offic")
+	assert.That(t, errors.As(err, &many) && len(many.Sessions) == 2, "a part of both names gives %v", err)
 }
 
 func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
@@ -67,21 +63,18 @@ func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
 	older, latest := "2020-01-02_00-00-00", "2999-01-02_00-00-00"
 	opens := func(id string) error {
 		t.Helper()
-		noError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
+		assert.NoError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
 		o, err := p.desk().Open(t.Context(), "")
 		if err == nil {
 			same(t, "session", o.ID, h.id)
 		}
 		return err
 	}
-	if err := opens(older); err != nil {
-		t.Errorf("an older one that can't be read: %v", err)
-	}
-	if err := opens("2999-not-a-session"); err != nil {
-		t.Errorf("a folder that is no session: %v", err)
-	}
+	err := opens(older)
+	assert.That(t, err == nil, "an older one that can't be read: %v", err)
+	err = opens("2999-not-a-session")
+	assert.That(t, err == nil, "a folder that is no session: %v", err)
 	var damaged *session.Damaged
-	if err := opens(latest); !errors.As(err, &damaged) || damaged.ID != latest {
-		t.Errorf("the latest can't be read: %v", err)
-	}
+	err = opens(latest)
+	assert.That(t, errors.As(err, &damaged) && damaged.ID == latest, "the latest can't be read: %v", err)
 }

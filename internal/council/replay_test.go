@@ -3,6 +3,7 @@ package council_test
 import (
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/replay"
@@ -20,7 +21,7 @@ func kindsOf(found *replay.Result) (kinds []replay.DifferenceKind) {
 func (p *process) replayed(id string) *replay.Result {
 	p.Helper()
 	asked, before := len(p.asked), p.metadata()
-	found := must(p.service.Replay(p.Context(), ada, id, replay.Options{}))(p)
+	found := assert.Must(p.service.Replay(p.Context(), ada, id, replay.Options{}))(p)
 	same(p, "requests of the replay", len(p.asked)-asked, 0)
 	same(p, "metadata.json after the replay", p.metadata(), before)
 	return found
@@ -58,10 +59,10 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 		"Cleo compared the answers: agreed 0, differing 0, overlooked 0", "Kept the answer in the session, as " + out.Chair.File} {
 		contains(t, told, line+"\n")
 	}
-	same(t, "how it ended", must(p.service.Explain(t.Context(), ada, r.ID))(t).Ending[0][:len("ended done")],
+	same(t, "how it ended", assert.Must(p.service.Explain(t.Context(), ada, r.ID))(t).Ending[0][:len("ended done")],
 		"ended done")
 	contains(t, h.told(p, out.Answers[0].Run), "Kept the answer in the session, as "+out.Answers[0].File)
-	audit := must(p.service.Audit(t.Context(), ada, r.Session))(t)
+	audit := assert.Must(p.service.Audit(t.Context(), ada, r.Session))(t)
 	same(t, "runs in the audit", len(audit.Runs), 3)
 }
 
@@ -78,7 +79,7 @@ func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {
 	}
 	same(t, "sessions", len(sessions), 1)
 	for id := range sessions {
-		noError(t, p.service.Delete(t.Context(), ada, id))
+		assert.NoError(t, p.service.Delete(t.Context(), ada, id))
 	}
 	res, _ := p.run(h.ask("ada"))
 	same(t, "status of a run after the journal's session was deleted", res.Status, journal.Done)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/redact/redacttest"
@@ -29,12 +30,10 @@ func TestSecretsThatWereSaidAreInNoPromptAndNoExport(t *testing.T) {
 		return everybody(req)
 	}
 	p.run(h.ask("ada", "bob"))
-	x := must(p.desk().Export(t.Context(), h.id))(t)
+	x := assert.Must(p.desk().Export(t.Context(), h.id))(t)
 	var found strings.Builder
 	sessions, _, err := h.sessions().List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for _, s := range sessions {
 		for _, text := range h.sessions().Texts(t.Context(), s) {
 			found.WriteString(text + "\n")
@@ -42,9 +41,7 @@ func TestSecretsThatWereSaidAreInNoPromptAndNoExport(t *testing.T) {
 	}
 	for where, text := range map[string]string{"the prompts": asked.String(), "the export": x.Markdown(),
 		"what is found": found.String()} {
-		if len(text) < 10_000 {
-			t.Errorf("%s have %d bytes", where, len(text))
-		}
+		assert.That(t, len(text) >= 10_000, "%s have %d bytes", where, len(text))
 		for _, v := range all {
 			for _, leak := range v.Leaks(text) {
 				t.Errorf("%s: %q is in %s", v.Name, leak, where)

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
@@ -43,7 +44,7 @@ func TestSeveralOraclesAnswerByARunEachOverOneSnapshot(t *testing.T) {
 		runs[a.Run] = true
 		same(t, "snapshot of "+a.Oracle.Name, a.Snapshot.Entries, []string{"t1"})
 		same(t, "stored of "+a.Oracle.Name, h.stored(a.File), a.Text)
-		row := must(h.journal.Run(t.Context(), ada, a.Run))(t)
+		row := assert.Must(h.journal.Run(t.Context(), ada, a.Run))(t)
 		same(t, "run of "+a.Oracle.Name, []any{row.Assistant, row.Status}, []any{council.MemberName, journal.Done})
 	}
 	same(t, "runs", len(runs), 3)
@@ -67,7 +68,7 @@ func (h *house) whole(answers int) {
 	same(h, "sequence numbers", sequences, want)
 	same(h, "operations", len(operations), answers)
 	same(h, "files", len(h.files()), answers)
-	same(h, "problems", must(h.sessions().Check(h.Context(), h.id, nil))(h), nil)
+	same(h, "problems", assert.Must(h.sessions().Check(h.Context(), h.id, nil))(h), nil)
 }
 
 func TestOracleThatFailsOrTimesOutHarmsNoOther(t *testing.T) {
@@ -84,9 +85,7 @@ func TestOracleThatFailsOrTimesOutHarmsNoOther(t *testing.T) {
 			same(t, "status", res.Status, journal.Done)
 			same(t, "partial", res.Partial, true)
 			same(t, "answers", names(o.Answers), []string{"Ada", "Cleo"})
-			if len(o.Silent) != 1 || o.Silent[0].Oracle.Name != "Bob" {
-				t.Fatalf("outcome %+v", o)
-			}
+			assert.Require(t, len(o.Silent) == 1 && o.Silent[0].Oracle.Name == "Bob", "outcome %+v", o)
 			contains(t, o.Silent[0].Reason, "scripted failure")
 			contains(t, strings.Join(res.Warnings, "\n"), "Bob gave no answer", "‘sibyl council ask bob --session "+
 				h.id+"’ asks again")
@@ -123,9 +122,8 @@ func TestTwoSittingsOfOneSessionAtOnceKeepAllAnswers(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if res, err := live.Wait(t.Context()); err != nil || res.Status != journal.Done {
-				t.Errorf("a sitting ends with %v %v", res.Status, err)
-			}
+			res, err := live.Wait(t.Context())
+			assert.That(t, err == nil && res.Status == journal.Done, "a sitting ends with %v %v", res.Status, err)
 		})
 	}
 	both.Wait()
@@ -146,25 +144,22 @@ func TestSittingThatIsStoppedShowsWhoHasAnsweredAndStopsTheOthers(t *testing.T) 
 	r := p.begin(council.Name, h.ask("ada", "bob"))
 	held(t, "Bob to be asked", hanging)
 	for u, err := range p.service.Watch(t.Context(), ada, r.ID, service.Place{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if u.Record != nil && u.Record.Kind == "completion" { // Ada has answered
 			break
 		}
 	}
-	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
+	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
 	same(t, "answers", names(o.Answers), []string{"Ada"})
-	if len(o.Silent) != 1 || o.Silent[0].Oracle.Name != "Bob" || o.Silent[0].Reason != "it was stopped" {
-		t.Errorf("without an answer: %+v", o.Silent)
-	}
+	assert.That(t, len(o.Silent) == 1 && o.Silent[0].Oracle.Name == "Bob" && o.Silent[0].Reason == "it was stopped",
+		"without an answer: %+v", o.Silent)
 	bob := o.Silent[0].Run
 	for u, err := range p.service.Watch(t.Context(), ada, bob, service.Place{}) { // until it ends
 		_, _ = u, err
 	}
-	same(t, "run of Bob", must(h.journal.Run(t.Context(), ada, bob))(t).Status, journal.Cancelled)
+	same(t, "run of Bob", assert.Must(h.journal.Run(t.Context(), ada, bob))(t).Status, journal.Cancelled)
 	h.whole(1)
 }
 
@@ -181,11 +176,11 @@ func TestSittingThatIsStoppedWhileNobodyDrivesItStopsItsOracles(t *testing.T) {
 	held(t, "the second to be asked", hanging)
 	p.leave()
 	other := h.process("two", h.journal)
-	noError(t, other.service.Cancel(t.Context(), ada, r.ID, "enough"))
+	assert.NoError(t, other.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	for _, row := range h.runs() {
 		same(t, "status of the run of "+row.Assistant, row.Status, journal.Cancelled)
 	}
-	res := must(other.service.Result(t.Context(), ada, r.ID))(t)
+	res := assert.Must(other.service.Result(t.Context(), ada, r.ID))(t)
 	same(t, "silent", len(outcomeOf(t, res.Outcome).Silent), 2)
 	h.whole(0)
 }
@@ -252,7 +247,7 @@ func TestChairPresidesInTheLanguageOfTheSession(t *testing.T) {
 		"de": "**Was niemand erwähnt**", "pt": "**O que ninguém menciona**",
 		"fr": "**Ce que personne ne mentionne**", "es": "**Lo que nadie menciona**"} {
 		h := advised(t, merged([]string{"Wait. ~ "}, nil, nil, []string{"The date."}))
-		must(h.sessions().Set(t.Context(), h.id, session.Settings{Language: &language}))(t)
+		assert.Must(h.sessions().Set(t.Context(), h.id, session.Settings{Language: &language}))(t)
 		o := h.ask("ada", "bob")
 		o.Chair = "cleo"
 		_, out := h.process("one", h.journal).run(o)
@@ -330,7 +325,7 @@ func TestRepliesOfNoUseCountAmongWhatRunsTook(t *testing.T) {
 	for _, r := range h.runs() {
 		all = append(all, r.ID)
 	}
-	used := must(p.service.Used(t.Context(), ada, all...))(t)
+	used := assert.Must(p.service.Used(t.Context(), ada, all...))(t)
 	if len(used) != 1 || used[0].Input != 50 { // three oracles, and the chair twice
 		t.Errorf("used: %+v", used)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
@@ -53,7 +54,7 @@ func TestRecordingsAreTranscribedInTheirOrderAlsoThoseAddedMeanwhile(t *testing.
 	same(t, "transcribed", h.heard, []string{"001_audio.ogg", "002_audio.ogg", "004_audio.ogg"})
 	same(t, "recordings of the outcome", len(o.Recordings), 3)
 	same(t, "state", h.session().State, session.Transcribed)
-	same(t, "transcript", must(h.sessions().Transcript(t.Context(), h.id, 4))(t), "What is said in 004_audio.ogg.")
+	same(t, "transcript", assert.Must(h.sessions().Transcript(t.Context(), h.id, 4))(t), "What is said in 004_audio.ogg.")
 	e := h.session().Audio[3]
 	same(t, "entry", []any{e.By, e.Heard, e.Attempts}, []any{"test:ear", "en", 1})
 }
@@ -75,9 +76,7 @@ func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {
 	contains(t, h.session().Audio[1].Error, "it can't be decoded")
 	same(t, "code", h.session().Audio[1].Code, "fail.invalid")
 	file, err := h.sessions().AudioPath(t.Context(), h.id, 2)
-	if err != nil || !strings.HasSuffix(file, "002_audio.ogg") {
-		t.Errorf("the recording lies at %s, %v", file, err)
-	}
+	assert.That(t, err == nil && strings.HasSuffix(file, "002_audio.ogg"), "the recording lies at %s, %v", file, err)
 	h.hears, h.heard = hears, nil
 	res, _ = p.transcribe(false)
 	same(t, "transcribed without being told to try again", []any{h.heard, res.Answer}, []any{[]string(nil),
@@ -139,7 +138,7 @@ func TestRecordingInWhichNobodySpeaksIsInNoContext(t *testing.T) {
 func (h *house) told(p *process, id string) string {
 	h.Helper()
 	b := &strings.Builder{}
-	for _, step := range must(p.service.Explain(h.Context(), ada, id))(h).Steps {
+	for _, step := range assert.Must(p.service.Explain(h.Context(), ada, id))(h).Steps {
 		for _, e := range step.Events {
 			if e.Text != "" {
 				b.WriteString(e.Text + "\n")
@@ -161,9 +160,7 @@ func TestSecondTranscriptionOfASessionIsRefusedAndTheFirstTakesInWhatIsAdded(t *
 			h.records("late")
 			for _, p := range []*process{p, other} {
 				_, err := p.service.Start(t.Context(), ada, second)
-				if !errors.Is(err, journal.ErrClaimed) {
-					t.Errorf("the second one begins with %v", err)
-				}
+				assert.That(t, errors.Is(err, journal.ErrClaimed), "the second one begins with %v", err)
 			}
 		})
 		return hears(file)
@@ -190,15 +187,15 @@ func TestTranscriptionThatIsStoppedIsInterruptedWhenItsSessionIsOpened(t *testin
 	p := h.process("one", h.journal)
 	r := p.begin(council.TranscriptionName, council.Options{Session: h.id})
 	held(t, "the second recording", hanging)
-	opened := must(p.desk().Open(t.Context(), h.id))(t)
+	opened := assert.Must(p.desk().Open(t.Context(), h.id))(t)
 	same(t, "state while it goes on", []any{opened.State, opened.Fixed}, []any{session.Transcribing, []bt.Why(nil)})
-	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
+	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 	close(released)
 	res, o := p.wait(r)
 	same(t, "status", res.Status, journal.Cancelled)
 	same(t, "recordings of the outcome", len(o.Recordings), 1)
 	contains(t, res.Failure.Hint, "transcripts and recordings are kept", "sibyl council transcribe "+h.id)
-	opened = must(p.desk().Open(t.Context(), ""))(t)
+	opened = assert.Must(p.desk().Open(t.Context(), ""))(t)
 	same(t, "state", []any{opened.State, len(opened.Fixed)}, []any{session.Interrupted, 1})
 	h.hears = hears
 	p.transcribe(false)
@@ -227,18 +224,16 @@ func sessionWhoseTranscriptionDied(h *house) {
 	h.hears = hears
 	p := h.process("two", h.journal)
 	all, _, err := p.desk().List(h.Context())
-	if err != nil || len(all) != 1 || all[0].State != session.Interrupted {
-		h.Errorf("the list is %+v, %v", all, err)
-	}
+	assert.That(h, err == nil && len(all) == 1 && all[0].State == session.Interrupted, "the list is %+v, %v", all, err)
 	same(h, "state after only a look at it", h.session().State, session.Transcribing)
-	same(h, "state", must(p.desk().Open(h.Context(), h.id))(h).State, session.Interrupted)
+	same(h, "state", assert.Must(p.desk().Open(h.Context(), h.id))(h).State, session.Interrupted)
 	same(h, "state in the folder", h.session().State, session.Interrupted)
 	meanwhile := session.State("")
 	h.hears = func(file string) (session.Transcript, error) {
 		meanwhile = h.session().State
 		return hears(file)
 	}
-	p.wait(must(p.service.Resume(h.Context(), ada, r.ID))(h))
+	p.wait(assert.Must(p.service.Resume(h.Context(), ada, r.ID))(h))
 	same(h, "state while it goes on", meanwhile, session.Transcribing)
 	same(h, "state after it", h.session().State, session.Transcribed)
 }
@@ -249,7 +244,7 @@ func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testin
 	p := h.process("one", h.journal)
 	hears := h.hears
 	h.hears = func(file string) (session.Transcript, error) {
-		must(h.sessions().EndTranscribing(t.Context(), h.id))(t) // as one who opens it after a death does
+		assert.Must(h.sessions().EndTranscribing(t.Context(), h.id))(t) // as one who opens it after a death does
 		return hears(file)
 	}
 	p.transcribe(false)
@@ -259,7 +254,7 @@ func TestTranscriptionThatWasDoneWhenItDiedEndsInterruptionWhenResumed(t *testin
 func TestTranscriptionWithNothingSetUpNamesTheSettingAndLeavesRecordingsWaiting(t *testing.T) {
 	h := newHouse(t)
 	h.records("one", "two")
-	must(h.sessions().FailTranscript(t.Context(), h.id, 2, bt.Because("noise")))(t)
+	assert.Must(h.sessions().FailTranscript(t.Context(), h.id, 2, bt.Because("noise")))(t)
 	before := h.metadata()
 	h.missing = "set ‘transcription.url’ to a server that transcribes"
 	p := h.process("one", h.journal)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const state = ".state"
@@ -28,28 +30,20 @@ func appends(key, text string) Change[int] {
 
 func (l *Changer[R]) text(t *testing.T) string {
 	t.Helper()
-	f, err := l.readFile("x")
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(l.readFile("x"))(t)
 	return string(f.Content)
 }
 
 func TestOnlyTheLastReceiptsAreKept(t *testing.T) {
 	l := changerOf(t, map[string]string{"x": ""})
 	for i := range 6 {
-		if _, err := l.Perform(t.Context(), appends(fmt.Sprint(i), "b")); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(l.Perform(t.Context(), appends(fmt.Sprint(i), "b")))(t)
 		at := time.Unix(int64(i), 0) // file systems may not tell such quick writes apart
-		if err := l.Root.Chtimes(fileForKey(l.receiptFolder(), fmt.Sprint(i)), at, at); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, l.Root.Chtimes(fileForKey(l.receiptFolder(), fmt.Sprint(i)), at, at))
 	}
 	for i := range 6 {
-		if _, was, err := l.FindResult(t.Context(), appends(fmt.Sprint(i), "b")); was != (i >= 3) || err != nil {
-			t.Errorf("change %d: found %v, %v", i, was, err)
-		}
+		_, was, err := l.FindResult(t.Context(), appends(fmt.Sprint(i), "b"))
+		assert.That(t, was == (i >= 3) && err == nil, "change %d: found %v, %v", i, was, err)
 	}
 }
 
@@ -57,18 +51,13 @@ func TestIntentKeepsItsFormOnDisk(t *testing.T) {
 	l := changerOf(t, map[string]string{"x": "a"})
 	c := appends("k", "b")
 	c.Mark = "b"
-	if _, err := l.Perform(t.Context(), c); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(l.Perform(t.Context(), c))(t)
 	raw, err := l.Root.ReadFile(fileForKey(state+"/ops", "k"))
 	var got map[string]any
-	if err != nil || json.Unmarshal(raw, &got) != nil {
-		t.Fatal(err, string(raw))
-	}
+	assert.Require(t, err == nil && json.Unmarshal(raw, &got) == nil, "%v %v", err, string(raw))
 	for name, want := range map[string]any{"tool": "append", "path": "x", "entry": "b", "size": 2.0, "result": 2.0,
 		"after": Hash([]byte("ab"))} {
-		if got[name] != want {
-			t.Errorf("%s is %v, want %v: receipts of earlier builds could not be read", name, got[name], want)
-		}
+		assert.That(t, got[name] == want,
+			"%s is %v, want %v: receipts of earlier builds could not be read", name, got[name], want)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // shelved is a changer with a shelf.
@@ -34,23 +36,18 @@ func rewrite(t *testing.T, l *Changer[int], text string) {
 		_, err = f.WriteString(text)
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 func TestTextThatChangedMeanwhileIsLeftAsItIs(t *testing.T) {
 	l := shelved(t, map[string]string{"x": "a\n"})
 	l.at("intent", func() { rewrite(t, l, "b\n") })
-	if _, err := l.Perform(t.Context(), appends("k", "c\n")); reasonOf(err) != Changed {
-		t.Errorf("error %v", err)
-	}
-	if got := l.text(t); got != "b\n" {
-		t.Errorf("the file holds %q", got)
-	}
-	if all, err := l.Shelf.List(t.Context(), ""); err != nil || len(all) > 0 {
-		t.Errorf("a write that did not happen is on the shelf: %v, %v", all, err)
-	}
+	_, err := l.Perform(t.Context(), appends("k", "c\n"))
+	assert.That(t, reasonOf(err) == Changed, "error %v", err)
+	got := l.text(t)
+	assert.That(t, got == "b\n", "the file holds %q", got)
+	all, err := l.Shelf.List(t.Context(), "")
+	assert.That(t, err == nil && len(all) == 0, "a write that did not happen is on the shelf: %v, %v", all, err)
 }
 
 func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
@@ -61,17 +58,12 @@ func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 	keep := func(id, text string) {
 		t.Helper()
 		now = now.Add(time.Minute)
-		if err := s.Keep(t.Context(), Replaced{ID: id, Owner: "ada", Before: Hash([]byte(text))},
-			[]byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, s.Keep(t.Context(), Replaced{ID: id, Owner: "ada", Before: Hash([]byte(text))},
+			[]byte(text)))
 	}
 	held := func() (ids string) {
 		t.Helper()
-		all, err := s.List(t.Context(), "ada")
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := assert.Must(s.List(t.Context(), "ada"))(t)
 		for _, r := range all {
 			ids += r.ID
 		}
@@ -80,33 +72,26 @@ func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 	keep("a", "0123456789")
 	keep("b", "0123456789")
 	keep("c", "9876543210")
-	if got := held(); got != "cba" {
-		t.Errorf("%s, where a text of two writes is there once", got)
-	}
+	got := held()
+	assert.That(t, got == "cba", "%s, where a text of two writes is there once", got)
 	keep("d", "abcdefghij")
-	if got := held(); got != "dc" {
-		t.Errorf("%s, want the last ones within the bound", got)
-	}
+	got = held()
+	assert.That(t, got == "dc", "%s, want the last ones within the bound", got)
 	if _, err := s.Text(Replaced{ID: "a", Before: Hash([]byte("0123456789"))}); !errors.Is(err, ErrNotKept) {
 		t.Errorf("a text beyond the bound: %v", err)
 	}
 	now = now.Add(2 * time.Hour)
 	keep("e", "x")
-	if got := held(); got != "edc" {
-		t.Errorf("%s: a write removes nothing by the clock, which may have leapt", got)
-	}
+	got = held()
+	assert.That(t, got == "edc", "%s: a write removes nothing by the clock, which may have leapt", got)
 	now = now.Add(-3 * time.Hour)
 	keep("f", "y")
-	if got := held(); got != "fedc" {
-		t.Errorf("%s: the last write is not the first one, since the clock was set back", got)
-	}
+	got = held()
+	assert.That(t, got == "fedc", "%s: the last write is not the first one, since the clock was set back", got)
 	now = now.Add(3 * time.Hour)
-	if err := s.Expire(t.Context(), now); err != nil {
-		t.Fatal(err)
-	}
-	if got := held(); got != "e" {
-		t.Errorf("%s, want what is not too old", got)
-	}
+	assert.NoError(t, s.Expire(t.Context(), now))
+	got = held()
+	assert.That(t, got == "e", "%s, want what is not too old", got)
 	if _, err := s.Text(Replaced{ID: "d", Before: Hash([]byte("abcdefghij"))}); !errors.Is(err, ErrNotKept) {
 		t.Errorf("a text that is too old: %v", err)
 	}
@@ -118,12 +103,8 @@ func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 			return err
 		}
 		info, err := d.Info()
-		if err == nil && info.Mode().Perm()&0o077 != 0 {
-			t.Errorf("%s can be read by others: %s", name, info.Mode())
-		}
+		assert.That(t, err != nil || info.Mode().Perm()&0o077 == 0, "%s can be read by others: %s", name, info.Mode())
 		return err
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.That(t, err == nil, "%v", err)
 }

@@ -10,21 +10,19 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestFileThatAPersonNamesIsReadWithinItsBoundAndWaitsForNobody(t *testing.T) {
 	dir := t.TempDir()
 	silent, small, large := filepath.Join(dir, "silent"), filepath.Join(dir, "small"), filepath.Join(dir, "large")
-	if err := errors.Join(syscall.Mkfifo(silent, 0o600), os.WriteFile(small, []byte("words"), 0o600),
-		os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(syscall.Mkfifo(silent, 0o600), os.WriteFile(small, []byte("words"), 0o600),
+		os.WriteFile(large, nil, 0o600), os.Truncate(large, 1<<40)))
 	for name, want := range map[string]Reason{silent: NoFile, dir: NoFile, "/dev/zero": NoFile, large: TooLarge} {
 		_, err := ReadNamed(name, 1<<20)
-		if refused, is := errors.AsType[*Error](err); !is || refused.Reason != want ||
-			!strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
-		}
+		refused, is := errors.AsType[*Error](err)
+		assert.That(t, is && refused.Reason == want && strings.Contains(err.Error(), name), "%s: %v", name, err)
 	}
 	if content, err := ReadNamed(small, 5); err != nil || string(content) != "words" {
 		t.Errorf("%q, %v", content, err)
@@ -33,12 +31,9 @@ func TestFileThatAPersonNamesIsReadWithinItsBoundAndWaitsForNobody(t *testing.T)
 	if err == nil {
 		_, err = w.WriteString("of a command")
 	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		t.Fatal(err)
-	}
+	err = errors.Join(err, w.Close())
+	assert.Require(t, err == nil, "%v", err)
 	defer func() { _ = r.Close() }()
 	content, err := ReadNamed("/dev/fd/"+strconv.Itoa(int(r.Fd())), 1<<20)
-	if err != nil || string(content) != "of a command" {
-		t.Errorf("of a pipe: %q, %v", content, err)
-	}
+	assert.That(t, err == nil && string(content) == "of a command", "of a pipe: %q, %v", content, err)
 }

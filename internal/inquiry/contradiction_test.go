@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -45,10 +46,8 @@ func TestContradictionBetweenAnswersIsConfrontedAndThenRecorded(t *testing.T) {
 			p, _, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 3)
 			gaps := s.Pairs[1].GapAnalysis.Gaps
-			if len(gaps) != 1 || gaps[0].Category != record.Inconsistency || gaps[0].Severity != record.High ||
-				gaps[0].Since != 2 {
-				t.Errorf("gaps after the second answer: %+v", gaps)
-			}
+			assert.That(t, len(gaps) == 1 && gaps[0].Category == record.Inconsistency && gaps[0].Severity == record.High &&
+				gaps[0].Since == 2, "gaps after the second answer: %+v", gaps)
 			same(t, "strategy of the third question", s.Pairs[2].Strategy, "contradiction")
 			same(t, "what it is about, though the model does not say so", s.Pairs[2].About, []int{0, 1})
 			contains(t, s.Pairs[2].Question, "“40 beams”", "“60 Beams”", questions[2])
@@ -151,18 +150,16 @@ func TestContradictionOfTheLastPairIsUnconfirmed(t *testing.T) {
 	o.Limit = 5
 	_, s := p.inquire(o)
 	p.ended(s, record.LimitReached, record.Limit, 5)
-	if found := s.ProvisionalAudit.Contradictions; len(found) != 1 || !found[0].Unconfirmed || found[0].Settled != 0 {
-		t.Errorf("contradictions %+v", found)
-	}
+	found := s.ProvisionalAudit.Contradictions
+	assert.That(t, len(found) == 1 && found[0].Unconfirmed && found[0].Settled == 0, "contradictions %+v", found)
 }
 
 func TestSilenceLeavesAContradictionUnconfirmed(t *testing.T) {
 	h := testimony(t, []string{" "}, open, with(open, beams), satisfied)
 	p, _, s := h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 3)
-	if found := s.AuditResult.Contradictions; len(found) != 1 || !found[0].Unconfirmed || found[0].Settled != 3 {
-		t.Errorf("contradictions %+v", found)
-	}
+	found := s.AuditResult.Contradictions
+	assert.That(t, len(found) == 1 && found[0].Unconfirmed && found[0].Settled == 3, "contradictions %+v", found)
 }
 
 func TestContradictionIsKnownByItsQuotationsWhateverPairsAndOrderItIsReportedWith(t *testing.T) {
@@ -207,10 +204,8 @@ func TestFindingWhoseQuotationsStandNowhereIsShownAndNotCounted(t *testing.T) {
 			same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
 			same(t, "score", *s.AuditResult.ConsistencyScore, record.Score(s.Pairs, nil).Score)
 			found := s.AuditResult.Unverified
-			if len(found) != 1 || found[0].Description != "They differ." || found[0].Pair != 2 ||
-				found[0].Words != [2]string{c.FirstWords, c.SecondWords} {
-				t.Fatalf("unverified: %+v", found)
-			}
+			assert.Require(t, len(found) == 1 && found[0].Description == "They differ." && found[0].Pair == 2 &&
+				found[0].Words == [2]string{c.FirstWords, c.SecondWords}, "unverified: %+v", found)
 			contains(t, s.AuditTrail[0].Reason, "not verifiable", found[0].Reason)
 			contains(t, res.Answer, "Not verifiable: They differ.")
 		})
@@ -298,16 +293,13 @@ func TestReportsThatContradictEachOtherFlatlyClaimNothingWithoutAModel(t *testin
 	same(t, "detective", s.Detective, model.OfflineRules)
 	a := s.ProvisionalAudit
 	same(t, "contradictions", len(a.Contradictions), 0)
-	if a.ConsistencyScore != nil || s.AuditResult != nil {
-		t.Errorf("it has a score: %+v", a)
-	}
+	assert.That(t, a.ConsistencyScore == nil && s.AuditResult == nil, "it has a score: %+v", a)
 	same(t, "what is told", []string{a.Summary, a.Unjudged, record.Verdict(&s)},
 		[]string{record.NotAudited, record.NotAudited, record.NotAudited})
 	contains(t, res.Answer, record.NotAudited)
 	lacks(t, res.Answer+res.Footer, "atisfied", "onsistency", "100")
 	for _, pair := range s.Pairs {
-		if pair.GapAnalysis.CompletenessScore != nil || !pair.GapAnalysis.RequiresFollowUp || pair.AnalysedBy != "" {
-			t.Errorf("pair %d is judged: %+v", pair.Sequence, pair.GapAnalysis)
-		}
+		assert.That(t, pair.GapAnalysis.CompletenessScore == nil && pair.GapAnalysis.RequiresFollowUp &&
+			pair.AnalysedBy == "", "pair %d is judged: %+v", pair.Sequence, pair.GapAnalysis)
 	}
 }

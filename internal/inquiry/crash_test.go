@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -39,8 +40,8 @@ func (h *house) dies(at int, after bool) (id string, writes int) {
 // resumed has a run that was interrupted come to its end, and gives its session.
 func (p *process) resumed(id string) record.Session {
 	p.Helper()
-	if row := must(p.journal.Run(p.Context(), ada, id))(p); row.Status == journal.Running {
-		must(must(p.service.Resume(p.Context(), ada, id))(p).Wait(p.Context()))(p)
+	if row := assert.Must(p.journal.Run(p.Context(), ada, id))(p); row.Status == journal.Running {
+		assert.Must(assert.Must(p.service.Resume(p.Context(), ada, id))(p).Wait(p.Context()))(p)
 	}
 	return p.session(id)
 }
@@ -71,15 +72,13 @@ func timeless(t testing.TB, s record.Session) string {
 	for n := range s.AuditTrail {
 		s.AuditTrail[n].Timestamp = time.Time{}
 	}
-	return string(must(json.MarshalIndent(s, "", " "))(t))
+	return string(assert.Must(json.MarshalIndent(s, "", " "))(t))
 }
 
 // matrix runs a test for each write at which a process may die, before and after it took effect.
 func matrix(t *testing.T, writes int, test func(t *testing.T, at int, after bool)) {
 	t.Helper()
-	if writes < 10 {
-		t.Fatalf("an inquiry is written in %d writes", writes)
-	}
+	assert.Require(t, writes >= 10, "an inquiry is written in %d writes", writes)
 	for at := 1; at <= writes; at++ {
 		for _, after := range []bool{false, true} {
 			t.Run(fmt.Sprintf("write %d, done %v", at, after), func(t *testing.T) {
@@ -100,8 +99,8 @@ func TestCrashAtEveryWriteLosesNoPairAndAsksNoneAgainThatWasAnswered(t *testing.
 		p := h.process("survivor", h.journal)
 		before := p.session(id)
 		_, text := h.file()
-		same(t, "the file", text, string(must(record.Marshal(before))(t)))
-		items := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
+		same(t, "the file", text, string(assert.Must(record.Marshal(before))(t)))
+		items := assert.Must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
 		same(t, "in the list", []any{items[0].ID, items[0].Status, items[0].Pairs},
 			[]any{before.ID, before.Status, len(before.Pairs)})
 		known := len(h.asked())
@@ -115,22 +114,16 @@ func TestCrashAtEveryWriteLosesNoPairAndAsksNoneAgainThatWasAnswered(t *testing.
 		for n, q := range h.asked() {
 			times[q]++
 			for _, pair := range before.Pairs {
-				if n >= known && pair.Question == q {
-					t.Errorf("“%s” was answered before the crash, and asked again", q)
-				}
+				assert.That(t, n < known || pair.Question != q, "“%s” was answered before the crash, and asked again", q)
 			}
 		}
 		for q, n := range times {
-			if n > 2 {
-				t.Errorf("“%s” was asked %d times after one crash", q, n)
-			}
+			assert.That(t, n <= 2, "“%s” was asked %d times after one crash", q, n)
 		}
-		if repeated := len(h.asked()) - len(calm.asked()); repeated > 1 {
-			t.Errorf("%d questions were put to the witness again", repeated)
-		}
-		if more := len(h.sent) - len(calm.sent); more > 1 {
-			t.Errorf("the detective was asked %d times more", more)
-		}
+		repeated := len(h.asked()) - len(calm.asked())
+		assert.That(t, repeated <= 1, "%d questions were put to the witness again", repeated)
+		more := len(h.sent) - len(calm.sent)
+		assert.That(t, more <= 1, "the detective was asked %d times more", more)
 	})
 }
 
@@ -142,19 +135,17 @@ func TestInterruptedInquiryThatIsStoppedKeepsEveryAnswer(t *testing.T) {
 		id, _ := h.dies(at, after)
 		p := h.process("survivor", h.journal)
 		var answered int
-		for _, r := range must(h.journal.Records(t.Context(), ada, id, 0))(t) {
+		for _, r := range assert.Must(h.journal.Records(t.Context(), ada, id, 0))(t) {
 			var c struct{ Kind string }
 			if json.Unmarshal(r.Data, &c) == nil && r.Kind == "completion" && c.Kind == "inquiry.answer" {
 				answered++
 			}
 		}
-		if row := must(h.journal.Run(t.Context(), ada, id))(t); row.Status == journal.Running {
-			noError(t, p.service.Cancel(t.Context(), ada, id, "enough"))
+		if row := assert.Must(h.journal.Run(t.Context(), ada, id))(t); row.Status == journal.Running {
+			assert.NoError(t, p.service.Cancel(t.Context(), ada, id, "enough"))
 		}
 		s := p.session(id)
 		p.ended(s, s.Status, s.EndReason, answered)
-		if s.EndReason != record.Stopped && s.EndReason != record.Satisfied {
-			t.Errorf("it ends as %s", s.EndReason)
-		}
+		assert.That(t, s.EndReason == record.Stopped || s.EndReason == record.Satisfied, "it ends as %s", s.EndReason)
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -18,12 +19,10 @@ import (
 func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T) {
 	h := newHouse(t)
 	dir := t.TempDir()
-	noError(t, os.WriteFile(filepath.Join(dir, "niacin.txt"),
+	assert.NoError(t, os.WriteFile(filepath.Join(dir, "niacin.txt"),
 		[]byte("The recommended daily allowance is 16 mg for adult men."), 0o600))
 	docs, _, err := document.NewReader("").ReadAll(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	choice := func(words string) modeltest.Turn {
 		turn := modeltest.Say(`{"quotations":[{"passage":1,"words":"` + words + `"}],"search":[]}`)
 		turn.Usage = model.Usage{InputTokens: 10, OutputTokens: 1}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -33,7 +34,7 @@ func TestEvidenceHasThePassagesThatWereQuoted(t *testing.T) {
 	r := p.begin(bridge, o)
 	_, s := p.wait(r)
 	p.ended(s, record.Completed, record.Satisfied, 3)
-	page := must(p.desk.Evidence(t.Context(), must(p.journal.Run(t.Context(), ada, r.ID))(t), s))(t)
+	page := assert.Must(p.desk.Evidence(t.Context(), assert.Must(p.journal.Run(t.Context(), ada, r.ID))(t), s))(t)
 	contains(t, string(page), "It rained. <mark>Fact 1 holds.</mark> The river rose.", files.Hash([]byte(passages[1])))
 	lacks(t, string(page), "The door has", secret)
 	source := record.Source{Hash: hashOf("a")}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -17,9 +18,7 @@ func (p *process) lines(id string) string {
 	p.Helper()
 	var told []string
 	for u, err := range p.service.Watch(p.Context(), ada, id, service.Place{}) {
-		if err != nil {
-			p.Fatal(err)
-		}
+		assert.NoError(p, err)
 		told = append(told, u.Told.Text)
 	}
 	return strings.Join(told, "\n")
@@ -82,13 +81,13 @@ func TestDetectiveThatNobodyReplacesFailsTheInquiryWhichGoesOnOnceTheKeyIsRight(
 			contains(t, res.Answer, one.words)
 			contains(t, a.Unjudged, one.words)
 			contains(t, s.AuditTrail[0].Reason, one.words)
-			listed := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)[0]
+			listed := assert.Must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)[0]
 			same(t, "in the list", []string{string(listed.Status), listed.Verdict},
 				[]string{"failed", record.Verdict(&s)})
 
 			h.asks = usual // the key is right now
 			again := h.process("two", h.journal)
-			res = must(must(again.service.Resume(t.Context(), ada, r.ID))(t).Wait(t.Context()))(t)
+			res = assert.Must(assert.Must(again.service.Resume(t.Context(), ada, r.ID))(t).Wait(t.Context()))(t)
 			same(t, "status of the run", res.Status, journal.Done)
 			s = again.session(r.ID)
 			again.ended(s, record.Completed, record.Satisfied, 3)
@@ -127,9 +126,8 @@ func TestAnalysisThatFailsOnceIsMarkedAtItsPairAndToldAndTheInquiryGoesOn(t *tes
 			_, s := p.wait(r)
 			p.ended(s, record.Completed, record.Satisfied, 3)
 			g := s.Pairs[1].GapAnalysis
-			if g.CompletenessScore != nil || s.Pairs[1].AnalysedBy != "" || len(g.Gaps) != 1 || g.Gaps[0].Since != 1 {
-				t.Errorf("the second pair: %+v, by %q", g, s.Pairs[1].AnalysedBy)
-			}
+			assert.That(t, g.CompletenessScore == nil && s.Pairs[1].AnalysedBy == "" && len(g.Gaps) == 1 && g.Gaps[0].Since == 1,
+				"the second pair: %+v, by %q", g, s.Pairs[1].AnalysedBy)
 			contains(t, g.Unjudged, one.words)
 			same(t, "trail", trail(s), []string{one.event})
 			contains(t, p.lines(r.ID), "Answer 2 could not be judged, and the inquiry goes on: "+g.Unjudged)
@@ -152,7 +150,7 @@ func TestThreeAnalysesInARowThatFailEndTheInquiryAndItGoesOn(t *testing.T) {
 	p.ended(s, record.Failed, record.Broken, 4)
 	same(t, "trail", trail(s), []string{"error", "error", "error"})
 	h.analyses = func(_ int, req model.Request) modeltest.Turn { return usual(3, req) }
-	must(must(p.service.Resume(t.Context(), ada, r.ID))(t).Wait(t.Context()))(t)
+	assert.Must(assert.Must(p.service.Resume(t.Context(), ada, r.ID))(t).Wait(t.Context()))(t)
 	s = p.session(r.ID)
 	p.ended(s, record.Completed, record.Satisfied, 4)
 	same(t, "judged", []bool{s.Pairs[1].AnalysedBy != "", s.Pairs[2].AnalysedBy != "", s.Pairs[3].AnalysedBy != ""},
@@ -166,7 +164,7 @@ func TestInquiryThatFailedAndIsStoppedStaysFailedAndGivesWayToAnother(t *testing
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
 	p.wait(r)
-	noError(t, p.service.Cancel(t.Context(), ada, r.ID, "another one begins"))
+	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "another one begins"))
 	s := p.session(r.ID)
 	p.ended(s, record.Failed, record.Broken, 0)
 	same(t, "resumable", s.Resumable, false)
@@ -210,12 +208,10 @@ func TestRepliesOfNoUseCountAmongWhatAnInquiryTookAndSent(t *testing.T) {
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
 	p.wait(r)
-	used := must(p.service.Used(t.Context(), ada, r.ID))(t)
+	used := assert.Must(p.service.Used(t.Context(), ada, r.ID))(t)
 	if len(used) != 1 || used[0].Input != 60 || used[0].Output != 2 { // each is asked for twice, a question three times
 		t.Errorf("used: %+v", used)
 	}
-	x := must(p.service.Explain(t.Context(), ada, r.ID))(t)
-	if len(x.Left) < 3 {
-		t.Errorf("of two questions and an analysis this was sent: %+v", x.Left)
-	}
+	x := assert.Must(p.service.Explain(t.Context(), ada, r.ID))(t)
+	assert.That(t, len(x.Left) >= 3, "of two questions and an analysis this was sent: %+v", x.Left)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -185,13 +186,13 @@ type process struct {
 func (h *house) process(holder string, store journal.Store) *process {
 	h.Helper()
 	d := h.deps(store)
-	a := inquiry.Describe(must(inquiry.New(d))(h), d)
+	a := inquiry.Describe(assert.Must(inquiry.New(d))(h), d)
 	p := &process{house: h, desk: &inquiry.Desk{Deps: d}}
-	p.engine = must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder,
+	p.engine = assert.Must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder,
 		Assistants: []*run.Assistant{a.Assistant}, Redact: redact.New(secret).Bytes,
 		Dead: func(holder string) bool { return strings.HasPrefix(holder, "dead") }}))(h)
-	set := must(trees.Open(""))(h)
-	p.service = must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: []*assistant.Assistant{a},
+	set := assert.Must(trees.Open(""))(h)
+	p.service = assert.Must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: []*assistant.Assistant{a},
 		Redact: redact.New(secret).String, Now: time.Now,
 		Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
@@ -205,7 +206,7 @@ func (h *house) process(holder string, store journal.Store) *process {
 
 func (h *house) deps(store journal.Store) inquiry.Deps {
 	h.Helper()
-	return inquiry.Deps{Store: store, Prompts: must(fs.Sub(prompts.FS, "inquiry"))(h),
+	return inquiry.Deps{Store: store, Prompts: assert.Must(fs.Sub(prompts.FS, "inquiry"))(h),
 		Files: func(owner journal.Owner) (*record.Folder, error) {
 			return record.Open(filepath.Join(h.folder, string(owner)))
 		},
@@ -338,7 +339,7 @@ func options() inquiry.Options {
 
 func (p *process) begin(words string, o inquiry.Options) *service.Run {
 	p.Helper()
-	return must(p.service.Start(p.Context(), ada, service.Request{Assistant: inquiry.Name, Words: words, Options: o}))(
+	return assert.Must(p.service.Start(p.Context(), ada, service.Request{Assistant: inquiry.Name, Words: words, Options: o}))(
 		p)
 }
 
@@ -360,15 +361,15 @@ func (p *process) wait(r *service.Run) (service.Result, record.Session) {
 	p.Helper()
 	ctx, enough := context.WithTimeout(p.Context(), time.Minute)
 	defer enough()
-	res := must(r.Wait(ctx))(p)
+	res := assert.Must(r.Wait(ctx))(p)
 	return res, p.session(r.ID)
 }
 
 // session opens a session, and wants it to be right.
 func (p *process) session(id string) record.Session {
 	p.Helper()
-	row := must(p.journal.Run(p.Context(), ada, id))(p)
-	s := must(p.desk.Session(p.Context(), ada, row))(p)
+	row := assert.Must(p.journal.Run(p.Context(), ada, id))(p)
+	s := assert.Must(p.desk.Session(p.Context(), ada, row))(p)
 	p.valid(s)
 	return s
 }
@@ -376,15 +377,13 @@ func (p *process) session(id string) record.Session {
 // file is the session's file as it lies there, byte for byte, and the session in it; it wants it to be right.
 func (h *house) file() (record.Session, string) {
 	h.Helper()
-	files := must(filepath.Glob(filepath.Join(h.folder, string(ada), "session_*.json")))(h)
-	if len(files) != 1 {
-		h.Fatalf("there are %d files: %v", len(files), files)
-	}
-	raw := must(os.ReadFile(files[0]))(h)
+	files := assert.Must(filepath.Glob(filepath.Join(h.folder, string(ada), "session_*.json")))(h)
+	assert.Require(h, len(files) == 1, "there are %d files: %v", len(files), files)
+	raw := assert.Must(os.ReadFile(files[0]))(h)
 	if broken := record.Check(raw); len(broken) > 0 {
 		h.Errorf("%s breaks %v", filepath.Base(files[0]), broken)
 	}
-	s := must(record.Unmarshal(raw))(h)
+	s := assert.Must(record.Unmarshal(raw))(h)
 	same(h, "name of the file", filepath.Base(files[0]), record.FileName(s))
 	return s, string(raw)
 }
@@ -392,12 +391,10 @@ func (h *house) file() (record.Session, string) {
 // valid wants a session to follow all rules and the schema.
 func (h *house) valid(s record.Session) {
 	h.Helper()
-	if broken := s.Validate(); len(broken) > 0 {
-		h.Errorf("the session breaks %v", broken)
-	}
-	if broken := record.Check(must(record.Marshal(s))(h)); len(broken) > 0 {
-		h.Errorf("its text breaks %v", broken)
-	}
+	broken := s.Validate()
+	assert.That(h, len(broken) == 0, "the session breaks %v", broken)
+	broken = record.Check(assert.Must(record.Marshal(s))(h))
+	assert.That(h, len(broken) == 0, "its text breaks %v", broken)
 }
 
 // ended wants a session to have ended so, with its file the same.
@@ -409,9 +406,8 @@ func (p *process) ended(s record.Session, status record.Status, reason record.En
 	if status != record.Completed {
 		audit = s.ProvisionalAudit
 	}
-	if audit == nil || (s.AuditResult == nil) == (status == record.Completed) || s.EndTime == nil {
-		p.Fatalf("its audit: %+v, %+v, its end: %v", s.AuditResult, s.ProvisionalAudit, s.EndTime)
-	}
+	assert.Require(p, audit != nil && (s.AuditResult == nil) != (status == record.Completed) && s.EndTime != nil,
+		"its audit: %+v, %+v, its end: %v", s.AuditResult, s.ProvisionalAudit, s.EndTime)
 	if (audit.ConsistencyScore == nil) == (audit.Unjudged == "") {
 		p.Errorf("the score is %v, and it is unjudged since %q", audit.ConsistencyScore, audit.Unjudged)
 	}
@@ -420,7 +416,7 @@ func (p *process) ended(s record.Session, status record.Status, reason record.En
 		same(p, "the score", *audit.ConsistencyScore, audit.Sum.Score)
 	}
 	_, text := p.file()
-	same(p, "the file", text, string(must(record.Marshal(s))(p)))
+	same(p, "the file", text, string(assert.Must(record.Marshal(s))(p)))
 }
 
 // trail is the audit trail, a line for each event, without the reasons.
@@ -442,42 +438,26 @@ func by(s record.Session) (all []string) {
 // rows are those of all runs, the last first.
 func (h *house) rows() []journal.Run {
 	h.Helper()
-	return must(h.journal.Runs(h.Context(), ada, journal.Filter{Limit: 100, Summaries: true}))(h)
-}
-
-func must[T any](value T, err error) func(h testing.TB) T {
-	return func(h testing.TB) T {
-		h.Helper()
-		if err != nil {
-			h.Fatal(err)
-		}
-		return value
-	}
+	return assert.Must(h.journal.Runs(h.Context(), ada, journal.Filter{Limit: 100, Summaries: true}))(h)
 }
 
 func contains(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q does not hold %q", text, part)
-		}
+		assert.That(t, strings.Contains(text, part), "%q does not hold %q", text, part)
 	}
 }
 
 func lacks(t testing.TB, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if strings.Contains(text, part) {
-			t.Errorf("%q holds %q", text, part)
-		}
+		assert.That(t, !strings.Contains(text, part), "%q holds %q", text, part)
 	}
 }
 
 func same[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(inquiry.Item{})); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got, cmpopts.IgnoreUnexported(inquiry.Item{})), "%s (-want +got)", what)
 }
 
 // held waits a minute at most for what a test waits for.
@@ -489,11 +469,4 @@ func held[T any](t testing.TB, what string, from <-chan T) (value T) {
 		t.Fatal("waiting for " + what)
 	}
 	return value
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -83,9 +84,7 @@ func TestWorkForAPairDoesNotGrowBeyondTwiceOverAnInquiry(t *testing.T) {
 	for n := range 3 { // of a few, as other goroutines make objects too
 		first, last = first+objects[n], last+objects[len(objects)-1-n]
 	}
-	if last > 2*first {
-		t.Errorf("the last pairs make %d objects, and the first %d: %v", last, first, objects)
-	}
+	assert.That(t, last <= 2*first, "the last pairs make %d objects, and the first %d: %v", last, first, objects)
 }
 
 // What a witness says, or holds in its documents, is sent to the detective's model, and causes nothing else to be asked

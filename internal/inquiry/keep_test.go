@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -32,11 +33,11 @@ func TestFileIsWrittenAfterEveryPair(t *testing.T) {
 	}
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
-	must(r.Wait(t.Context()))(t)
+	assert.Must(r.Wait(t.Context()))(t)
 	s, _ := h.file()
 	same(t, "status before anybody opens it", s.Status, record.Completed)
 	p.ended(p.session(r.ID), record.Completed, record.Satisfied, 3)
-	for _, e := range must(os.ReadDir(filepath.Join(h.folder, string(ada))))(t) {
+	for _, e := range assert.Must(os.ReadDir(filepath.Join(h.folder, string(ada))))(t) {
 		if e.Name() != record.FileName(s) && e.Name() != ".lock" {
 			t.Errorf("%s was left behind", e.Name())
 		}
@@ -47,24 +48,22 @@ func TestFileThatCanNotBeWrittenEndsNothingAndIsWrittenWhenTheSessionIsOpened(t 
 	h := newHouse(t)
 	folder := filepath.Join(h.folder, string(ada))
 	// works for root as well, whom no permission stops
-	noError(t, errors.Join(os.MkdirAll(h.folder, 0o700), os.WriteFile(folder, nil, 0o400)))
+	assert.NoError(t, errors.Join(os.MkdirAll(h.folder, 0o700), os.WriteFile(folder, nil, 0o400)))
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
-	res := must(r.Wait(t.Context()))(t)
+	res := assert.Must(r.Wait(t.Context()))(t)
 	same(t, "status", res.Status, journal.Done)
 	same(t, "partial", res.Partial, true)
 	contains(t, strings.Join(res.Warnings, "\n"), "the session file was not written")
 	contains(t, string(res.Outcome), `"unsaved":"`)
-	row := must(h.journal.Run(t.Context(), ada, r.ID))(t)
+	row := assert.Must(h.journal.Run(t.Context(), ada, r.ID))(t)
 	s, err := p.desk.Session(t.Context(), ada, row)
 	var unwritten *inquiry.UnwrittenError
-	if !errors.As(err, &unwritten) || len(s.Pairs) != 3 {
-		t.Errorf("opened, it gives %d pairs, %v", len(s.Pairs), err)
-	}
+	assert.That(t, errors.As(err, &unwritten) && len(s.Pairs) == 3, "opened, it gives %d pairs, %v", len(s.Pairs), err)
 	h.valid(s)
 	same(t, "events", slices.Compact(trail(s)), []string{"error"})
 	contains(t, s.AuditTrail[0].Reason, "could not be written")
-	noError(t, os.Remove(folder))
+	assert.NoError(t, os.Remove(folder))
 	p.ended(p.session(r.ID), record.Completed, record.Satisfied, 3)
 }
 
@@ -106,22 +105,22 @@ func TestListIsOfRowsAlone(t *testing.T) {
 		return witness.Answer{}, errors.New("gone")
 	}
 	_, failed := p.inquire(o)
-	noError(t, os.RemoveAll(h.folder))
+	assert.NoError(t, os.RemoveAll(h.folder))
 	store := &counting{Store: h.journal}
 	desk := h.process("two", store).desk
 	store.rows.Store(0)
 	store.others.Store(0)
-	items := must(desk.List(t.Context(), ada, journal.Filter{Limit: 10}))(t)
+	items := assert.Must(desk.List(t.Context(), ada, journal.Filter{Limit: 10}))(t)
 	same(t, "reads", []int64{store.rows.Load(), store.others.Load()}, []int64{1, 0})
 	var want []inquiry.Item
 	for _, s := range []record.Session{failed, limited, done} {
 		want = append(want, inquiry.ItemOf(s))
 	}
-	same(t, "items", string(must(json.Marshal(items))(t)), string(must(json.Marshal(want))(t)))
+	same(t, "items", string(assert.Must(json.Marshal(items))(t)), string(assert.Must(json.Marshal(want))(t)))
 	same(t, "score of the one that completed", *items[2].ConsistencyScore, *done.AuditResult.ConsistencyScore)
 	same(t, "provisional", []bool{items[0].Provisional, items[1].Provisional, items[2].Provisional},
 		[]bool{false, true, false})
-	same(t, "of another owner", len(must(desk.List(t.Context(), bob, journal.Filter{}))(t)), 0)
+	same(t, "of another owner", len(assert.Must(desk.List(t.Context(), bob, journal.Filter{}))(t)), 0)
 }
 
 // halfway has an inquiry whose witness is silent at its second question, until the test goes on.
@@ -149,13 +148,11 @@ func TestInquiryThatGoesOnIsListedFoundAndReadAsFarAsItIs(t *testing.T) {
 	p := h.process("one", h.journal)
 	r := p.begin(bridge, options())
 	held(t, "the second question", hanging)
-	items := must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
-	if len(items) != 1 || items[0].Status != record.Running || items[0].Pairs != 1 || items[0].Limit != 10 ||
-		len(items[0].ID) != 36 || items[0].Run != r.ID {
-		t.Fatalf("items %+v", items)
-	}
+	items := assert.Must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)
+	assert.Require(t, len(items) == 1 && items[0].Status == record.Running && items[0].Pairs == 1 &&
+		items[0].Limit == 10 && len(items[0].ID) == 36 && items[0].Run == r.ID, "items %+v", items)
 	for _, query := range []string{"", items[0].ID, items[0].ID[:8], r.ID} {
-		same(t, "found by “"+query+"”", must(p.desk.Find(t.Context(), ada, query))(t).ID, r.ID)
+		same(t, "found by “"+query+"”", assert.Must(p.desk.Find(t.Context(), ada, query))(t).ID, r.ID)
 	}
 	s := p.session(r.ID)
 	same(t, "the session", []any{s.ID, s.Status, len(s.Pairs)}, []any{items[0].ID, record.Running, 1})
@@ -169,30 +166,26 @@ func TestInquiriesAreFoundByTheirIdsOrTheBeginningOfThese(t *testing.T) {
 	h := newHouse(t)
 	p := h.process("one", h.journal)
 	_, err := p.desk.Find(t.Context(), ada, "")
-	if !errors.Is(err, inquiry.ErrNone) {
-		t.Errorf("before the first one: %v", err)
-	}
+	assert.That(t, errors.Is(err, inquiry.ErrNone), "before the first one: %v", err)
 	_, first := p.inquire(options())
 	_, second := p.inquire(options())
 	for query, want := range map[string]string{"": second.Run, first.ID: first.Run, first.ID[:13]: first.Run,
 		second.Run: second.Run} {
-		same(t, "found by “"+query+"”", must(p.desk.Find(t.Context(), ada, query))(t).ID, want)
+		same(t, "found by “"+query+"”", assert.Must(p.desk.Find(t.Context(), ada, query))(t).ID, want)
 	}
 	both := first.Run
 	for !strings.HasPrefix(second.Run, both) {
 		both = both[:len(both)-1]
 	}
-	if _, err := p.desk.Find(t.Context(), ada, both); err == nil ||
-		!strings.Contains(err.Error(), "several inquiries match") {
-		t.Errorf("by what both begin with: %v", err)
-	}
+	_, err = p.desk.Find(t.Context(), ada, both)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "several inquiries match"),
+		"by what both begin with: %v", err)
 	for _, who := range []struct {
 		journal.Owner
 		query string
 	}{{ada, "nothing"}, {bob, first.ID}, {bob, first.Run}} {
-		if _, err := p.desk.Find(t.Context(), who.Owner, who.query); !errors.Is(err, journal.ErrNotFound) {
-			t.Errorf("%s finds “%s”: %v", who.Owner, who.query, err)
-		}
+		_, err := p.desk.Find(t.Context(), who.Owner, who.query)
+		assert.That(t, errors.Is(err, journal.ErrNotFound), "%s finds “%s”: %v", who.Owner, who.query, err)
 	}
 }
 

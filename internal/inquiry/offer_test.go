@@ -1,6 +1,10 @@
 package inquiry
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestPlainWishesForAnInquiryAreOfferedInTheirLanguage(t *testing.T) {
 	for words, want := range map[string]string{
@@ -12,8 +16,6 @@ func TestPlainWishesForAnInquiryAreOfferedInTheirLanguage(t *testing.T) {
 		"did they investigate whether it works":   "",
 		"investigate whether":                     "",
 	} {
-		if got := wishes().Offers(words); got != want {
-			t.Errorf("%s: %q, not %q", words, got, want)
-		}
+		assert.Equalf(t, wishes().Offers(words), want, "%s", words)
 	}
 }

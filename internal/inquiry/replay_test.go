@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/run/replay"
@@ -13,11 +14,9 @@ import (
 // changed is the tree that is shipped, edited (old, new, old, new …).
 func changed(h *house, edits ...string) string {
 	h.Helper()
-	text := string(must(must(trees.Open(""))(h).Get(inquiry.Name))(h).Text)
+	text := string(assert.Must(assert.Must(trees.Open(""))(h).Get(inquiry.Name))(h).Text)
 	for n := 0; n < len(edits); n += 2 {
-		if !strings.Contains(text, edits[n]) {
-			h.Fatalf("the tree has no %q", edits[n])
-		}
+		assert.Require(h, strings.Contains(text, edits[n]), "the tree has no %q", edits[n])
 		text = strings.ReplaceAll(text, edits[n], edits[n+1])
 	}
 	return text
@@ -28,7 +27,7 @@ func (p *process) replayed(id string) *replay.Result {
 	p.Helper()
 	asked, heard := len(p.sent), len(p.heard)
 	_, before := p.file()
-	found := must(p.service.Replay(p.Context(), ada, id, replay.Options{}))(p)
+	found := assert.Must(p.service.Replay(p.Context(), ada, id, replay.Options{}))(p)
 	_, after := p.file()
 	same(p, "what was asked for the replay", []int{len(p.sent) - asked, len(p.heard) - heard}, []int{0, 0})
 	same(p, "the file after the replay", after, before)
@@ -53,7 +52,7 @@ func TestReplayDecidesAsRecorded(t *testing.T) {
 func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	h := confronting(t)
 	p, _, s := h.inquires()
-	told := must(p.service.Explain(t.Context(), ada, s.Run))(t)
+	told := assert.Must(p.service.Explain(t.Context(), ada, s.Run))(t)
 	text := strings.Join(told.Ending, "\n")
 	contains(t, text, "The detective is satisfied after 4 questions. Consistency")
 	same(t, "status", s.Status, record.Completed)

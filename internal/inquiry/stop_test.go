@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
@@ -79,12 +80,10 @@ func TestStopTakesEffectInTimeWhoeverIsAskedAndWhatWasAnsweredStays(t *testing.T
 				p := h.process("one", h.journal)
 				r := p.begin(bridge, options())
 				<-reached
-				noError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
+				assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
 				begun := time.Now()
-				for must(h.journal.Run(t.Context(), ada, r.ID))(t).Status == journal.Running {
-					if time.Since(begun) > within {
-						t.Fatalf("it goes on after %s", time.Since(begun))
-					}
+				for assert.Must(h.journal.Run(t.Context(), ada, r.ID))(t).Status == journal.Running {
+					assert.Require(t, time.Since(begun) <= within, "it goes on after %s", time.Since(begun))
 					time.Sleep(50 * time.Millisecond) // of the bubble's clock
 				}
 				close(over)

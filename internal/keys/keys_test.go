@@ -12,9 +12,9 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/zalando/go-keyring"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 )
 
@@ -56,27 +56,20 @@ func desktop(at config.KeyPlaces, r ring) *Store {
 
 func mustSet(t *testing.T, s *Store, name, key string, want Place) {
 	t.Helper()
-	if place, err := s.Set(t.Context(), name, secret(key)); err != nil || place != want {
-		t.Fatalf("%s went to the %q, want the %q, error %v", name, place, want, err)
-	}
+	place, err := s.Set(t.Context(), name, secret(key))
+	assert.Require(t, err == nil && place == want, "%s went to the %q, want the %q, error %v", name, place, want, err)
 }
 
 func wantKey(t *testing.T, s *Store, name, want string) {
 	t.Helper()
-	if key, err := s.Key(t.Context(), name); err != nil || key.Reveal() != want {
-		t.Errorf("key of %s = %q, want %q, error %v", name, key.Reveal(), want, err)
-	}
+	key, err := s.Key(t.Context(), name)
+	assert.That(t, err == nil && key.Reveal() == want, "key of %s = %q, want %q, error %v", name, key.Reveal(), want, err)
 }
 
 func wantWhere(t *testing.T, s *Store, want map[string]Place) {
 	t.Helper()
-	got, err := s.Where()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	got := assert.Must(s.Where())(t)
+	assert.Same(t, want, got)
 }
 
 // memoryRing is a keyring that answers.
@@ -124,9 +117,8 @@ func TestMachineWithoutAKeyringUsesTheFile(t *testing.T) {
 	mustSet(t, headless(at), "brave", "another-key", File)
 	wantKey(t, headless(at), "openai", canary)
 	wantKey(t, headless(at), "brave", "another-key")
-	if names, err := Names(at); err != nil || !slices.Equal(names, []string{"brave", "openai"}) {
-		t.Errorf("names = %v, error %v", names, err)
-	}
+	names, err := Names(at)
+	assert.That(t, err == nil && slices.Equal(names, []string{"brave", "openai"}), "names = %v, error %v", names, err)
 }
 
 func TestKeyringIsUsedWhereOneAnswers(t *testing.T) {
@@ -134,20 +126,15 @@ func TestKeyringIsUsedWhereOneAnswers(t *testing.T) {
 	s := desktop(at, systemRing{})
 	mustSet(t, s, "openai", canary, Keyring)
 	wantKey(t, s, "openai", canary)
-	if got, err := keyring.Get("sibyl", "openai"); err != nil || got != canary {
-		t.Errorf("in the keyring: %q, error %v", got, err)
-	}
+	got, err := keyring.Get("sibyl", "openai")
+	assert.That(t, err == nil && got == canary, "in the keyring: %q, error %v", got, err)
 	for _, path := range []string{at.File, at.Identity} {
-		if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s was made as well: %v", path, err)
-		}
+		_, err := os.Stat(path)
+		assert.That(t, errors.Is(err, os.ErrNotExist), "%s was made as well: %v", path, err)
 	}
-	if err := s.Delete(t.Context(), "openai"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := keyring.Get("sibyl", "openai"); !errors.Is(err, keyring.ErrNotFound) {
-		t.Errorf("after Delete the keyring says %v", err)
-	}
+	assert.NoError(t, s.Delete(t.Context(), "openai"))
+	_, err = keyring.Get("sibyl", "openai")
+	assert.That(t, errors.Is(err, keyring.ErrNotFound), "after Delete the keyring says %v", err)
 	wantWhere(t, s, map[string]Place{})
 }
 
@@ -174,9 +161,8 @@ func TestKeyringThatHangsGivesWayToTheFileInTwoSeconds(t *testing.T) {
 		defer close(silent)
 		ctx, cancel := context.WithTimeout(t.Context(), autoWait*2)
 		defer cancel()
-		if place, err := desktop(at, silent).Set(ctx, "openai", secret(canary)); err != nil || place != File {
-			t.Errorf("went to the %q, error %v", place, err)
-		}
+		place, err := desktop(at, silent).Set(ctx, "openai", secret(canary))
+		assert.That(t, err == nil && place == File, "went to the %q, error %v", place, err)
 	})
 }
 
@@ -185,21 +171,17 @@ func TestKeyringThatIsDemandedAndFailsIsAnError(t *testing.T) {
 	for name, s := range map[string]*Store{"refuses": desktop(at, brokenRing{}),
 		"forgets": desktop(at, forgetfulRing{memoryRing{}}), "is not there": headless(at)} {
 		_, err := s.Set(t.Context(), "openai", secret(canary))
-		if err == nil || !strings.Contains(err.Error(), "SIBYL_KEYS=file") || strings.Contains(err.Error(), "canary") {
-			t.Errorf("%s: error = %v", name, err)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), "SIBYL_KEYS=file") &&
+			!strings.Contains(err.Error(), "canary"), "%s: error = %v", name, err)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		silent := make(silentRing)
 		defer close(silent)
-		if _, err := desktop(at, silent).Set(t.Context(), "openai", secret(canary)); err == nil ||
-			!strings.Contains(err.Error(), "did not answer within 30s") {
-			t.Errorf("hangs: error = %v", err)
-		}
+		_, err := desktop(at, silent).Set(t.Context(), "openai", secret(canary))
+		assert.That(t, err != nil && strings.Contains(err.Error(), "did not answer within 30s"), "hangs: error = %v", err)
 	})
-	if _, err := os.Stat(at.File); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a file was made: %v", err)
-	}
+	_, err := os.Stat(at.File)
+	assert.That(t, errors.Is(err, os.ErrNotExist), "a file was made: %v", err)
 }
 
 func TestFileThatIsDemandedLeavesTheKeyringAlone(t *testing.T) {
@@ -207,9 +189,8 @@ func TestFileThatIsDemandedLeavesTheKeyringAlone(t *testing.T) {
 	s := desktop(at, make(silentRing))
 	mustSet(t, s, "openai", canary, File)
 	wantKey(t, s, "openai", canary)
-	if err := s.Delete(t.Context(), "openai"); err != nil {
-		t.Error(err)
-	}
+	err := s.Delete(t.Context(), "openai")
+	assert.That(t, err == nil, "%v", err)
 }
 
 func TestKeyringThatCannotBeReadSaysWhatToDo(t *testing.T) {
@@ -223,15 +204,11 @@ func TestKeyringThatCannotBeReadSaysWhatToDo(t *testing.T) {
 		"emptied": {memoryRing{}, "store it again with ‘sibyl config set-key openai’"},
 		"gone":    {nil, "no keyring answers on this machine"},
 	} {
-		if _, err := desktop(at, c.ring).Key(t.Context(), "openai"); err == nil ||
-			!strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: error = %v, want %s", name, err, c.want)
-		}
+		_, err := desktop(at, c.ring).Key(t.Context(), "openai")
+		assert.That(t, err != nil && strings.Contains(err.Error(), c.want), "%s: error = %v, want %s", name, err, c.want)
 	}
-	if err := desktop(at, brokenRing{}).Delete(t.Context(), "openai"); err == nil ||
-		!strings.Contains(err.Error(), "still in the keyring") {
-		t.Errorf("Delete: error = %v", err)
-	}
+	err := desktop(at, brokenRing{}).Delete(t.Context(), "openai")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "still in the keyring"), "Delete: error = %v", err)
 	wantWhere(t, headless(at), map[string]Place{"openai": Keyring})
 }
 
@@ -241,10 +218,9 @@ func TestKeyMovesWithTheLastSet(t *testing.T) {
 	mustSet(t, headless(at), "brave", "stays-in-the-file", File)
 	mustSet(t, desktop(at, r), "openai", "then-in-the-keyring", Keyring)
 	wantKey(t, desktop(at, r), "openai", "then-in-the-keyring")
-	if kept, err := headless(at).file.read(); err != nil ||
-		!maps.Equal(kept, map[string]string{"brave": "stays-in-the-file"}) {
-		t.Errorf("the file holds %v, error %v", kept, err)
-	}
+	kept, err := headless(at).file.read()
+	assert.That(t, err == nil && maps.Equal(kept, map[string]string{"brave": "stays-in-the-file"}),
+		"the file holds %v, error %v", kept, err)
 	mustSet(t, headless(at), "openai", "back-in-the-file", File)
 	wantKey(t, desktop(at, r), "openai", "back-in-the-file")
 	wantWhere(t, headless(at), map[string]Place{"openai": File, "brave": File})
@@ -256,10 +232,8 @@ func TestSetThatFailsLeavesTheKeyBeforeIt(t *testing.T) {
 	if err := os.MkdirAll(headless(at).indexPath(), 0o700); err != nil { // a folder in the place of the index
 		t.Fatal(err)
 	}
-	if _, err := desktop(at, r).Set(t.Context(), "openai", secret(canary)); err == nil ||
-		strings.Contains(err.Error(), "canary") {
-		t.Errorf("error = %v", err)
-	}
+	_, err := desktop(at, r).Set(t.Context(), "openai", secret(canary))
+	assert.That(t, err != nil && !strings.Contains(err.Error(), "canary"), "error = %v", err)
 	wantKey(t, headless(at), "openai", "before")
 }
 
@@ -268,33 +242,25 @@ func TestKeysOfTheFileAreLearntWithoutTheKeyring(t *testing.T) {
 	mustSet(t, desktop(at, memoryRing{}), "openai", "of-the-keyring", Keyring)
 	mustSet(t, headless(at), "brave", canary, File)
 	got := desktop(at, make(silentRing)).KnownKeys()
-	if len(got) != 1 || got[0].Reveal() != canary {
-		t.Errorf("learnt %d keys", len(got))
-	}
+	assert.That(t, len(got) == 1 && got[0].Reveal() == canary, "learnt %d keys", len(got))
 	at.Use = config.KeysKeyring
-	if got := New(at).KnownKeys(); len(got) != 0 {
-		t.Errorf("with the keyring alone: learnt %d keys", len(got))
-	}
+	got = New(at).KnownKeys()
+	assert.That(t, len(got) == 0, "with the keyring alone: learnt %d keys", len(got))
 }
 
 func TestKeyThatIsNotStoredIsToldApart(t *testing.T) {
 	s := headless(places(t, config.KeysAuto))
-	if _, err := s.Key(t.Context(), "openai"); !errors.Is(err, ErrNotStored) ||
-		!strings.Contains(err.Error(), "sibyl config set-key openai") {
-		t.Errorf("Key: error = %v", err)
-	}
-	if err := s.Delete(t.Context(), "openai"); !errors.Is(err, ErrNotStored) {
-		t.Errorf("Delete: error = %v", err)
-	}
+	_, err := s.Key(t.Context(), "openai")
+	assert.That(t, errors.Is(err, ErrNotStored) && strings.Contains(err.Error(), "sibyl config set-key openai"),
+		"Key: error = %v", err)
+	assert.ErrorIsf(t, s.Delete(t.Context(), "openai"), ErrNotStored, "Delete")
 }
 
 func TestUnknownHomeHasNoKeysAndNoPlaceForThem(t *testing.T) {
 	s := headless(config.KeyPlaces{Use: config.KeysAuto})
 	wantWhere(t, s, map[string]Place{})
-	if _, err := s.Set(t.Context(), "openai", secret(canary)); err == nil ||
-		!strings.Contains(err.Error(), "set HOME") {
-		t.Errorf("error = %v", err)
-	}
+	_, err := s.Set(t.Context(), "openai", secret(canary))
+	assert.That(t, err != nil && strings.Contains(err.Error(), "set HOME"), "error = %v", err)
 }
 
 func TestStoppingEndsTheWaitForTheKeyring(t *testing.T) {
@@ -304,8 +270,7 @@ func TestStoppingEndsTheWaitForTheKeyring(t *testing.T) {
 		defer close(silent)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := desktop(at, silent).Set(ctx, "openai", secret(canary)); !errors.Is(err, context.Canceled) {
-			t.Errorf("error = %v", err)
-		}
+		_, err := desktop(at, silent).Set(ctx, "openai", secret(canary))
+		assert.That(t, errors.Is(err, context.Canceled), "error = %v", err)
 	})
 }

@@ -6,13 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestKeyringIsLookedForBehindASessionBusOnly(t *testing.T) {
 	withBus := t.TempDir()
-	if err := os.WriteFile(filepath.Join(withBus, "bus"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(withBus, "bus"), nil, 0o600))
 	for _, c := range []struct {
 		name, address, runtimeDir string
 		want                      bool
@@ -23,8 +23,6 @@ func TestKeyringIsLookedForBehindASessionBusOnly(t *testing.T) {
 		{"an address", "unix:path=/tmp/bus", t.TempDir(), true},
 		{"a socket in the usual place", "", withBus, true},
 	} {
-		if got := hasSessionBus(c.address, c.runtimeDir); got != c.want {
-			t.Errorf("%s: %v, want %v", c.name, got, c.want)
-		}
+		assert.Equalf(t, hasSessionBus(c.address, c.runtimeDir), c.want, "%s", c.name)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
@@ -45,12 +46,9 @@ func studyOf(t *testing.T, most int) *study {
 	s := &study{house: newHouse(t), answer: func(context.Context) (string, error) { return "in a.go:7", nil },
 		prices: service.Prices{Currency: "EUR", Of: func(string, int, int, int) (float64, bool) { return 1, true }}}
 	store := teststore.Empty(t)
-	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) {
+	a := assert.Must(servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, _ run.Job) (any, error) {
 		return s.answer(ctx)
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	begin, show := a.Begin, a.Show
 	asked := oracle.Describe(a.Assistant, oracle.Surroundings{})
 	a.Name, a.Options, a.Tool = oracle.Name, asked.Options, asked.Tool
@@ -74,23 +72,14 @@ func studyOf(t *testing.T, most int) *study {
 		shown.Sources, shown.Warnings = []string{"a.go:7"}, []string{"cited, but not read: b.go"}
 		return shown, err
 	}
-	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", MostRuns: most,
-		Assistants: []*run.Assistant{a.Assistant}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := servicetest.Trees.ReadFile("panel.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.service, err = service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a},
+	engine := assert.Must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one", MostRuns: most,
+		Assistants: []*run.Assistant{a.Assistant}}))(t)
+	tree := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
+	s.service = assert.Must(service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a},
 		Redact: func(text string) string {
 			return text
 		}, Prices: &s.prices,
-		Tree: func(string) (string, []byte, error) { return "panel.xml", tree, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Tree: func(string) (string, []byte, error) { return "panel.xml", tree, nil }}))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -108,21 +97,17 @@ func TestQuestionIsAnsweredWithItsSourcesAndGoesOnInItsSession(t *testing.T) {
 	s := newStudy(t)
 	c := s.connect("ada", newer, nil)
 	first := c.call("ask", `{"question":"Where is it?","code":"code"}`)
-	if first.Data["answer"] != "- pythia: in a.go:7\n" || first.Data["partial"] != false ||
-		fmt.Sprint(first.Data["sources"]) != "[a.go:7]" {
-		t.Fatalf("answered with %+v", first)
-	}
+	assert.Require(t, first.Data["answer"] == "- pythia: in a.go:7\n" && first.Data["partial"] == false &&
+		fmt.Sprint(first.Data["sources"]) == "[a.go:7]", "answered with %+v", first)
 	if want := "- pythia: in a.go:7\n\n\nNote:\n- cited, but not read: b.go\n\nSources:\n- a.go:7"; first.text != want {
 		t.Errorf("a person reads %q", first.text)
 	}
 	second := c.call("ask", fmt.Sprintf(`{"question":"And then?","session":%q}`, first.Data["session_id"]))
-	if second.Data["session_id"] != first.Data["session_id"] || second.Data["run_id"] == first.Data["run_id"] {
-		t.Errorf("it goes on with %+v", second)
-	}
+	assert.That(t, second.Data["session_id"] == first.Data["session_id"] && second.Data["run_id"] != first.Data["run_id"],
+		"it goes on with %+v", second)
 	want := []oracle.Options{{MaxTurns: 3, Code: schema.Folder{Name: "code", Path: "/srv/code"}}, {MaxTurns: 3}}
-	if !reflect.DeepEqual(s.options, want) || !reflect.DeepEqual(s.relayed, []bool{true, true}) {
-		t.Errorf("runs were begun with %+v, relayed: %v", s.options, s.relayed)
-	}
+	assert.That(t, reflect.DeepEqual(s.options, want) && reflect.DeepEqual(s.relayed, []bool{true, true}),
+		"runs were begun with %+v, relayed: %v", s.options, s.relayed)
 }
 
 func TestQuestionThatCannotBeAskedSaysWhy(t *testing.T) {
@@ -144,9 +129,8 @@ func TestQuestionThatCannotBeAskedSaysWhy(t *testing.T) {
 	s.answer = func(context.Context) (string, error) { return "", errors.New("silence") }
 	failed := ada.call("ask", `{"question":"Where?"}`)
 	failed.failed(t, mcp.Unavailable, "kind", "silent")
-	if failed.Details["run_id"] == nil || !strings.Contains(failed.text, "nobody answered") {
-		t.Errorf("a run without an answer gives %+v", failed)
-	}
+	assert.That(t, failed.Details["run_id"] != nil && strings.Contains(failed.text, "nobody answered"),
+		"a run without an answer gives %+v", failed)
 }
 
 func TestProgressIsToldToWhoWantsIt(t *testing.T) {
@@ -161,18 +145,13 @@ func TestProgressIsToldToWhoWantsIt(t *testing.T) {
 				req *sdk.ProgressNotificationClientRequest) {
 				mu.Lock()
 				defer mu.Unlock()
-				if req.Params.Progress <= last {
-					t.Errorf("progress goes from %v to %v", last, req.Params.Progress)
-				}
+				assert.That(t, req.Params.Progress > last, "progress goes from %v to %v", last, req.Params.Progress)
 				last, lines = req.Params.Progress, append(lines, req.Params.Message)
 				told <- struct{}{}
 			}})
 		p := &sdk.CallToolParams{Name: "ask", Arguments: json.RawMessage(`{"question":"Where is it?"}`)}
 		p.SetProgressToken("t")
-		res, err := c.session.CallTool(t.Context(), p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(c.session.CallTool(t.Context(), p))(t)
 		for range 2 {
 			select {
 			case <-told:
@@ -182,9 +161,7 @@ func TestProgressIsToldToWhoWantsIt(t *testing.T) {
 		}
 		mu.Lock()
 		want := []string{fmt.Sprintf("run %v", read(t, res).Data["run_id"]), "pythia: in a.go:7"}
-		if !slices.Equal(lines, want) {
-			t.Errorf("%s: told %q, want %q", revision, lines, want)
-		}
+		assert.That(t, slices.Equal(lines, want), "%s: told %q, want %q", revision, lines, want)
 		mu.Unlock()
 	}
 }
@@ -205,9 +182,8 @@ func TestWithdrawnQuestionEndsItsRunUnlessRunsStay(t *testing.T) {
 			}()
 			<-asked
 			cancel()
-			if err := <-returned; !errors.Is(err, context.Canceled) {
-				t.Errorf("the call returned %v", err)
-			}
+			err := <-returned
+			assert.That(t, errors.Is(err, context.Canceled), "the call returned %v", err)
 			want := journal.Cancelled
 			if stays {
 				want = journal.Done
@@ -243,13 +219,11 @@ func TestRunThatNobodyDrivesIsNotWaitedFor(t *testing.T) {
 	<-asked // which is as much as this process drives at once
 	waits := two.call("ask", `{"question":"And when?"}`)
 	waits.failed(t, mcp.Unavailable, "", "")
-	if run, _ := waits.Details["run_id"].(string); run == "" || !strings.Contains(waits.text, run) {
-		t.Errorf("a run that waits is told of as %+v", waits)
-	}
+	run, _ := waits.Details["run_id"].(string)
+	assert.That(t, run != "" && strings.Contains(waits.text, run), "a run that waits is told of as %+v", waits)
 	release()
-	if o := <-first; !o.Success {
-		t.Errorf("the run that is driven gives %+v", o)
-	}
+	o := <-first
+	assert.That(t, o.Success, "the run that is driven gives %+v", o)
 }
 
 func TestLongAnswerShowsSignsOfLife(t *testing.T) {
@@ -269,12 +243,9 @@ func TestLongAnswerShowsSignsOfLife(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), deadline)
 	defer cancel()
 	res, err := c.session.CallTool(ctx, p)
-	if err != nil {
-		t.Fatalf("no sign of life came: %v", err)
-	}
-	if o := read(t, res); o.Data["answer"] != "- pythia: late\n" {
-		t.Errorf("answered with %+v", o)
-	}
+	assert.NoErrorf(t, err, "no sign of life came")
+	o := read(t, res)
+	assert.That(t, o.Data["answer"] == "- pythia: late\n", "answered with %+v", o)
 }
 
 // endsAs waits for the end of the only run.
@@ -283,17 +254,12 @@ func (s *study) endsAs(want journal.Status) {
 	ctx, cancel := context.WithTimeout(s.Context(), deadline)
 	defer cancel()
 	rows, err := s.service.Runs(ctx, "ada", journal.Filter{})
-	if err != nil || len(rows) != 1 {
-		s.Fatalf("%d runs, %v", len(rows), err)
-	}
+	assert.Require(s, err == nil && len(rows) == 1, "%d runs, %v", len(rows), err)
 	for _, err := range s.service.Watch(ctx, "ada", rows[0].ID, service.Place{}) {
-		if err != nil {
-			s.Fatalf("waiting for the end of the run: %v", err)
-		}
+		assert.NoErrorf(s, err, "waiting for the end of the run")
 	}
-	if row, err := s.service.Run(ctx, "ada", rows[0].ID); err != nil || row.Status != want {
-		s.Errorf("the run is %s, want %s; %v", row.Status, want, err)
-	}
+	row, err := s.service.Run(ctx, "ada", rows[0].ID)
+	assert.That(s, err == nil && row.Status == want, "the run is %s, want %s; %v", row.Status, want, err)
 }
 
 // asking is the surroundings of a run that asks a model.
@@ -309,17 +275,14 @@ func TestQuestionOverTheLimitOfADayIsRefusedWithItsCostsUntilTheUserAgrees(t *te
 	c.call("ask", `{"question":"Tea?"}`)
 	refused := c.call("ask", `{"question":"Milk?"}`)
 	refused.failed(t, mcp.OverLimit, "currency", "EUR")
-	if spent, _ := refused.Details["spent"].(float64); spent < 0.5 || refused.Details["limit"] != 0.5 ||
-		!strings.Contains(refused.text, "call again with over_limit: true") {
-		t.Errorf("the refusal says %+v", refused)
-	}
+	spent, _ := refused.Details["spent"].(float64)
+	assert.That(t, spent >= 0.5 && refused.Details["limit"] == 0.5 &&
+		strings.Contains(refused.text, "call again with over_limit: true"), "the refusal says %+v", refused)
 	c.call("ask", `{"question":"Milk?","over_limit":false}`).failed(t, mcp.OverLimit, "", "")
 	c.call("ask", `{"question":"Milk?","over_limit":1}`).failed(t, mcp.Validation, "field", "over_limit")
-	if agreed := c.call("ask", `{"question":"Milk?","over_limit":true}`); !agreed.Success {
-		t.Errorf("after a yes: %+v", agreed)
-	}
+	agreed := c.call("ask", `{"question":"Milk?","over_limit":true}`)
+	assert.That(t, agreed.Success, "after a yes: %+v", agreed)
 	c.call("ask", `{"question":"Milk?"}`).failed(t, mcp.OverLimit, "", "") // a yes is for one question
-	if eves := s.connect("eve", newer, nil).call("ask", `{"question":"Tea?"}`); !eves.Success {
-		t.Errorf("somebody else, whose day has cost nothing: %+v", eves)
-	}
+	eves := s.connect("eve", newer, nil).call("ask", `{"question":"Tea?"}`)
+	assert.That(t, eves.Success, "somebody else, whose day has cost nothing: %+v", eves)
 }

@@ -8,6 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/mcp"
 	"sibyl/internal/task"
 	"sibyl/internal/tool"
@@ -18,17 +19,13 @@ func TestDeletionIsAskedForByTheTitleAndSaysWhatItConfirms(t *testing.T) {
 		h := newHouse(t)
 		h.add("ada", "Buy milk")
 		c := h.connect("ada", revision, yes)
-		if o := c.call("delete_task", `{ "task_id": 1 }`); !o.Success || h.titles("ada") != "" {
-			t.Errorf("%s: a yes gives %+v", revision, o)
-		}
+		o := c.call("delete_task", `{ "task_id": 1 }`)
+		assert.That(t, o.Success && h.titles("ada") == "", "%s: a yes gives %+v", revision, o)
 		subject, err := tool.ConfirmationDigest("delete_task", json.RawMessage(`{"task_id":1}`), 1)
-		if err != nil || len(c.asked) != 1 {
-			t.Fatalf("%s: asked %d times; %v", revision, len(c.asked), err)
-		}
-		if asked := c.asked[0]; asked.Message != "Delete the task “Buy milk”?" || asked.Mode != "form" ||
-			asked.Meta[mcp.MetaConfirms] != subject {
-			t.Errorf("%s: asked %+v, want it to confirm %s", revision, asked, subject)
-		}
+		assert.Require(t, err == nil && len(c.asked) == 1, "%s: asked %d times; %v", revision, len(c.asked), err)
+		asked := c.asked[0]
+		assert.That(t, asked.Message == "Delete the task “Buy milk”?" && asked.Mode == "form" &&
+			asked.Meta[mcp.MetaConfirms] == subject, "%s: asked %+v, want it to confirm %s", revision, asked, subject)
 	}
 }
 
@@ -43,9 +40,8 @@ func TestNothingButYesDeletes(t *testing.T) {
 			h.add("ada", "Buy milk")
 			c := h.connect("ada", revision, func(*sdk.ElicitParams) *sdk.ElicitResult { return answer })
 			c.call("delete_task", `{"task_id":1}`).failed(t, mcp.ConfirmationRequired, "reason", reason)
-			if h.titles("ada") != "Buy milk" || len(c.asked) != 1 {
-				t.Errorf("%s, %s: there is %q after %d questions", revision, reason, h.titles("ada"), len(c.asked))
-			}
+			assert.That(t, h.titles("ada") == "Buy milk" && len(c.asked) == 1,
+				"%s, %s: there is %q after %d questions", revision, reason, h.titles("ada"), len(c.asked))
 		}
 	}
 }
@@ -56,9 +52,8 @@ func TestClientThatCannotAskIsToldHowToDelete(t *testing.T) {
 		h.add("ada", "Buy milk")
 		o := h.connect("ada", revision, nil).call("delete_task", `{"task_id":1}`)
 		o.failed(t, mcp.ConfirmationRequired, "reason", "client_cannot_ask")
-		if !strings.Contains(o.text, "sibyl task delete") || h.titles("ada") != "Buy milk" {
-			t.Errorf("%s: it is told %q, and there is %q", revision, o.text, h.titles("ada"))
-		}
+		assert.That(t, strings.Contains(o.text, "sibyl task delete") && h.titles("ada") == "Buy milk",
+			"%s: it is told %q, and there is %q", revision, o.text, h.titles("ada"))
 	}
 }
 
@@ -68,16 +63,13 @@ func TestTaskThatChangesWhileItsPersonThinksIsKept(t *testing.T) {
 		h.add("ada", "Buy milk")
 		c := h.connect("ada", revision, func(p *sdk.ElicitParams) *sdk.ElicitResult {
 			title := "Pay the rent"
-			if _, _, err := h.tasks.Update(t.Context(), task.By{Owner: "ada", Actor: "test"}, 1, 0,
-				task.Edit{Title: &title}); err != nil {
-				t.Error(err)
-			}
+			_, _, err := h.tasks.Update(t.Context(), task.By{Owner: "ada", Actor: "test"}, 1, 0,
+				task.Edit{Title: &title})
+			assert.That(t, err == nil, "%v", err)
 			return yes(p)
 		})
 		c.call("delete_task", `{"task_id":1}`).failed(t, mcp.Conflict, "", "")
-		if h.titles("ada") != "Pay the rent" {
-			t.Errorf("%s: there is %q", revision, h.titles("ada"))
-		}
+		assert.That(t, h.titles("ada") == "Pay the rent", "%s: there is %q", revision, h.titles("ada"))
 	}
 }
 
@@ -94,10 +86,7 @@ func (c *client) send(args, state string) *sdk.CallToolResult {
 	if state != "" {
 		p.InputResponses = sdk.InputResponseMap{"confirmation": yes(nil)}
 	}
-	res, err := c.session.CallTool(c.Context(), p)
-	if err != nil {
-		c.Fatal(err)
-	}
+	res := assert.Must(c.session.CallTool(c.Context(), p))(c)
 	return res
 }
 
@@ -105,23 +94,17 @@ func TestYesHoldsInEveryProcessOnceAndForFiveMinutes(t *testing.T) {
 	h := newHouse(t)
 	h.add("ada", "Buy milk")
 	asked := h.byHand("ada", h.server).send(`{"task_id":1}`, "")
-	if !asked.NeedsInput() || asked.RequestState == "" || h.titles("ada") != "Buy milk" {
-		t.Fatalf("the first call gives %+v", asked)
-	}
+	assert.Require(t, asked.NeedsInput() && asked.RequestState != "" && h.titles("ada") == "Buy milk",
+		"the first call gives %+v", asked)
 	other := h.byHand("ada", h.process(mcp.Config{Tasks: h.tasks}))
 	h.pass(5 * time.Minute)
 	read(t, other.send(`{"task_id":1}`, asked.RequestState)).failed(t, mcp.ConfirmationRequired, "reason", "expired")
 	h.pass(-time.Millisecond)
-	if o := read(t, other.send(`{"task_id":1}`, asked.RequestState)); !o.Success || h.titles("ada") != "" {
-		t.Fatalf("a yes in time gives %+v", o)
-	}
-	if _, err := h.tasks.Undo(t.Context(), task.By{Owner: "ada", Actor: "test"}); err != nil {
-		t.Fatal(err)
-	}
+	o := read(t, other.send(`{"task_id":1}`, asked.RequestState))
+	assert.Require(t, o.Success && h.titles("ada") == "", "a yes in time gives %+v", o)
+	assert.Must(h.tasks.Undo(t.Context(), task.By{Owner: "ada", Actor: "test"}))(t)
 	read(t, other.send(`{"task_id":1}`, asked.RequestState)).failed(t, mcp.Conflict, "", "")
-	if h.titles("ada") != "Buy milk" {
-		t.Error("a yes was used twice")
-	}
+	assert.That(t, h.titles("ada") == "Buy milk", "a yes was used twice")
 }
 
 func TestYesHoldsForNothingElse(t *testing.T) {
@@ -135,10 +118,7 @@ func TestYesHoldsForNothingElse(t *testing.T) {
 	raw[len(raw)/2] ^= 1
 	stretched := []byte(state)
 	stretched[3] ^= 1 // in the time until which it holds
-	other, err := mcp.New(mcp.Config{Tasks: h.tasks, Key: []byte(strings.Repeat("x", mcp.MinKey)), Now: h.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := assert.Must(mcp.New(mcp.Config{Tasks: h.tasks, Key: []byte(strings.Repeat("x", mcp.MinKey)), Now: h.Now}))(t)
 	for what, res := range map[string]*sdk.CallToolResult{
 		"another task":     ada.send(`{"task_id":2}`, state),
 		"another owner":    eve.send(`{"task_id":3}`, state),
@@ -150,26 +130,19 @@ func TestYesHoldsForNothingElse(t *testing.T) {
 		"state of another": eve.send(`{"task_id":3}`, ada.send(`{"task_id":2}`, "").RequestState),
 	} {
 		o := read(t, res)
-		if o.failed(t, mcp.ConfirmationRequired, "reason", "not_of_this_call"); t.Failed() {
-			t.Fatal(what)
-		}
+		o.failed(t, mcp.ConfirmationRequired, "reason", "not_of_this_call")
+		assert.Require(t, !t.Failed(), "%v", what)
 	}
-	if h.titles("ada") != "Buy milk, Call John" || h.titles("eve") != "Plot" {
-		t.Errorf("left are %q and %q", h.titles("ada"), h.titles("eve"))
-	}
+	assert.That(t, h.titles("ada") == "Buy milk, Call John" && h.titles("eve") == "Plot",
+		"left are %q and %q", h.titles("ada"), h.titles("eve"))
 }
 
 func TestAnswerWithoutAStateIsNone(t *testing.T) {
 	h := newHouse(t)
 	h.add("ada", "Buy milk")
-	res, err := h.byHand("ada", h.server).session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_task",
+	res := assert.Must(h.byHand("ada", h.server).session.CallTool(t.Context(), &sdk.CallToolParams{Name: "delete_task",
 		Arguments:      json.RawMessage(`{"task_id":1}`),
-		InputResponses: sdk.InputResponseMap{"confirmation": yes(nil)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		InputResponses: sdk.InputResponseMap{"confirmation": yes(nil)}}))(t)
 	read(t, res).failed(t, mcp.ConfirmationRequired, "reason", "not_of_this_call")
-	if h.titles("ada") != "Buy milk" {
-		t.Error("a yes that nobody asked for deleted a task")
-	}
+	assert.That(t, h.titles("ada") == "Buy milk", "a yes that nobody asked for deleted a task")
 }

@@ -11,6 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/mcp"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
@@ -50,10 +51,7 @@ func newHouse(t testing.TB) *house {
 func (h *house) process(c mcp.Config) *mcp.Server {
 	h.Helper()
 	c.Key, c.Now = key, h.Now
-	s, err := mcp.New(c)
-	if err != nil {
-		h.Fatal(err)
-	}
+	s := assert.Must(mcp.New(c))(h)
 	return s
 }
 
@@ -103,15 +101,9 @@ func (h *house) connectTo(server *sdk.Server, revision string, answer answers, o
 		}
 	}
 	here, there := sdk.NewInMemoryTransports()
-	serving, err := server.Connect(h.Context(), there, nil)
-	if err != nil {
-		h.Fatal(err)
-	}
+	serving := assert.Must(server.Connect(h.Context(), there, nil))(h)
 	program := sdk.NewClient(&sdk.Implementation{Name: "pen and paper", Version: "1"}, options)
-	c.session, err = program.Connect(h.Context(), here, &sdk.ClientSessionOptions{ProtocolVersion: revision})
-	if err != nil {
-		h.Fatal(err)
-	}
+	c.session = assert.Must(program.Connect(h.Context(), here, &sdk.ClientSessionOptions{ProtocolVersion: revision}))(h)
 	h.Cleanup(func() {
 		_ = c.session.Close()
 		_ = serving.Wait()
@@ -143,9 +135,7 @@ func (c *client) call(name, args string, meta ...any) outcome {
 	ctx, cancel := context.WithTimeout(c.Context(), deadline)
 	defer cancel()
 	res, err := c.session.CallTool(ctx, p)
-	if err != nil {
-		c.Fatalf("%s %s: %v", name, args, err)
-	}
+	assert.NoErrorf(c, err, "%s %s", name, args)
 	return read(c, res)
 }
 
@@ -155,12 +145,8 @@ func read(t testing.TB, res *sdk.CallToolResult) (o outcome) {
 	if err == nil {
 		err = json.Unmarshal(raw, &o)
 	}
-	if err != nil || len(res.Content) != 1 {
-		t.Fatalf("result %s with %d contents: %v", raw, len(res.Content), err)
-	}
-	if o.Success == res.IsError {
-		t.Fatalf("success is %v, and isError %v", o.Success, res.IsError)
-	}
+	assert.Require(t, err == nil && len(res.Content) == 1, "result %s with %d contents: %v", raw, len(res.Content), err)
+	assert.Require(t, o.Success != res.IsError, "success is %v, and isError %v", o.Success, res.IsError)
 	o.text = res.Content[0].(*sdk.TextContent).Text
 	return o
 }
@@ -168,31 +154,23 @@ func read(t testing.TB, res *sdk.CallToolResult) (o outcome) {
 // failed says what a result should have failed with.
 func (o outcome) failed(t testing.TB, code mcp.Code, detail, want string) {
 	t.Helper()
-	if o.Success || o.Code != code || o.Details == nil || detail != "" && o.Details[detail] != want {
-		t.Errorf("got %+v; want %s with %s %q", o, code, detail, want)
-	}
-	if o.text == "" || !strings.Contains(o.text, o.Error) {
-		t.Errorf("a person reads %q of %q", o.text, o.Error)
-	}
+	assert.That(t, !o.Success && o.Code == code && o.Details != nil && (detail == "" || o.Details[detail] == want),
+		"got %+v; want %s with %s %q", o, code, detail, want)
+	assert.That(t, o.text != "" && strings.Contains(o.text, o.Error), "a person reads %q of %q", o.text, o.Error)
 }
 
 // add puts a task on a list, past the server.
 func (h *house) add(owner, title string) task.Task {
 	h.Helper()
 	t, _, err := h.tasks.Add(h.Context(), task.By{Owner: owner, Actor: "test"}, title, nil)
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, err)
 	return t
 }
 
 // titles are those of a list.
 func (h *house) titles(owner string) string {
 	h.Helper()
-	p, err := h.tasks.List(h.Context(), owner, task.Query{})
-	if err != nil {
-		h.Fatal(err)
-	}
+	p := assert.Must(h.tasks.List(h.Context(), owner, task.Query{}))(h)
 	var all []string
 	for _, t := range p.Tasks {
 		all = append(all, t.Title)

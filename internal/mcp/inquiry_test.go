@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -67,10 +68,7 @@ func (w hearing) Answer(
 
 func (o *office) deps(store journal.Store) inquiry.Deps {
 	o.Helper()
-	texts, err := fs.Sub(prompts.FS, "inquiry")
-	if err != nil {
-		o.Fatal(err)
-	}
+	texts := assert.Must(fs.Sub(prompts.FS, "inquiry"))(o)
 	sessions := o.TempDir()
 	return inquiry.Deps{Store: store, Prompts: texts,
 		Files: func(owner journal.Owner) (*record.Folder, error) {
@@ -102,34 +100,22 @@ func newOffice(t *testing.T) *office {
 			[]byte("The Oder bridge was closed on 3 May 2021. It was closed because of corrosion of the main "+
 				"cables.\n"), 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	store := teststore.Empty(t)
 	deps := o.deps(store)
-	made, err := inquiry.New(deps)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o.engine, err = run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one",
-		Assistants: []*run.Assistant{made}}); err != nil {
-		t.Fatal(err)
-	}
-	files, err := trees.Open("")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := service.New(service.Config{Store: store, Engine: o.engine,
+	made := assert.Must(inquiry.New(deps))(t)
+	o.engine, err = run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one",
+		Assistants: []*run.Assistant{made}})
+	assert.Require(t, err == nil, "%v", err)
+	files := assert.Must(trees.Open(""))(t)
+	s := assert.Must(service.New(service.Config{Store: store, Engine: o.engine,
 		Assistants: []*assistant.Assistant{inquiry.Describe(made, deps)}, Redact: func(text string) string {
 			return text
 		},
 		Tree: func(name string) (string, []byte, error) {
 			tree, err := files.Get(name)
 			return tree.File, tree.Text, err
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}))(t)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
@@ -172,9 +158,8 @@ func (o *office) over(id any) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), deadline)
 	defer cancel()
-	if _, err := live.Wait(ctx); err != nil {
-		o.Fatalf("run %v did not end: %v", id, err)
-	}
+	_, err := live.Wait(ctx)
+	assert.Require(o, err == nil, "run %v did not end: %v", id, err)
 }
 
 func TestInquiryIsBegunAtOnceAndReadWhileItGoesOnAndAfterwards(t *testing.T) {
@@ -184,9 +169,8 @@ func TestInquiryIsBegunAtOnceAndReadWhileItGoesOnAndAfterwards(t *testing.T) {
 		c := o.connect("ada", revision, nil)
 		begun := c.call("investigate", inquires)
 		id, ran := begun.Data["id"], begun.Data["run_id"]
-		if !begun.Success || id == nil || ran == nil || !strings.Contains(begun.text, fmt.Sprint(id)) {
-			t.Fatalf("begun with %+v", begun)
-		}
+		assert.Require(t, begun.Success && id != nil && ran != nil && strings.Contains(begun.text, fmt.Sprint(id)),
+			"begun with %+v", begun)
 		select {
 		case <-asked:
 		case <-time.After(deadline):
@@ -194,24 +178,20 @@ func TestInquiryIsBegunAtOnceAndReadWhileItGoesOnAndAfterwards(t *testing.T) {
 		}
 		going := c.call("inquiry", "")
 		pairs, _ := going.Data["pairs"].([]any)
-		if going.Data["id"] != id || going.Data["run_id"] != ran || going.Data["status"] != "running" ||
-			len(pairs) != 1 || going.Data["score"] != nil || going.Data["hypothesis"] != hypothesis ||
-			going.Data["limit"] != 5.0 {
-			t.Errorf("while it goes on: %+v", going)
-		}
+		assert.That(t, going.Data["id"] == id && going.Data["run_id"] == ran && going.Data["status"] == "running" &&
+			len(pairs) == 1 && going.Data["score"] == nil && going.Data["hypothesis"] == hypothesis &&
+			going.Data["limit"] == 5.0, "while it goes on: %+v", going)
 		second := c.call("investigate", inquires)
-		if second.failed(t, mcp.Unavailable, "run_id", fmt.Sprint(ran)); strings.Contains(second.text, o.reports) {
-			t.Errorf("a second one is told of as %+v", second)
-		}
+		second.failed(t, mcp.Unavailable, "run_id", fmt.Sprint(ran))
+		assert.That(t, !strings.Contains(second.text, o.reports), "a second one is told of as %+v", second)
 		release()
 		o.over(ran)
 		for _, args := range []string{"", fmt.Sprintf(`{"id":%q}`, id), fmt.Sprintf(`{"id":%q}`, ran), `{"id":null}`} {
 			ended := c.call("inquiry", args)
-			if ended.Data["id"] != id || ended.Data["status"] == "running" || ended.Data["score"] != nil ||
-				ended.Data["summary"] == "" || ended.Data["gaps"] == nil || ended.Data["contradictions"] == nil ||
-				!strings.Contains(ended.text, hypothesis) || !strings.Contains(ended.text, record.NotAudited) {
-				t.Errorf("%s: ended as %+v", args, ended)
-			}
+			assert.That(t, ended.Data["id"] == id && ended.Data["status"] != "running" && ended.Data["score"] == nil &&
+				ended.Data["summary"] != "" && ended.Data["gaps"] != nil && ended.Data["contradictions"] != nil &&
+				strings.Contains(ended.text, hypothesis) && strings.Contains(ended.text, record.NotAudited),
+				"%s: ended as %+v", args, ended)
 		}
 	}
 }
@@ -250,9 +230,8 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 		`{"hypothesis":"x","witness":"reports","detective":"S3NT"}`, `{"hypothesis":"x","witness":"S3NT:model"}`,
 		`{"hypothesis":"` + strings.Repeat("S3NT ", 1000) + `","witness":"reports"}`} {
 		refused := ada.call("investigate", args)
-		if refused.failed(t, mcp.Validation, "", ""); strings.Contains(refused.text, "S3NT") {
-			t.Errorf("%.80s: it is repeated in %s", args, refused.text)
-		}
+		refused.failed(t, mcp.Validation, "", "")
+		assert.That(t, !strings.Contains(refused.text, "S3NT"), "%.80s: it is repeated in %s", args, refused.text)
 	}
 	ada.call("investigate", `{"hypothesis":"x"}`).failed(t, mcp.Validation, "", "") // none is set
 	for _, name := range []string{"S3NT", "/etc", o.reports, "../papers"} {
@@ -276,9 +255,7 @@ func TestToolsOfTheInquirySayWhatTheyDoAndAllToolsAreSmall(t *testing.T) {
 	o := newOffice(t)
 	o.server = o.process(mcp.Config{Tasks: o.tasks, Assistants: o.inquiry, Inquiry: o.desk})
 	res, err := o.connect("ada", newer, nil).session.ListTools(t.Context(), nil)
-	if err != nil || len(res.Tools) != 7 {
-		t.Fatalf("%d tools, %v", len(res.Tools), err)
-	}
+	assert.Require(t, err == nil && len(res.Tools) == 7, "%d tools, %v", len(res.Tools), err)
 	small(t, res, 7500)
 	var hints []string
 	for _, tool := range res.Tools {
@@ -288,8 +265,6 @@ func TestToolsOfTheInquirySayWhatTheyDoAndAllToolsAreSmall(t *testing.T) {
 	}
 	for _, want := range []string{"investigate reads=false destroys=false open=true",
 		"inquiry reads=true destroys=false open=false"} {
-		if !slices.Contains(hints, want) {
-			t.Errorf("%s is not among\n%s", want, strings.Join(hints, "\n"))
-		}
+		assert.That(t, slices.Contains(hints, want), "%s is not among\n%s", want, strings.Join(hints, "\n"))
 	}
 }

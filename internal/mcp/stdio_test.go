@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const (
@@ -34,14 +36,11 @@ func (h *house) streamed(in io.Reader) (all []answer) {
 	out := &strings.Builder{}
 	ctx, cancel := context.WithTimeout(h.Context(), deadline)
 	defer cancel()
-	if err := h.server.Stream(ctx, "ada", in, out); err != nil || ctx.Err() != nil {
-		h.Fatalf("the stream ends with %v, %v", err, ctx.Err())
-	}
+	err := h.server.Stream(ctx, "ada", in, out)
+	assert.Require(h, err == nil && ctx.Err() == nil, "the stream ends with %v, %v", err, ctx.Err())
 	for line := range strings.Lines(out.String()) {
 		var a answer
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			h.Fatalf("%q is no message: %v", line, err)
-		}
+		assert.NoErrorf(h, json.Unmarshal([]byte(line), &a), "%q is no message", line)
 		all = append(all, a)
 	}
 	return all
@@ -66,9 +65,8 @@ func TestLineThatIsNoMessageIsAnsweredAndSkipped(t *testing.T) {
 					refused++
 				}
 			}
-			if len(all) != 3 || refused != 1 || h.titles("ada") != "Buy milk" {
-				t.Errorf("answered %+v, and there is %q", all, h.titles("ada"))
-			}
+			assert.That(t, len(all) == 3 && refused == 1 && h.titles("ada") == "Buy milk",
+				"answered %+v, and there is %q", all, h.titles("ada"))
 		})
 	}
 }
@@ -77,10 +75,7 @@ func TestLineThatIsNoMessageIsAnsweredAndSkipped(t *testing.T) {
 func awaitQuestion(t *testing.T, written io.Reader) {
 	t.Helper()
 	for r := bufio.NewReader(written); ; {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := assert.Must(r.ReadString('\n'))(t)
 		if strings.Contains(line, "elicitation/create") {
 			go func() { _, _ = io.Copy(io.Discard, r) }()
 			return
@@ -100,16 +95,12 @@ func TestQuestionThatNobodyCanAnswerAnyMoreHoldsUpNothing(t *testing.T) {
 	_ = client.Close()
 	select {
 	case err := <-ended:
-		if err != nil {
-			t.Error(err)
-		}
+		assert.That(t, err == nil, "%v", err)
 	case <-time.After(deadline):
 		t.Fatal("the stream goes on")
 	}
 	_ = out.Close()
-	if h.titles("ada") != "Buy milk" {
-		t.Error("a task was deleted without an answer")
-	}
+	assert.That(t, h.titles("ada") == "Buy milk", "a task was deleted without an answer")
 }
 
 func TestCallOnAStreamEndsWithItsContext(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/task"
@@ -29,34 +30,27 @@ func TestTasksLiveThroughTheirTools(t *testing.T) {
 			want := map[string]any{"id": 1.0, "title": "Buy groceries", "status": "pending",
 				"created_at": "2026-11-22T09:00:00Z",
 				"version":    1.0}
-			if !maps.Equal(added.Data, want) || added.text != "Added task 1, “Buy groceries”." {
-				t.Errorf("added %v, %q", added.Data, added.text)
-			}
+			assert.That(t, maps.Equal(added.Data, want) && added.text == "Added task 1, “Buy groceries”.",
+				"added %v, %q", added.Data, added.text)
 			changed := c.call("update_task", `{"task_id":1,"title":"Buy apples","description":"two"}`)
-			if changed.Data["title"] != "Buy apples" || changed.Data["description"] != "two" ||
-				changed.Data["version"] != 2.0 {
-				t.Errorf("changed into %v", changed.Data)
-			}
+			assert.That(t, changed.Data["title"] == "Buy apples" && changed.Data["description"] == "two" &&
+				changed.Data["version"] == 2.0, "changed into %v", changed.Data)
 			h.pass(time.Hour)
 			done := c.call("complete_task", `{"task_id":1}`)
-			if done.Data["already_completed"] != false || done.Data["completed_at"] != "2026-11-22T10:00:00Z" {
-				t.Errorf("completed into %v", done.Data)
-			}
+			assert.That(t, done.Data["already_completed"] == false && done.Data["completed_at"] == "2026-11-22T10:00:00Z",
+				"completed into %v", done.Data)
 			h.pass(time.Hour)
 			again := c.call("complete_task", `{"task_id":1}`)
-			if again.Data["already_completed"] != true || again.Data["completed_at"] != "2026-11-22T10:00:00Z" ||
-				again.text != "Task 1, “Buy apples” was completed already, at 2026-11-22T10:00:00Z." {
-				t.Errorf("completed again into %v, %q", again.Data, again.text)
-			}
-			if opened := c.call("update_task",
-				`{"task_id":1,"status":"pending","description":""}`); opened.Data["status"] != "pending" ||
-				opened.Data["description"] != nil {
-				t.Errorf("opened into %v", opened.Data)
-			}
-			if gone := c.call("delete_task", `{"task_id":1}`); gone.Data["title"] != "Buy apples" ||
-				gone.text != "Deleted task 1, “Buy apples”." {
-				t.Errorf("deleted %v, %q", gone.Data, gone.text)
-			}
+			assert.That(t, again.Data["already_completed"] == true && again.Data["completed_at"] == "2026-11-22T10:00:00Z" &&
+				again.text == "Task 1, “Buy apples” was completed already, at 2026-11-22T10:00:00Z.",
+				"completed again into %v, %q", again.Data, again.text)
+			opened := c.call("update_task",
+				`{"task_id":1,"status":"pending","description":""}`)
+			assert.That(t, opened.Data["status"] == "pending" && opened.Data["description"] == nil,
+				"opened into %v", opened.Data)
+			gone := c.call("delete_task", `{"task_id":1}`)
+			assert.That(t, gone.Data["title"] == "Buy apples" && gone.text == "Deleted task 1, “Buy apples”.",
+				"deleted %v, %q", gone.Data, gone.text)
 			c.call("complete_task", `{"task_id":1}`).failed(t, mcp.NotFound, "", "")
 		})
 	}
@@ -65,10 +59,9 @@ func TestTasksLiveThroughTheirTools(t *testing.T) {
 func TestListsAreOrderedFilteredAndPaged(t *testing.T) {
 	h := newHouse(t)
 	c := h.connect("ada", newer, nil)
-	if empty := c.call("list_tasks", ``); fmt.Sprint(empty.Data) != "map[tasks:[] total:0]" ||
-		empty.text != "There are no such tasks." {
-		t.Errorf("an empty list is %v, %q", empty.Data, empty.text)
-	}
+	empty := c.call("list_tasks", ``)
+	assert.That(t, fmt.Sprint(empty.Data) == "map[tasks:[] total:0]" && empty.text == "There are no such tasks.",
+		"an empty list is %v, %q", empty.Data, empty.text)
 	for _, title := range []string{"Call John", "Buy milk", "Read", "Call Ann"} {
 		h.add("ada", title)
 		h.pass(time.Second)
@@ -95,15 +88,12 @@ func TestListsAreOrderedFilteredAndPaged(t *testing.T) {
 		if next := data["next_after"]; next != nil {
 			got += fmt.Sprintf(", next %v", next)
 		}
-		if got != want {
-			t.Errorf("%s gives %s, want %s", args, got, want)
-		}
+		assert.That(t, got == want, "%s gives %s, want %s", args, got, want)
 	}
 	const read = "4 tasks:\n- [ ] Call John (task_id 1)\n- [ ] Buy milk (task_id 2)\n- " +
 		"[x] Read (task_id 3)\nThere are more: after 3."
-	if text := c.call("list_tasks", `{"limit":3}`).text; text != read {
-		t.Errorf("a person reads %q", text)
-	}
+	text := c.call("list_tasks", `{"limit":3}`).text
+	assert.That(t, text == read, "a person reads %q", text)
 }
 
 func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
@@ -140,10 +130,9 @@ func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
 	} {
 		o := c.call(wrong.tool, wrong.args)
 		o.failed(t, mcp.Validation, "field", wrong.field)
-		if all := fmt.Sprint(o); strings.Contains(all, sent) || strings.Contains(all, "schema") ||
-			strings.Contains(all, "unmarshal") {
-			t.Errorf("%s %s: %v", wrong.tool, wrong.args, all)
-		}
+		all := fmt.Sprint(o)
+		assert.That(t, !strings.Contains(all, sent) && !strings.Contains(all, "schema") &&
+			!strings.Contains(all, "unmarshal"), "%s %s: %v", wrong.tool, wrong.args, all)
 	}
 	for meta, value := range map[string]any{mcp.MetaKey: strings.Repeat("k", 300), mcp.MetaVersion: "1"} {
 		c.call("complete_task", `{"task_id":1}`, meta, value).failed(t, mcp.Validation, "field", "_meta."+meta)
@@ -156,9 +145,8 @@ func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
 func TestUnknownToolIsRefusedWithoutItsName(t *testing.T) {
 	c := newHouse(t).connect("ada", newer, nil)
 	_, err := c.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "S3NT"})
-	if err == nil || strings.Contains(err.Error(), "S3NT") || !strings.Contains(err.Error(), "tools/list") {
-		t.Errorf("an unknown tool is answered with %v", err)
-	}
+	assert.That(t, err != nil && !strings.Contains(err.Error(), "S3NT") && strings.Contains(err.Error(), "tools/list"),
+		"an unknown tool is answered with %v", err)
 }
 
 func TestTasksOfOthersDoNotExist(t *testing.T) {
@@ -169,9 +157,7 @@ func TestTasksOfOthersDoNotExist(t *testing.T) {
 	for _, tool := range []string{"complete_task", "delete_task"} {
 		o := eve.call(tool, `{"task_id":1}`)
 		o.failed(t, mcp.NotFound, "", "")
-		if o.text != never.text {
-			t.Errorf("%s of another's task says %q, of none %q", tool, o.text, never.text)
-		}
+		assert.That(t, o.text == never.text, "%s of another's task says %q, of none %q", tool, o.text, never.text)
 	}
 	if got := h.titles("ada"); got != "Buy milk" || len(eve.asked) > 0 {
 		t.Errorf("then there are %s, and eve was asked %d times", got, len(eve.asked))
@@ -183,15 +169,13 @@ func TestRepeatedWriteGivesItsFirstResult(t *testing.T) {
 	c := h.connect("ada", newer, yes)
 	first := c.call("add_task", `{"title":"Buy milk"}`, mcp.MetaKey, "k1")
 	again := c.call("add_task", `{"title":"Buy milk"}`, mcp.MetaKey, "k1")
-	if !maps.Equal(first.Data, again.Data) || h.titles("ada") != "Buy milk" {
-		t.Errorf("added %v, then %v", first.Data, again.Data)
-	}
+	assert.That(t, maps.Equal(first.Data, again.Data) && h.titles("ada") == "Buy milk",
+		"added %v, then %v", first.Data, again.Data)
 	c.call("add_task", `{"title":"Buy bread"}`, mcp.MetaKey, "k1").failed(t, mcp.Validation, "field", "idempotency_key")
 	c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2")
-	if gone := c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2"); gone.Data["title"] != "Buy milk" ||
-		len(c.asked) != 1 {
-		t.Errorf("deleted again gives %+v, and %d questions were asked", gone, len(c.asked))
-	}
+	gone := c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k2")
+	assert.That(t, gone.Data["title"] == "Buy milk" && len(c.asked) == 1,
+		"deleted again gives %+v, and %d questions were asked", gone, len(c.asked))
 	c.call("delete_task", `{"task_id":1}`, mcp.MetaKey, "k3").failed(t, mcp.NotFound, "", "")
 }
 
@@ -210,10 +194,9 @@ func TestWriteThatIsOnlyLookedUpIsNotPerformed(t *testing.T) {
 	}
 	for _, name := range []string{"add_task", "update_task", "complete_task", "delete_task"} {
 		first := c.call(name, writes[name], mcp.MetaKey, name)
-		if found := c.call(name, writes[name], mcp.MetaKey, name, mcp.MetaLook, true); found.Data["title"] == nil ||
-			found.Data["title"] != first.Data["title"] {
-			t.Errorf("%s gave %v, and is found with %v", name, first.Data, found.Data)
-		}
+		found := c.call(name, writes[name], mcp.MetaKey, name, mcp.MetaLook, true)
+		assert.That(t, found.Data["title"] != nil && found.Data["title"] == first.Data["title"],
+			"%s gave %v, and is found with %v", name, first.Data, found.Data)
 	}
 }
 
@@ -226,12 +209,9 @@ func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
 		"complete_task": `{"task_id":1}`, "delete_task": `{"task_id":1}`} {
 		c.call(tool, args, mcp.MetaVersion, 1).failed(t, mcp.Conflict, "", "")
 	}
-	if len(c.asked) > 0 {
-		t.Error("the person was asked about a version that is no more")
-	}
-	if o := c.call("complete_task", `{"task_id":1}`, mcp.MetaVersion, 2); !o.Success {
-		t.Errorf("a change of this version: %+v", o)
-	}
+	assert.That(t, len(c.asked) == 0, "the person was asked about a version that is no more")
+	o := c.call("complete_task", `{"task_id":1}`, mcp.MetaVersion, 2)
+	assert.That(t, o.Success, "a change of this version: %+v", o)
 }
 
 func TestHistorySaysByWhichClientAChangeCame(t *testing.T) {
@@ -239,9 +219,8 @@ func TestHistorySaysByWhichClientAChangeCame(t *testing.T) {
 	h.connect("ada", newer, nil).call("add_task", `{"title":"Buy milk"}`)
 	h.connectTo(h.server.For("ada", "chat: run1"), newer, nil, nil).call("complete_task", `{"task_id":1}`)
 	changes, err := h.tasks.History(t.Context(), "ada", 1)
-	if err != nil || len(changes) != 2 || changes[0].Actor != "mcp: pen and paper" || changes[1].Actor != "chat: run1" {
-		t.Errorf("%+v, %v", changes, err)
-	}
+	assert.That(t, err == nil && len(changes) == 2 && changes[0].Actor == "mcp: pen and paper" &&
+		changes[1].Actor == "chat: run1", "%+v, %v", changes, err)
 }
 
 // broken is a task list whose database does not work.
@@ -267,9 +246,7 @@ func TestDatabaseTellsNothingOfItself(t *testing.T) {
 		h.server = h.process(mcp.Config{Tasks: broken{err: one.err}})
 		o := h.connect("ada", newer, nil).call("add_task", `{"title":"Buy milk"}`)
 		o.failed(t, one.want, "", "")
-		if strings.Contains(fmt.Sprint(o), "S3NT") {
-			t.Errorf("%v comes out as %v", one.err, o)
-		}
+		assert.That(t, !strings.Contains(fmt.Sprint(o), "S3NT"), "%v comes out as %v", one.err, o)
 	}
 }
 
@@ -277,22 +254,15 @@ func TestDatabaseTellsNothingOfItself(t *testing.T) {
 func small(t *testing.T, res *sdk.ListToolsResult, most int) {
 	t.Helper()
 	raw, err := json.Marshal(res)
-	if err != nil || len(raw) >= most {
-		t.Errorf("tools/list has %d bytes, %v", len(raw), err)
-	}
+	assert.That(t, err == nil && len(raw) < most, "tools/list has %d bytes, %v", len(raw), err)
 	t.Logf("tools/list has %d bytes", len(raw))
 }
 
 func TestListOfToolsIsSmallPrivateAndSaysWhatEachDoes(t *testing.T) {
 	h := newHouse(t)
-	res, err := h.connect("ada", newer, nil).session.ListTools(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := assert.Must(h.connect("ada", newer, nil).session.ListTools(t.Context(), nil))(t)
 	small(t, res, 6000)
-	if res.CacheScope != "private" {
-		t.Errorf("the list may be kept by %q", res.CacheScope)
-	}
+	assert.That(t, res.CacheScope == "private", "the list may be kept by %q", res.CacheScope)
 	var hints []string
 	for _, tool := range res.Tools {
 		a := tool.Annotations
@@ -305,15 +275,14 @@ func TestListOfToolsIsSmallPrivateAndSaysWhatEachDoes(t *testing.T) {
 			*a.DestructiveHint, a.IdempotentHint, *a.OpenWorldHint))
 	}
 	slices.Sort(hints)
-	if want := []string{
+	want := []string{
 		"add_task reads=false destroys=false idempotent=false open=false",
 		"complete_task reads=false destroys=false idempotent=true open=false",
 		"delete_task reads=false destroys=true idempotent=true open=false",
 		"list_tasks reads=true destroys=false idempotent=true open=false",
 		"update_task reads=false destroys=true idempotent=true open=false",
-	}; !slices.Equal(hints, want) {
-		t.Errorf("hints are\n%s", strings.Join(hints, "\n"))
 	}
+	assert.That(t, slices.Equal(hints, want), "hints are\n%s", strings.Join(hints, "\n"))
 }
 
 func TestResultsAreOfTheirSchemas(t *testing.T) {
@@ -332,38 +301,22 @@ func TestResultsAreOfTheirSchemas(t *testing.T) {
 // conforms holds what a call gives against what its tool says of that.
 func (c *client) conforms(tool, args string) {
 	c.Helper()
-	list, err := c.session.ListTools(c.Context(), nil)
-	if err != nil {
-		c.Fatal(err)
-	}
+	list := assert.Must(c.session.ListTools(c.Context(), nil))(c)
 	at := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == tool })
-	raw, err := json.Marshal(list.Tools[at].OutputSchema)
-	if err != nil {
-		c.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(list.Tools[at].OutputSchema))(c)
 	var schema jsonschema.Schema
-	if err := json.Unmarshal(raw, &schema); err != nil {
-		c.Fatal(err)
-	}
-	resolved, err := schema.Resolve(nil)
-	if err != nil {
-		c.Fatal(err)
-	}
+	assert.NoError(c, json.Unmarshal(raw, &schema))
+	resolved := assert.Must(schema.Resolve(nil))(c)
 	res, err := c.session.CallTool(c.Context(), &sdk.CallToolParams{Name: tool, Arguments: json.RawMessage(args)})
-	if err != nil {
-		c.Fatal(err)
-	}
-	if err := resolved.Validate(res.StructuredContent); err != nil {
-		c.Errorf("%s %s: %v", tool, args, err)
-	}
+	assert.NoError(c, err)
+	err = resolved.Validate(res.StructuredContent)
+	assert.That(c, err == nil, "%s %s: %v", tool, args, err)
 }
 
 func TestOnlyWhatIsThereIsAdvertised(t *testing.T) {
 	for _, revision := range []string{older, newer} {
 		raw, err := json.Marshal(newHouse(t).connect("ada", revision, nil).session.InitializeResult().Capabilities)
-		if err != nil || string(raw) != `{"tools":{}}` {
-			t.Errorf("%s: capabilities are %s, %v", revision, raw, err)
-		}
+		assert.That(t, err == nil && string(raw) == `{"tools":{}}`, "%s: capabilities are %s, %v", revision, raw, err)
 	}
 }
 
@@ -373,15 +326,13 @@ func TestWhatIsNotThereIsNotAnswered(t *testing.T) {
 		_, prompts := s.ListPrompts(t.Context(), nil)
 		_, resources := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "file:///etc/passwd"})
 		for what, err := range map[string]error{"prompts": prompts, "resources": resources} {
-			if wire, ok := errors.AsType[*jsonrpc.Error](err); !ok || wire.Code != jsonrpc.CodeMethodNotFound {
-				t.Errorf("%s: asked for %s: %v", revision, what, err)
-			}
+			wire, ok := errors.AsType[*jsonrpc.Error](err)
+			assert.That(t, ok && wire.Code == jsonrpc.CodeMethodNotFound, "%s: asked for %s: %v", revision, what, err)
 		}
 	}
 }
 
 func TestServerWantsAKey(t *testing.T) {
-	if _, err := mcp.New(mcp.Config{Key: make([]byte, mcp.MinKey-1)}); err == nil {
-		t.Error("a short key was taken")
-	}
+	_, err := mcp.New(mcp.Config{Key: make([]byte, mcp.MinKey-1)})
+	assert.That(t, err != nil, "a short key was taken")
 }

@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/mcp"
 )
 
@@ -12,9 +13,7 @@ func TestUndoTakesBackTheVeryChangeOrNothing(t *testing.T) {
 	c := h.connect("ada", newer, nil)
 	refused := func(code mcp.Code, o outcome) {
 		t.Helper()
-		if o.Success || o.Code != code {
-			t.Errorf("%+v, want %s", o, code)
-		}
+		assert.That(t, !o.Success && o.Code == code, "%+v, want %s", o, code)
 	}
 	c.call("add_task", `{"title":"Buy milk"}`)
 	c.call("complete_task", `{"task_id":1}`)
@@ -22,12 +21,10 @@ func TestUndoTakesBackTheVeryChangeOrNothing(t *testing.T) {
 	refused(mcp.Conflict, c.call("undo_task", `{"task_id":2}`))
 	for range 2 { // under one key it is undone once
 		undone := c.call("undo_task", `{"task_id":1}`, mcp.MetaVersion, 2, mcp.MetaKey, "k")
-		if after, _ := undone.Data["after"].(map[string]any); after["status"] != "pending" {
-			t.Errorf("undone: %+v", undone)
-		}
+		after, _ := undone.Data["after"].(map[string]any)
+		assert.That(t, after["status"] == "pending", "undone: %+v", undone)
 	}
-	if gone := c.call("undo_task", `{"task_id":1}`); !gone.Success || gone.Data["after"] != nil {
-		t.Errorf("an addition is undone as %+v", gone)
-	}
+	gone := c.call("undo_task", `{"task_id":1}`)
+	assert.That(t, gone.Success && gone.Data["after"] == nil, "an addition is undone as %+v", gone)
 	refused(mcp.NotFound, c.call("undo_task", `{"task_id":1}`))
 }

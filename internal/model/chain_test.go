@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -67,20 +68,14 @@ func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
 			c := newChained(t, []bool{false, false}, turns(kindTurn(kind, 0, "half ")), turns(modeltest.Say("whole")))
 			resp, shown, err := c.ask(t.Context())
 			if !moves {
-				if model.KindOf(err) != kind || len(c.models[1].Requests()) > 0 || shown != "half " {
-					t.Errorf("%v, asked %v, shown %q", err, c.requestCounts(), shown)
-				}
+				assert.That(t, model.KindOf(err) == kind && len(c.models[1].Requests()) == 0 && shown == "half ",
+					"%v, asked %v, shown %q", err, c.requestCounts(), shown)
 				return
 			}
-			if err != nil || resp.Text != "whole" || resp.Model != "b:m" || shown != "half <retract>whole" {
-				t.Errorf("%+v, %v, shown %q", resp, err, shown)
-			}
-			if diff := cmp.Diff([]model.Try{{Model: "a:m", Kind: kind, Message: "scripted"}}, resp.Tries); diff != "" {
-				t.Error(diff)
-			}
-			if resp.Usage.InputTokens != 10 || resp.Attempts != 2 {
-				t.Errorf("the failed attempt is not counted: %+v", resp)
-			}
+			assert.That(t, err == nil && resp.Text == "whole" && resp.Model == "b:m" && shown == "half <retract>whole",
+				"%+v, %v, shown %q", resp, err, shown)
+			assert.Same(t, []model.Try{{Model: "a:m", Kind: kind, Message: "scripted"}}, resp.Tries)
+			assert.That(t, resp.Usage.InputTokens == 10 && resp.Attempts == 2, "the failed attempt is not counted: %+v", resp)
 		})
 	}
 }
@@ -91,19 +86,12 @@ func TestChainGoesOnPastAFallbackThatIsNotUsableHere(t *testing.T) {
 			c := newChained(t, []bool{false, false, false}, turns(kindTurn(model.RateLimit, 0)), turns(kindTurn(kind, 0)),
 				turns(modeltest.Say("one"), modeltest.Say("two")))
 			resp, _, err := c.ask(t.Context())
-			if err != nil || resp.Text != "one" {
-				t.Fatalf("%+v, %v", resp, err)
-			}
-			if diff := cmp.Diff([]model.Try{{Model: "a:m", Kind: model.RateLimit, Message: "scripted"},
-				{Model: "b:m", Kind: kind, Message: "scripted"}}, resp.Tries); diff != "" {
-				t.Error(diff)
-			}
-			if _, _, err := c.ask(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff([]int{1, 1, 2}, c.requestCounts()); diff != "" {
-				t.Errorf("it is not left alone:\n%s", diff)
-			}
+			assert.Require(t, err == nil && resp.Text == "one", "%+v, %v", resp, err)
+			assert.Same(t, []model.Try{{Model: "a:m", Kind: model.RateLimit, Message: "scripted"},
+				{Model: "b:m", Kind: kind, Message: "scripted"}}, resp.Tries)
+			_, _, err = c.ask(t.Context())
+			assert.NoError(t, err)
+			assert.NoDiff(t, cmp.Diff([]int{1, 1, 2}, c.requestCounts()), "it is not left alone")
 		})
 	}
 }
@@ -115,23 +103,19 @@ func TestChainThatMovesOnWhateverTheReasonTellsWhyWithTheStatus(t *testing.T) {
 		c := newChained(t, []bool{false, false}, turns(refused), turns(modeltest.Say("whole")))
 		c.policy.AnyFailure = true
 		resp, _, err := c.ask(t.Context())
-		if err != nil || resp.Model != "b:m" || len(resp.Tries) != 1 ||
-			resp.Tries[0] != (model.Try{Model: "a:m", Kind: kind, Status: 401, Message: "no"}) {
-			t.Errorf("%s: %+v, %v", kind, resp, err)
-		}
+		assert.That(t, err == nil && resp.Model == "b:m" && len(resp.Tries) == 1 &&
+			resp.Tries[0] == (model.Try{Model: "a:m", Kind: kind, Status: 401, Message: "no"}), "%s: %+v, %v", kind, resp, err)
 	}
 }
 
 func TestChainAsksItsFirstModelThatAnotherChainFoundUnusable(t *testing.T) {
 	c := newChained(t, []bool{false, false}, turns(kindTurn(model.Server, 0)),
 		turns(kindTurn(model.Auth, 0), kindTurn(model.Auth, 0)))
-	if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Auth {
-		t.Fatal(err)
-	}
+	_, _, err := c.ask(t.Context())
+	assert.Require(t, model.KindOf(err) == model.Auth, "%v", err)
 	other := model.Chain(c.policy, c.models[1], modeltest.Script(t).As("c:m", false))
-	if _, err := other.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Auth {
-		t.Errorf("the wrong key of the first model is hidden: %v", err)
-	}
+	_, err = other.Chat(t.Context(), model.Request{}, nil)
+	assert.That(t, model.KindOf(err) == model.Auth, "the wrong key of the first model is hidden: %v", err)
 }
 
 func TestChainThatAFallbackEndsNamesTheModelsBeforeIt(t *testing.T) {
@@ -140,9 +124,8 @@ func TestChainThatAFallbackEndsNamesTheModelsBeforeIt(t *testing.T) {
 	for _, before := range []string{"before it, a:m: too many requests",
 		"before it, a:m is left alone for a while (too many requests)"} {
 		_, _, err := c.ask(t.Context())
-		if model.KindOf(err) != model.Refused || !strings.Contains(err.Error(), before) {
-			t.Errorf("%v; want it with %q", err, before)
-		}
+		assert.That(t, model.KindOf(err) == model.Refused && strings.Contains(err.Error(), before),
+			"%v; want it with %q", err, before)
 	}
 }
 
@@ -150,34 +133,27 @@ func TestChainNeverShortensTheTimeAModelIsLeftAlone(t *testing.T) {
 	c := newChained(t, []bool{false, false}, turns(kindTurn(model.RateLimit, 10*time.Minute), kindTurn(model.Server, 0)),
 		turns(kindTurn(model.Server, 0), kindTurn(model.Server, 0), modeltest.Say("one")))
 	for range 2 { // the second time both are left alone, and are asked all the same
-		if _, _, err := c.ask(t.Context()); model.KindOf(err) != model.Server {
-			t.Fatal(err)
-		}
+		_, _, err := c.ask(t.Context())
+		assert.Require(t, model.KindOf(err) == model.Server, "%v", err)
 	}
 	c.now = c.now.Add(5 * time.Minute)
 	resp, _, err := c.ask(t.Context())
 	want := []model.Try{{Model: "a:m", Kind: model.RateLimit, Cooling: true}}
-	if diff := cmp.Diff(want, resp.Tries); err != nil || diff != "" {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	diff := cmp.Diff(want, resp.Tries)
+	assert.That(t, err == nil && diff == "", "%v\n%s", err, diff)
 }
 
 func TestChainLeavesAModelThatFailedAloneForAWhile(t *testing.T) {
 	c := newChained(t, []bool{false, false}, turns(kindTurn(model.Server, 0), modeltest.Say("back")),
 		turns(modeltest.Say("one"), modeltest.Say("two")))
 	for _, want := range []string{"one", "two"} {
-		if resp, _, err := c.ask(t.Context()); err != nil || resp.Text != want {
-			t.Fatalf("%+v, %v; want %s", resp, err, want)
-		}
+		resp, _, err := c.ask(t.Context())
+		assert.Require(t, err == nil && resp.Text == want, "%+v, %v; want %s", resp, err, want)
 	}
-	if diff := cmp.Diff([]int{1, 2}, c.requestCounts()); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, []int{1, 2}, c.requestCounts())
 	c.now = c.now.Add(time.Minute)
 	resp, _, err := c.ask(t.Context())
-	if err != nil || resp.Text != "back" || resp.Tries != nil {
-		t.Errorf("after the cool-down: %+v, %v", resp, err)
-	}
+	assert.That(t, err == nil && resp.Text == "back" && resp.Tries == nil, "after the cool-down: %+v, %v", resp, err)
 }
 
 func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
@@ -188,9 +164,7 @@ func TestChainAsksAllTheSameWhereAllAreLeftAlone(t *testing.T) {
 		t.Fatalf("the last failure, with those before it, is not told: %v", err)
 	}
 	resp, _, err := c.ask(t.Context())
-	if err != nil || resp.Text != "after all" {
-		t.Errorf("%+v, %v", resp, err)
-	}
+	assert.That(t, err == nil && resp.Text == "after all", "%+v, %v", resp, err)
 }
 
 func TestChainNeverMovesFromLocalToCloudWithoutConsent(t *testing.T) {
@@ -200,14 +174,12 @@ func TestChainNeverMovesFromLocalToCloudWithoutConsent(t *testing.T) {
 	}
 	c := build()
 	resp, _, err := c.ask(t.Context())
-	if err != nil || resp.Model != "c:m" || len(c.models[1].Requests()) > 0 {
-		t.Errorf("%+v, %v, asked %v", resp, err, c.requestCounts())
-	}
+	assert.That(t, err == nil && resp.Model == "c:m" && len(c.models[1].Requests()) == 0,
+		"%+v, %v, asked %v", resp, err, c.requestCounts())
 	c = build()
 	c.policy.LocalToCloud = true
-	if resp, _, err := c.ask(t.Context()); err != nil || resp.Model != "b:m" {
-		t.Errorf("with consent: %+v, %v", resp, err)
-	}
+	resp, _, err = c.ask(t.Context())
+	assert.That(t, err == nil && resp.Model == "b:m", "with consent: %+v, %v", resp, err)
 	c = newChained(t, []bool{true, false}, turns(kindTurn(model.Server, 0)), turns())
 	if _, _, err := c.ask(t.Context()); err == nil || !strings.Contains(err.Error(), "fallback.local_to_cloud") {
 		t.Errorf("the error does not say what is withheld: %v", err)
@@ -216,9 +188,8 @@ func TestChainNeverMovesFromLocalToCloudWithoutConsent(t *testing.T) {
 
 func TestChainFromTheCloudMayEndOnThisMachine(t *testing.T) {
 	c := newChained(t, []bool{false, true}, turns(kindTurn(model.Timeout, 0)), turns(modeltest.Say("local")))
-	if resp, _, err := c.ask(t.Context()); err != nil || resp.Model != "b:m" {
-		t.Errorf("%+v, %v", resp, err)
-	}
+	resp, _, err := c.ask(t.Context())
+	assert.That(t, err == nil && resp.Model == "b:m", "%+v, %v", resp, err)
 }
 
 func TestChainAsksNobodyElseOnceItsCallerIsGone(t *testing.T) {
@@ -242,16 +213,12 @@ func TestChainEndsWhereItsReceiverWantsNoMore(t *testing.T) {
 		}
 		return nil
 	})
-	if !errors.Is(err, gone) || model.KindOf(err) != model.Cancelled {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, errors.Is(err, gone) && model.KindOf(err) == model.Cancelled, "%v", err)
 }
 
 func TestChainOfOneIsThatModel(t *testing.T) {
 	a := modeltest.Script(t)
-	if model.Chain(model.ChainPolicy{}, a) != model.Model(a) {
-		t.Error("one model wants no chain")
-	}
+	assert.That(t, model.Chain(model.ChainPolicy{}, a) == model.Model(a), "one model wants no chain")
 }
 
 func TestBusyModelOfAChainIsWaitedForPatientlyOnlyIfItIsTheLast(t *testing.T) {
@@ -269,9 +236,8 @@ func TestBusyModelOfAChainIsWaitedForPatientlyOnlyIfItIsTheLast(t *testing.T) {
 			waited[d.Wait.Model] += time.Until(d.Wait.Until)
 			return nil
 		})
-		if model.KindOf(err) != model.Overloaded || waited["a:m"] > 5*time.Second || waited["b:m"] < time.Minute {
-			t.Errorf("%v after waits of %v", err, waited)
-		}
+		assert.That(t, model.KindOf(err) == model.Overloaded && waited["a:m"] <= 5*time.Second &&
+			waited["b:m"] >= time.Minute, "%v after waits of %v", err, waited)
 	})
 }
 
@@ -288,8 +254,6 @@ func TestWaitAfterTextOfAModelLeavesItsTextToBeRetracted(t *testing.T) {
 				shown += d.Text
 				return nil
 			})
-		if err != nil || shown != "whole" {
-			t.Errorf("%v, shown %q", err, shown)
-		}
+		assert.That(t, err == nil && shown == "whole", "%v, shown %q", err, shown)
 	})
 }

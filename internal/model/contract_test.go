@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -20,21 +21,17 @@ func TestKindOfSortsWrappedAndBareErrors(t *testing.T) {
 		{context.DeadlineExceeded, model.Timeout},
 		{errors.New("odd"), model.Server},
 	} {
-		if got := model.KindOf(c.err); got != c.want {
-			t.Errorf("%v is %s; want %s", c.err, got, c.want)
-		}
+		assert.Equalf(t, model.KindOf(c.err), c.want, "%v", c.err)
 	}
 }
 
 func TestErrorNamesModelKindAndStatus(t *testing.T) {
 	e := &model.Error{Kind: model.RateLimit, Model: "openai:gpt", Status: 429, Message: "slow down"}
-	if got, want := e.Error(), "openai:gpt: too many requests (HTTP 429): slow down"; got != want {
-		t.Errorf("got %q; want %q", got, want)
-	}
+	got, want := e.Error(), "openai:gpt: too many requests (HTTP 429): slow down"
+	assert.That(t, got == want, "got %q; want %q", got, want)
 	bare := &model.Error{Kind: model.Cancelled, Model: "openai:gpt", Err: context.Canceled}
-	if got, want := bare.Error(), "openai:gpt: the request was cancelled: context canceled"; got != want {
-		t.Errorf("got %q; want %q", got, want)
-	}
+	got, want = bare.Error(), "openai:gpt: the request was cancelled: context canceled"
+	assert.That(t, got == want, "got %q; want %q", got, want)
 }
 
 func TestIDIsSplitAtTheFirstColon(t *testing.T) {
@@ -44,8 +41,7 @@ func TestIDIsSplitAtTheFirstColon(t *testing.T) {
 		"offline":                  {"offline", ""},
 		"":                         {"", ""},
 	} {
-		if provider, name := model.SplitID(id); provider != want[0] || name != want[1] {
-			t.Errorf("%q is %q and %q; want %q", id, provider, name, want)
-		}
+		provider, name := model.SplitID(id)
+		assert.That(t, provider == want[0] && name == want[1], "%q is %q and %q; want %q", id, provider, name, want)
 	}
 }

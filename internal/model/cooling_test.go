@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestModelsThatAreLeftAloneNoMoreAreForgotten(t *testing.T) {
@@ -12,7 +14,5 @@ func TestModelsThatAreLeftAloneNoMoreAreForgotten(t *testing.T) {
 		c.add(strconv.Itoa(i), Server, now, now.Add(time.Minute))
 		now = now.Add(30 * time.Second)
 	}
-	if len(c.models) > 2 {
-		t.Errorf("%d models are remembered, of which 2 are left alone", len(c.models))
-	}
+	assert.That(t, len(c.models) <= 2, "%d models are remembered, of which 2 are left alone", len(c.models))
 }

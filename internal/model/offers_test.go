@@ -9,8 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -52,12 +51,9 @@ func TestOffersAreTheModelsThatChatOfThoseWhoAnswerInTime(t *testing.T) {
 		got := offerTexts(model.NewOffers(catalog, nil))
 		want := []string{"vendor: vendor:gpt-4o", "absent: not set up", "silent: context deadline exceeded",
 			"own: own:llama own:audiobook-writer"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
-		if took := time.Since(before); took > 3*time.Second {
-			t.Errorf("it took %v", took)
-		}
+		assert.Same(t, want, got)
+		took := time.Since(before)
+		assert.That(t, took <= 3*time.Second, "it took %v", took)
 	})
 }
 
@@ -88,8 +84,7 @@ func TestWhatIsOfferedIsBelievedForAWhile(t *testing.T) {
 		leave()
 		<-time.After(time.Minute)
 		o.All(gone)
-		if o.All(t.Context()); asked.Load() != 5 {
-			t.Errorf("what a request that had gone was told is believed: asked %d times", asked.Load())
-		}
+		o.All(t.Context())
+		assert.That(t, asked.Load() == 5, "what a request that had gone was told is believed: asked %d times", asked.Load())
 	})
 }

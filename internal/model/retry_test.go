@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -26,9 +27,8 @@ func TestRequestIsUnsentWhereNoAttemptReachedAServer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := model.Retry(modeltest.Script(t, attempts...), model.RetryPolicy{})
 			_, err := m.Chat(t.Context(), model.Request{}, nil)
-			if failed, is := errors.AsType[*model.Error](err); !is || failed.Unsent != want {
-				t.Errorf("%v: want one that says %t", err, want)
-			}
+			failed, is := errors.AsType[*model.Error](err)
+			assert.That(t, is && failed.Unsent == want, "%v: want one that says %t", err, want)
 		})
 	}
 }
@@ -78,9 +78,7 @@ func play(t *testing.T, p model.RetryPolicy, turns ...modeltest.Turn) recorded {
 			return nil
 		})
 		out.took = time.Since(begin)
-		if script.Left() != 0 {
-			t.Errorf("%d turns were not asked for", script.Left())
-		}
+		assert.That(t, script.Left() == 0, "%d turns were not asked for", script.Left())
 	})
 	return out
 }
@@ -89,21 +87,15 @@ func TestRetryableFailuresAreRepeatedAndLostTextIsRetractedInSight(t *testing.T)
 	good := modeltest.Turn{Chunks: []string{"whole"}, Usage: model.Usage{InputTokens: 10, OutputTokens: 5}}
 	got := play(t, model.RetryPolicy{Attempts: 5}, lostTurn("ha", "lf"), kindTurn(model.Timeout, 0),
 		kindTurn(model.RateLimit, 0), lostTurn("x"), good)
-	if got.err != nil {
-		t.Fatal(got.err)
-	}
+	assert.NoError(t, got.err)
 	want := model.Response{
 		Text: "whole", Finish: model.FinishStop, Model: "scripted:test", Attempts: 5,
 		Usage: model.Usage{InputTokens: 50, OutputTokens: 8},
 	}
-	if diff := cmp.Diff(want, got.resp); diff != "" {
-		t.Errorf("response (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got.resp), "response (-want +got)")
 	// Nothing is retracted where nothing stood.
-	if diff := cmp.Diff([]string{"ha", "lf", "wait", "retract", "wait", "wait", "x", "wait", "retract", "whole"},
-		got.emitted); diff != "" {
-		t.Errorf("emitted (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff([]string{"ha", "lf", "wait", "retract", "wait", "wait", "x", "wait", "retract", "whole"},
+		got.emitted), "emitted (-want +got)")
 	for i, kind := range []model.Kind{model.Server, model.Timeout, model.RateLimit, model.Server} {
 		if w := got.waits[i]; w.Kind != kind || w.Attempt != i+1 || w.Model != "scripted:test" {
 			t.Errorf("wait %d is told as %+v; want after %s", i, w, kind)
@@ -114,9 +106,8 @@ func TestRetryableFailuresAreRepeatedAndLostTextIsRetractedInSight(t *testing.T)
 func TestAnswerOfWhichTextHasComeIsNotAskedForAgainUnlessItsConnectionWasLost(t *testing.T) {
 	for _, kind := range []model.Kind{model.RateLimit, model.Overloaded, model.Timeout, model.Server} {
 		got := play(t, model.RetryPolicy{}, kindTurn(kind, 0, "half"))
-		if model.KindOf(got.err) != kind || got.resp.Text != "half" || got.resp.Attempts != 1 || len(got.emitted) != 1 {
-			t.Errorf("%s: %v, %+v, emitted %q", kind, got.err, got.resp, got.emitted)
-		}
+		assert.That(t, model.KindOf(got.err) == kind && got.resp.Text == "half" && got.resp.Attempts == 1 &&
+			len(got.emitted) == 1, "%s: %v, %+v, emitted %q", kind, got.err, got.resp, got.emitted)
 	}
 }
 
@@ -124,9 +115,8 @@ func TestAnswerThatDoesNotBeginIsAskedForOnceMoreAndOneWithoutEndNever(t *testin
 	for reason, attempts := range map[error]int{model.ErrUnanswered: 2, model.ErrEndless: 1} {
 		err := &model.Error{Kind: model.Timeout, Err: reason}
 		got := play(t, model.RetryPolicy{}, slices.Repeat([]modeltest.Turn{errorTurn(err)}, attempts)...)
-		if !errors.Is(got.err, reason) || got.resp.Attempts != attempts {
-			t.Errorf("%v after %d attempts", got.err, got.resp.Attempts)
-		}
+		assert.That(t, errors.Is(got.err, reason) && got.resp.Attempts == attempts,
+			"%v after %d attempts", got.err, got.resp.Attempts)
 	}
 }
 
@@ -135,14 +125,12 @@ func wantWaits(t *testing.T, got recorded, want ...time.Duration) {
 	t.Helper()
 	var sum, unshortened time.Duration
 	for i, full := range want {
-		if i >= len(got.lengths) || got.lengths[i] > full || got.lengths[i] < full/2 {
-			t.Fatalf("waited %v; want %v, each shortened by up to half", got.lengths, want)
-		}
+		assert.Require(t, i < len(got.lengths) && got.lengths[i] <= full && got.lengths[i] >= full/2,
+			"waited %v; want %v, each shortened by up to half", got.lengths, want)
 		sum, unshortened = sum+got.lengths[i], unshortened+full
 	}
-	if got.took < sum || sum == unshortened {
-		t.Errorf("took %v; the waits are %v together, without jitter they would be %v", got.took, sum, unshortened)
-	}
+	assert.That(t, got.took >= sum && sum != unshortened,
+		"took %v; the waits are %v together, without jitter they would be %v", got.took, sum, unshortened)
 }
 
 func TestWaitsDoubleWithinTheirJitterAndAreKept(t *testing.T) {
@@ -150,9 +138,7 @@ func TestWaitsDoubleWithinTheirJitterAndAreKept(t *testing.T) {
 		modeltest.Say("ok"))...)
 	const s = time.Second
 	wantWaits(t, got, s/2, s, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
-	if got.err != nil {
-		t.Error(got.err)
-	}
+	assert.That(t, got.err == nil, "%v", got.err)
 }
 
 func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
@@ -169,10 +155,9 @@ func TestBusyProviderIsWaitedForWithPatienceThatEnds(t *testing.T) {
 				})
 			got.took = time.Since(begin)
 			wantWaits(t, got, 2*s, 4*s, 8*s, 16*s, 30*s, 30*s)
-			if model.KindOf(got.err) != kind || got.took < 90*s || got.took > 120*s ||
-				got.resp.Attempts != len(got.lengths)+1 {
-				t.Errorf("%s: %v after %v and %d attempts", kind, got.err, got.took, got.resp.Attempts)
-			}
+			assert.That(t, model.KindOf(got.err) == kind && got.took >= 90*s && got.took <= 120*s &&
+				got.resp.Attempts == len(got.lengths)+1,
+				"%s: %v after %v and %d attempts", kind, got.err, got.took, got.resp.Attempts)
 		})
 	}
 }
@@ -183,23 +168,18 @@ func TestWaitIsNeverShorterThanRetryAfter(t *testing.T) {
 		kind := rapid.SampledFrom([]model.Kind{model.RateLimit, model.Overloaded, model.Server, model.Timeout}).
 			Draw(rt, "kind")
 		got := play(t, model.RetryPolicy{}, kindTurn(kind, after), modeltest.Say("ok"))
-		if got.err != nil || got.took < after || got.took > max(after, 2*time.Second) {
-			rt.Fatalf("asked to wait %v; waited %v, error %v", after, got.took, got.err)
-		}
+		assert.Require(rt, got.err == nil && got.took >= after && got.took <= max(after, 2*time.Second),
+			"asked to wait %v; waited %v, error %v", after, got.took, got.err)
 	})
 }
 
 func TestRetryAfterThatIsTooLongGivesUpAtOnceAndSaysWhy(t *testing.T) {
 	got := play(t, model.RetryPolicy{}, kindTurn(model.RateLimit, 2*time.Minute))
 	var e *model.Error
-	if !errors.As(got.err, &e) || e.Kind != model.RateLimit || e.RetryAfter != 2*time.Minute || got.took != 0 ||
-		got.resp.Attempts != 1 {
-		t.Errorf("error %v after %v; want the rate limit at once", got.err, got.took)
-	}
+	assert.That(t, errors.As(got.err, &e) && e.Kind == model.RateLimit && e.RetryAfter == 2*time.Minute && got.took == 0 &&
+		got.resp.Attempts == 1, "error %v after %v; want the rate limit at once", got.err, got.took)
 	for _, want := range []string{"scripted", "2m0s", "1m30s"} {
-		if !strings.Contains(fmt.Sprint(got.err), want) {
-			t.Errorf("error %q does not say %q", got.err, want)
-		}
+		assert.That(t, strings.Contains(fmt.Sprint(got.err), want), "error %q does not say %q", got.err, want)
 	}
 }
 
@@ -209,23 +189,18 @@ func TestOtherFailuresAreNotRepeated(t *testing.T) {
 		model.Cancelled,
 	} {
 		got := play(t, model.RetryPolicy{}, kindTurn(kind, 0, "half"))
-		if model.KindOf(got.err) != kind || got.resp.Attempts != 1 || got.resp.Text != "half" || got.took != 0 {
-			t.Errorf("%s: %v, %+v after %v", kind, got.err, got.resp, got.took)
-		}
+		assert.That(t, model.KindOf(got.err) == kind && got.resp.Attempts == 1 && got.resp.Text == "half" && got.took == 0,
+			"%s: %v, %+v after %v", kind, got.err, got.resp, got.took)
 	}
 }
 
 func TestLastFailureIsReturnedWithTheCountOfAllAttempts(t *testing.T) {
 	got := play(t, model.RetryPolicy{Attempts: 2}, lostTurn("first"), kindTurn(model.Timeout, 0, "se", "cond"))
-	if model.KindOf(got.err) != model.Timeout || got.resp.Attempts != 2 || got.resp.Text != "second" {
-		t.Errorf("error %v, response %+v", got.err, got.resp)
-	}
-	if got.resp.Usage != (model.Usage{InputTokens: 20, OutputTokens: 3}) || got.resp.Model != "scripted:test" {
-		t.Errorf("response %+v", got.resp)
-	}
-	if diff := cmp.Diff([]string{"first", "wait", "retract", "se", "cond"}, got.emitted); diff != "" {
-		t.Errorf("emitted (-want +got):\n%s", diff)
-	}
+	assert.That(t, model.KindOf(got.err) == model.Timeout && got.resp.Attempts == 2 && got.resp.Text == "second",
+		"error %v, response %+v", got.err, got.resp)
+	assert.That(t, got.resp.Usage == (model.Usage{InputTokens: 20, OutputTokens: 3}) && got.resp.Model == "scripted:test",
+		"response %+v", got.resp)
+	assert.NoDiff(t, cmp.Diff([]string{"first", "wait", "retract", "se", "cond"}, got.emitted), "emitted (-want +got)")
 }
 
 func TestCancelEndsAWaitAtOnceAndKeepsWhatHadArrived(t *testing.T) {
@@ -244,13 +219,10 @@ func TestCancelEndsAWaitAtOnceAndKeepsWhatHadArrived(t *testing.T) {
 		begin := time.Now()
 		cancel()
 		err := <-done
-		if model.KindOf(err) != model.Cancelled || !errors.Is(err, context.Canceled) ||
-			!strings.Contains(err.Error(), "scripted") {
-			t.Errorf("error %v; want cancelled, telling the last failure", err)
-		}
-		if time.Since(begin) != 0 || resp.Text != "half" || resp.Attempts != 1 {
-			t.Errorf("returned %+v after %v", resp, time.Since(begin))
-		}
+		assert.That(t, model.KindOf(err) == model.Cancelled && errors.Is(err, context.Canceled) &&
+			strings.Contains(err.Error(), "scripted"), "error %v; want cancelled, telling the last failure", err)
+		assert.That(t, time.Since(begin) == 0 && resp.Text == "half" && resp.Attempts == 1,
+			"returned %+v after %v", resp, time.Since(begin))
 	})
 }
 
@@ -260,9 +232,8 @@ func TestDeadlineInAWaitIsTimeout(t *testing.T) {
 		defer cancel()
 		script := modeltest.Script(t, kindTurn(model.Server, model.MaxRetryAfter))
 		_, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
-		if model.KindOf(err) != model.Timeout || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("error %v; want time-out", err)
-		}
+		assert.That(t, model.KindOf(err) == model.Timeout && errors.Is(err, context.DeadlineExceeded),
+			"error %v; want time-out", err)
 	})
 }
 
@@ -272,10 +243,8 @@ func TestDeadlineInAnAttemptIsTheAttemptsOwnFailure(t *testing.T) {
 		defer cancel()
 		script := modeltest.Script(t, modeltest.Turn{Text: "half", Hang: true})
 		resp, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
-		if want := "scripted:test: no answer in time: context deadline exceeded"; err == nil || err.Error() != want ||
-			resp.Text != "half" {
-			t.Errorf("got %q, %v; want %s", resp.Text, err, want)
-		}
+		want := "scripted:test: no answer in time: context deadline exceeded"
+		assert.That(t, err != nil && err.Error() == want && resp.Text == "half", "got %q, %v; want %s", resp.Text, err, want)
 	})
 }
 
@@ -286,9 +255,7 @@ func TestAnswerThatCameIsNotLostToALateCancel(t *testing.T) {
 		cancel()
 		return nil
 	})
-	if err != nil || resp.Text != "word" {
-		t.Errorf("got %q, %v", resp.Text, err)
-	}
+	assert.That(t, err == nil && resp.Text == "word", "got %q, %v", resp.Text, err)
 }
 
 func TestErrorFromEmitOnAWaitOrARetractEndsTheAnswer(t *testing.T) {
@@ -306,18 +273,15 @@ func TestErrorFromEmitOnAWaitOrARetractEndsTheAnswer(t *testing.T) {
 					}
 					return nil
 				})
-			if !errors.Is(err, full) || model.KindOf(err) != model.Cancelled || resp.Attempts != 1 {
-				t.Errorf("%s: got %+v, %v", name, resp, err)
-			}
+			assert.That(t, errors.Is(err, full) && model.KindOf(err) == model.Cancelled && resp.Attempts == 1,
+				"%s: got %+v, %v", name, resp, err)
 		})
 	}
 }
 
 func TestRetryIsStampedAsItsModel(t *testing.T) {
 	m := model.Retry(modeltest.Script(t).As("cloud:big", false), model.RetryPolicy{})
-	if m.ID() != "cloud:big" || m.Local() {
-		t.Errorf("got %q, local %v", m.ID(), m.Local())
-	}
+	assert.That(t, m.ID() == "cloud:big" && !m.Local(), "got %q, local %v", m.ID(), m.Local())
 }
 
 func TestWhatIsNoChatIsRepeatedByTheSamePolicy(t *testing.T) {
@@ -333,22 +297,16 @@ func TestWhatIsNoChatIsRepeatedByTheSamePolicy(t *testing.T) {
 			told = append(told, w.Kind)
 			return nil
 		})
-		if took := time.Since(begin); err != nil || attempts != 3 ||
-			!slices.Equal(told, []model.Kind{model.RateLimit, model.Server}) || took < 9*time.Second ||
-			took > 10*time.Second {
-			t.Errorf("%v after %d attempts and %v, told %v", err, attempts, took, told)
-		}
+		took := time.Since(begin)
+		assert.That(t, err == nil && attempts == 3 && slices.Equal(told, []model.Kind{model.RateLimit, model.Server}) &&
+			took >= 9*time.Second && took <= 10*time.Second, "%v after %d attempts and %v, told %v", err, attempts, took, told)
 		odd := errors.New("odd")
-		if err := (model.RetryPolicy{}).Do(t.Context(), "house:whisper", func() error {
+		assert.ErrorIs(t, (model.RetryPolicy{}).Do(t.Context(), "house:whisper", func() error {
 			return odd
-		}, nil); !errors.Is(err, odd) {
-			t.Errorf("got %v", err)
-		}
+		}, nil), odd)
 		err = model.RetryPolicy{}.Do(t.Context(), "house:whisper", func() error {
 			return &model.Error{Kind: model.Timeout}
 		}, func(model.Wait) error { return odd })
-		if !errors.Is(err, odd) {
-			t.Errorf("who wants to wait no more got %v", err)
-		}
+		assert.That(t, errors.Is(err, odd), "who wants to wait no more got %v", err)
 	})
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/offline"
@@ -34,14 +35,11 @@ func TestValueIsTakenOutOfWhatStandsAroundIt(t *testing.T) {
 	} {
 		m := modeltest.Script(t, modeltest.Say(text))
 		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
-		if err != nil || string(got) != ada || resp.Text != text {
-			t.Errorf("%s: got %s, %v", name, got, err)
-		}
+		assert.That(t, err == nil && string(got) == ada && resp.Text == text, "%s: got %s, %v", name, got, err)
 		req := m.Requests()[0]
-		if req.Schema == nil || req.Schema.Name != "person" || !strings.HasPrefix(req.System, "Be exact.\n") ||
-			!strings.Contains(req.System, string(person.JSON)) {
-			t.Errorf("%s: asked with schema %v and system prompt %q", name, req.Schema, req.System)
-		}
+		assert.That(t, req.Schema != nil && req.Schema.Name == "person" && strings.HasPrefix(req.System, "Be exact.\n") &&
+			strings.Contains(req.System, string(person.JSON)),
+			"%s: asked with schema %v and system prompt %q", name, req.Schema, req.System)
 	}
 }
 
@@ -56,37 +54,30 @@ func TestAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
 		Age  int
 	}
 	got, resp, err := model.Structured(t.Context(), m, req, person, &ada)
-	if err != nil || string(got) != `{"name":"Ada","age":36}` || ada.Name != "Ada" || ada.Age != 36 {
-		t.Fatalf("got %s, read as %+v, %v", got, ada, err)
-	}
+	assert.Require(t, err == nil && string(got) == `{"name":"Ada","age":36}` && ada.Name == "Ada" && ada.Age == 36,
+		"got %s, read as %+v, %v", got, ada, err)
 	if want := (model.Usage{InputTokens: 30, OutputTokens: 2}); resp.Usage != want || resp.Attempts != 2 {
 		t.Errorf("usage %+v in %d attempts; want %+v in 2", resp.Usage, resp.Attempts, want)
 	}
 	second := m.Requests()[1].Messages
-	if len(second) != 3 || second[1].Text != `{"name":"Ada","age":"36"}` ||
-		!strings.Contains(second[2].Text, `at /properties/age: type: 36 has type "string", want "integer"`) {
-		t.Errorf("repaired with %+v", second)
-	}
-	if len(req.Messages) != 1 {
-		t.Errorf("the caller's request became %+v", req.Messages)
-	}
+	assert.That(t, len(second) == 3 && second[1].Text == `{"name":"Ada","age":"36"}` &&
+		strings.Contains(second[2].Text, `at /properties/age: type: 36 has type "string", want "integer"`),
+		"repaired with %+v", second)
+	assert.That(t, len(req.Messages) == 1, "the caller's request became %+v", req.Messages)
 }
 
 func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
 	m := modeltest.Script(t, modeltest.Say("I'd rather not."), modeltest.Say(`{"name":"Ada","age":36.5}`))
 	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
 	var wrong *model.SchemaError
-	if model.KindOf(err) != model.Garbled || !errors.As(err, &wrong) || got != nil || resp.Attempts != 2 {
-		t.Fatalf("got %s after %d attempts, %v", got, resp.Attempts, err)
-	}
+	assert.Require(t, model.KindOf(err) == model.Garbled && errors.As(err, &wrong) && got == nil && resp.Attempts == 2,
+		"got %s after %d attempts, %v", got, resp.Attempts, err)
 	want := model.SchemaError{Schema: "person",
 		Problem: `at /properties/age: type: 36.5 has type "number", want "integer"`}
-	if diff := cmp.Diff(want, *wrong); diff != "" || !strings.Contains(err.Error(), "scripted:test") {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-	if first := m.Requests()[1].Messages[2].Text; !strings.Contains(first, "holds no whole JSON value") {
-		t.Errorf("repaired with %q", first)
-	}
+	diff := cmp.Diff(want, *wrong)
+	assert.That(t, diff == "" && strings.Contains(err.Error(), "scripted:test"), "%v (-want +got):\n%s", err, diff)
+	first := m.Requests()[1].Messages[2].Text
+	assert.That(t, strings.Contains(first, "holds no whole JSON value"), "repaired with %q", first)
 }
 
 func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
@@ -94,9 +85,8 @@ func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
 		{modeltest.Say("no"), modeltest.Fail(model.Auth)}} {
 		m := modeltest.Script(t, turns...)
 		got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
-		if model.KindOf(err) != model.Auth || got != nil || resp.Attempts != i+1 {
-			t.Errorf("got %s after %d attempts, %v", got, resp.Attempts, err)
-		}
+		assert.That(t, model.KindOf(err) == model.Auth && got == nil && resp.Attempts == i+1,
+			"got %s after %d attempts, %v", got, resp.Attempts, err)
 	}
 }
 
@@ -106,9 +96,8 @@ func TestUnusableSchemaIsInvalidAndNothingIsAsked(t *testing.T) {
 		m := modeltest.Script(t)
 		_, _, err := model.Structured(t.Context(), m, askPerson(),
 			model.Schema{Name: "odd", JSON: json.RawMessage(schema)}, new(any))
-		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), `"odd"`) {
-			t.Errorf("%s: got %v", schema, err)
-		}
+		assert.That(t, model.KindOf(err) == model.Invalid && strings.Contains(err.Error(), `"odd"`),
+			"%s: got %v", schema, err)
 	}
 }
 
@@ -118,9 +107,8 @@ func TestSchemaGoesThroughChainAndRetry(t *testing.T) {
 	m := model.Chain(model.ChainPolicy{}, model.Retry(first, model.RetryPolicy{Attempts: 1}),
 		model.Retry(second, model.RetryPolicy{}))
 	got, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
-	if err != nil || string(got) != `{"name":"Ada","age":36}` || resp.Model != "house:b" || len(resp.Tries) != 1 {
-		t.Errorf("got %s of %s after %v, %v", got, resp.Model, resp.Tries, err)
-	}
+	assert.That(t, err == nil && string(got) == `{"name":"Ada","age":36}` && resp.Model == "house:b" &&
+		len(resp.Tries) == 1, "got %s of %s after %v, %v", got, resp.Model, resp.Tries, err)
 	for _, s := range []*modeltest.Scripted{first, second} {
 		if req := s.Requests()[0]; req.Schema == nil || req.Schema.Name != "person" {
 			t.Errorf("%s was asked with %v", s.ID(), req.Schema)
@@ -134,8 +122,6 @@ func TestOfflineRuleAnswersInTheFormThatIsAskedFor(t *testing.T) {
 	}})
 	req := askPerson()
 	req.Purpose = "who"
-	if got, _, err := model.Structured(t.Context(), m, req, person, new(any)); err != nil ||
-		string(got) != `{"name":"person","age":1}` {
-		t.Errorf("got %s, %v", got, err)
-	}
+	got, _, err := model.Structured(t.Context(), m, req, person, new(any))
+	assert.That(t, err == nil && string(got) == `{"name":"person","age":1}`, "got %s, %v", got, err)
 }

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestEveryLineOfWindowsIsReadAndReached(t *testing.T) {
@@ -16,9 +18,7 @@ func TestEveryLineOfWindowsIsReadAndReached(t *testing.T) {
 			lines++
 		}
 	}
-	if len(windowRules()) != lines {
-		t.Errorf("%d of %d lines were read", len(windowRules()), lines)
-	}
+	assert.That(t, len(windowRules()) == lines, "%d of %d lines were read", len(windowRules()), lines)
 	for _, w := range windowRules() {
 		name := strings.NewReplacer("[678]", "7", "[1-3]", "2", "[5-9]", "6", "[5-7]", "6", "[134]", "3", "claude-*",
 			"claude-x", "*", "").Replace(w.pattern)
@@ -43,9 +43,7 @@ func TestModelIsKnownByItsNameAlone(t *testing.T) {
 		"my-model":                    {},
 		"":                            {},
 	} {
-		if got := InfoByName(name); got != want {
-			t.Errorf("%s: %+v; want %+v", name, got, want)
-		}
+		assert.Equalf(t, InfoByName(name), want, "%s", name)
 	}
 }
 
@@ -85,9 +83,8 @@ func TestWindowComesFromSettingElseProviderElseName(t *testing.T) {
 		a := &asked{told: c.told}
 		c.provider.Name, c.provider.Describe = "house", a.describe
 		got, err := Catalog{c.provider}.Describe(t.Context(), "house:"+name)
-		if got != c.want || len(a.names) != c.asks || (err != nil) != c.fails {
-			t.Errorf("%s: %+v, %v, asked %d times; want %+v", c.says, got, err, len(a.names), c.want)
-		}
+		assert.That(t, got == c.want && len(a.names) == c.asks && (err != nil) == c.fails,
+			"%s: %+v, %v, asked %d times; want %+v", c.says, got, err, len(a.names), c.want)
 	}
 }
 
@@ -97,9 +94,7 @@ func TestModelIsAskedForOnceItIsTold(t *testing.T) {
 	for _, name := range []string{"m", "m", "other", "other"} {
 		_, _ = describe(t.Context(), name)
 	}
-	if !slices.Equal(a.names, []string{"m", "other", "other"}) {
-		t.Errorf("asked for %v", a.names)
-	}
+	assert.That(t, slices.Equal(a.names, []string{"m", "other", "other"}), "asked for %v", a.names)
 }
 
 func TestFewModelsAreRememberedHoweverManyAreNamed(t *testing.T) {
@@ -115,9 +110,8 @@ func TestFewModelsAreRememberedHoweverManyAreNamed(t *testing.T) {
 	for _, name := range []string{strconv.Itoa(maxRemembered), "0"} {
 		_, _ = describe(t.Context(), name)
 	}
-	if !slices.Equal(a.names, []string{"0"}) {
-		t.Errorf("asked again for %v; want the one that was told first alone", a.names)
-	}
+	assert.That(t, slices.Equal(a.names, []string{"0"}),
+		"asked again for %v; want the one that was told first alone", a.names)
 }
 
 func TestModelThatChatsWithToolsIsTaken(t *testing.T) {
@@ -141,8 +135,6 @@ func TestModelThatChatsWithToolsIsTaken(t *testing.T) {
 			Describe: (&asked{told: c.told}).describe,
 			List:     func(context.Context) ([]string, error) { return c.names, nil }}
 		got, err := Catalog{local, {Name: "offline", Automatic: true, Default: "rules"}}.Choose(t.Context(), "")
-		if err != nil || got != c.want {
-			t.Errorf("%s: %q, %v; want %q", c.says, got, err, c.want)
-		}
+		assert.That(t, err == nil && got == c.want, "%s: %q, %v; want %q", c.says, got, err, c.want)
 	}
 }

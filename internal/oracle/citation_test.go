@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/tool"
@@ -93,10 +94,8 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 				cited = append(cited, s.Cite)
 			}
 		}
-		if !slices.Equal(cited, c.cited) || !slices.Equal(a.Unsupported, c.unsupported) {
-			t.Errorf("%s: %q are cited, and %q not read; want %q and %q",
-				name, cited, a.Unsupported, c.cited, c.unsupported)
-		}
+		assert.That(t, slices.Equal(cited, c.cited) && slices.Equal(a.Unsupported, c.unsupported),
+			"%s: %q are cited, and %q not read; want %q and %q", name, cited, a.Unsupported, c.cited, c.unsupported)
 	}
 }
 
@@ -117,9 +116,7 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 		{Text: "./run/lease.go:42", Number: 1, Read: true}, {Text: "lease.go:7-9", Number: 2, Read: true},
 		{Text: "https://e.example/x", Number: 3, Read: true}, {Text: "report.pdf p. 3", Number: 4, Read: true},
 		{Text: "gone.go:1", Number: 5}}
-	if diff := cmp.Diff(want, a.shownCitations()); diff != "" {
-		t.Errorf("the citations (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, a.shownCitations()), "the citations (-want +got)")
 	env, _ := json.Marshal(Env{CodeRoot: "/code"})
 	outcome, _ := json.Marshal(a)
 	in := func(path string) string { return filepath.Join("/code", filepath.FromSlash(path)) }
@@ -133,13 +130,10 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 		{Number: 5, Cite: "gone.go:1", Cited: true},
 		{Cite: "other.go:5-9", File: in("other.go"), Start: 5, End: 9, Read: true},
 	}
-	if diff := cmp.Diff(wanted, shownPlaces(&run.StartRecord{Env: env}, outcome)); diff != "" {
-		t.Errorf("the places (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(wanted, shownPlaces(&run.StartRecord{Env: env}, outcome)), "the places (-want +got)")
 	a.Summarised = true
-	if c := a.shownCitations(); c != nil {
-		t.Errorf("a summary of what was tried cites %v", c)
-	}
+	c := a.shownCitations()
+	assert.That(t, c == nil, "a summary of what was tried cites %v", c)
 }
 
 // A page of a document stands alone in what was read of several, and no line of a page passes for the head of another.
@@ -152,10 +146,7 @@ func TestPageIsFoundAmongThoseThatWereReadTogether(t *testing.T) {
 			"12 EUR"}},
 		{Cite: "report.pdf p. 3", Name: "report.pdf", Lines: []string{"The bearing", "", "is new."}},
 	}
-	if diff := cmp.Diff(want, pagePassages(read, shown)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if one := pagePassages(passage{path: "report.pdf", from: 3, to: 3, paged: true}, shown); one != nil {
-		t.Errorf("a page that was read alone is told twice: %v", one)
-	}
+	assert.Same(t, want, pagePassages(read, shown))
+	one := pagePassages(passage{path: "report.pdf", from: 3, to: 3, paged: true}, shown)
+	assert.That(t, one == nil, "a page that was read alone is told twice: %v", one)
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -114,13 +115,9 @@ func exchanges(h *harness, lines []texttest.Line) (all []exchange) {
 		default:
 			t.Fatalf("line %d is nothing that is known, or stands in the wrong place: %s %s", l.At, l.Words, l.Rest)
 		}
-		if isEnd && request != nil {
-			t.Fatalf("line %d: no turn follows the request before it", l.At)
-		}
+		assert.Require(t, !isEnd || request == nil, "line %d: no turn follows the request before it", l.At)
 	}
-	if len(all) == 0 || len(all[len(all)-1].after) == 0 {
-		t.Fatal("nothing is known in the end")
-	}
+	assert.Require(t, len(all) != 0 && len(all[len(all)-1].after) != 0, "nothing is known in the end")
 	return all
 }
 
@@ -144,19 +141,17 @@ func playConversation(t *testing.T, lines []texttest.Line) {
 			live.Cancel("enough of it")
 		}
 		a := h.finish(live)
-		if left := h.script.Left(); left > 0 {
-			t.Fatalf("question in line %d: %d turns were never asked for; it stopped with %s: %v", e.ask.At, left,
-				a.StopReason, a.Error)
-		}
+		left := h.script.Left()
+		assert.Require(t, left == 0,
+			"question in line %d: %d turns were never asked for; it stopped with %s: %v", e.ask.At, left, a.StopReason, a.Error)
 		for n, turn := range e.turns {
 			ofNotes := false
 			for _, l := range turn.request {
 				ofNotes = ofNotes || l.Words == "notes"
 				l.Check(t, requests()[l.Words](h, h.request(asked+n+1), l.Rest))
 			}
-			if is := h.request(asked+n+1).Purpose == oracle.PurposeNotes; is != ofNotes {
-				t.Errorf("question in line %d: request %d is of notes: %v", e.ask.At, n+1, is)
-			}
+			assert.Equalf(t, h.request(asked+n+1).Purpose == oracle.PurposeNotes, ofNotes,
+				"question in line %d: request %d is of notes", e.ask.At, n+1)
 		}
 		asked += len(e.turns)
 		for _, l := range e.after {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/model/modeltest"
@@ -48,9 +49,8 @@ func (h *harness) survive(begin func(*run.Engine) *run.Live, stores ...*journalt
 		} else {
 			h.last = live
 		}
-		if _, err := h.last.Wait(h.t.Context()); err != nil && !errors.Is(err, journaltest.ErrDead) {
-			h.t.Fatalf("process %d stopped with %v", i, err)
-		}
+		_, err := h.last.Wait(h.t.Context())
+		assert.Require(h.t, err == nil || errors.Is(err, journaltest.ErrDead), "process %d stopped with %v", i, err)
 	}
 	h.shown = ""
 	engine := h.newEngine(h.store, "the last process", later(len(stores)))
@@ -60,10 +60,7 @@ func (h *harness) survive(begin func(*run.Engine) *run.Live, stores ...*journalt
 	} else if !errors.Is(err, journal.ErrEnded) {
 		h.t.Fatal(err)
 	}
-	end, err := run.ReadEnd(h.t.Context(), h.store, owner, h.last.ID)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	end := assert.Must(run.ReadEnd(h.t.Context(), h.store, owner, h.last.ID))(h.t)
 	return answerOf(h.t, end)
 }
 
@@ -84,23 +81,13 @@ func timeless(a oracle.Answer) oracle.Answer {
 
 func TestCrashRightAfterTheRunBeganLosesNoQuestion(t *testing.T) {
 	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
-	spec, err := h.begin(t.Context(), h.store, h.question(thanks))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := assert.Must(h.begin(t.Context(), h.store, h.question(thanks)))(t)
 	dying := &journaltest.Mortal{Store: h.store, At: 1, After: true}
-	if _, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), spec); !errors.Is(err,
-		journaltest.ErrDead) {
-		t.Fatalf("starting gives %v", err)
-	}
+	_, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), spec)
+	assert.Require(t, errors.Is(err, journaltest.ErrDead), "starting gives %v", err)
 	open, err := h.store.Runs(t.Context(), owner, journal.Filter{Status: journal.Running})
-	if err != nil || len(open) != 1 {
-		t.Fatalf("%d runs are open, %v", len(open), err)
-	}
-	live, err := h.newEngine(h.store, "process 1", later(1)).Resume(t.Context(), owner, open[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Require(t, err == nil && len(open) == 1, "%d runs are open, %v", len(open), err)
+	live := assert.Must(h.newEngine(h.store, "process 1", later(1)).Resume(t.Context(), owner, open[0].ID))(t)
 	same(t, "answer", h.finish(live).Answer, "You're welcome!")
 	same(t, "times the model was asked", len(h.script.Requests()), 1)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
@@ -28,10 +29,7 @@ func beginning(
 	t *testing.T, info func(ctx context.Context) model.Info, openTools func() error, specs ...tool.Spec,
 ) *assistant.Assistant {
 	t.Helper()
-	registry, err := prompt.Load(prompts.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	registry := assert.Must(prompt.Load(prompts.FS))(t)
 	return oracle.Describe(nil, oracle.Surroundings{Store: teststore.Empty(t), Prompts: func() (*prompt.Set, error) {
 		return registry, nil
 	}, LearnKeys: func(context.Context, oracle.Env) {},
@@ -61,15 +59,10 @@ func TestQuestionBeginsWithWhatItsModelIsLike(t *testing.T) {
 		close(opened)
 		return nil
 	})
-	spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?",
-		Options: oracle.Options{MaxTurns: 3}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := assert.Must(s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?",
+		Options: oracle.Options{MaxTurns: 3}}))(t)
 	env, _ := spec.Env.(oracle.Env)
-	if env.WindowTokens != 32_768 || !env.BareCalls || !env.ReportTool {
-		t.Errorf("began with %+v", env)
-	}
+	assert.That(t, env.WindowTokens == 32_768 && env.BareCalls && env.ReportTool, "began with %+v", env)
 }
 
 func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
@@ -80,10 +73,9 @@ func TestToolsThatCannotBeOpenedEndTheLookAtTheModel(t *testing.T) {
 		close(ended)
 		return model.Info{}
 	}, func() error { return broken })
-	if _, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?",
-		Options: oracle.Options{MaxTurns: 3}}); !errors.Is(err, broken) {
-		t.Errorf("got %v", err)
-	}
+	_, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "What is a mutex?",
+		Options: oracle.Options{MaxTurns: 3}})
+	assert.That(t, errors.Is(err, broken), "got %v", err)
 	<-ended
 }
 
@@ -92,18 +84,14 @@ func TestQuestionMayBeAskedWithoutToolsThatWrite(t *testing.T) {
 		s := beginning(t, func(context.Context) model.Info { return model.Info{} }, func() error { return nil },
 			tool.Spec{Name: "vault_read", Source: tool.Vault, Effect: tool.Repeatable}, tool.Spec{Name: "vault_write",
 				Source: tool.Vault, Effect: tool.Once})
-		spec, err := s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "Write a note about mutexes",
-			Relayed: readOnly, Options: oracle.Options{MaxTurns: 3}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := assert.Must(s.Begin(t.Context(), assistant.Request{Owner: "me", Words: "Write a note about mutexes",
+			Relayed: readOnly, Options: oracle.Options{MaxTurns: 3}}))(t)
 		var names []string
 		for _, fact := range spec.Given.(oracle.Given).Tools {
 			names = append(names, fact.Name)
 		}
-		if slices.Contains(names, "vault_write") == readOnly || !slices.Contains(names, "vault_read") {
-			t.Errorf("read only %v: the run has %v", readOnly, names)
-		}
+		assert.That(t, slices.Contains(names, "vault_write") != readOnly && slices.Contains(names, "vault_read"),
+			"read only %v: the run has %v", readOnly, names)
 	}
 }
 
@@ -119,13 +107,11 @@ func TestWhatIsAskedOfThePersonIsToldApart(t *testing.T) {
 		"calls, and it": {`{"stop_reason":"needs_user","asked":true,"waiting":[{"tool":"a","arguments":"{}"},{"tool":"b","arguments":"{}"}]}`, 2, true},
 	} {
 		s, err := beginning(t, func(context.Context) model.Info { return model.Info{} }, nil).Show([]byte(c.outcome))
-		if err != nil || len(s.Waiting) != c.held || s.Asks != c.asks || len(s.Warnings) > 0 {
-			t.Errorf("%s: %+v, %v, %q, %v", name, s.Waiting, s.Asks, s.Warnings, err)
-		}
+		assert.That(t, err == nil && len(s.Waiting) == c.held && s.Asks == c.asks && len(s.Warnings) == 0,
+			"%s: %+v, %v, %q, %v", name, s.Waiting, s.Asks, s.Warnings, err)
 		for n, w := range s.Waiting {
-			if want := fmt.Sprintf("yes %d", n+1); w.Yes != want {
-				t.Errorf("%s: call %d is allowed by %q, want %q", name, n+1, w.Yes, want)
-			}
+			want := fmt.Sprintf("yes %d", n+1)
+			assert.That(t, w.Yes == want, "%s: call %d is allowed by %q, want %q", name, n+1, w.Yes, want)
 		}
 	}
 }
@@ -141,14 +127,9 @@ func TestEachWarningHasACodeThatSaysTheSame(t *testing.T) {
 	a.Notices = []agent.Notice{{Severity: agent.Info, Text: "nothing to worry about"},
 		{Severity: agent.Warning, Text: "a server says so"}}
 	outcome, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	described := oracle.Describe(&run.Assistant{}, oracle.Surroundings{})
-	shown, err := described.Show(outcome)
-	if err != nil {
-		t.Fatal(err)
-	}
+	shown := assert.Must(described.Show(outcome))(t)
 	want := []string{"not the whole answer: 2 of 7 notes were not written: a.md (it is a folder); and 1 more. a part " +
 		"is left out", "what blocked it: no key",
 		"what would help: set one; wait", "cited, but not read: x.go:1", "a server says so"}
@@ -169,35 +150,26 @@ func TestEachWarningHasACodeThatSaysTheSame(t *testing.T) {
 		return template
 	}
 	for n, code := range shown.WarningCodes {
-		if got := word(bt.Why{Text: "no code", Coded: code}); got != want[n] && (code.Code != "" || n < 4) {
-			t.Errorf("the code of “%s” says “%s”", want[n], got)
-		}
+		got := word(bt.Why{Text: "no code", Coded: code})
+		assert.That(t, got == want[n] || (code.Code == "" && n >= 4), "the code of “%s” says “%s”", want[n], got)
 	}
 	a.CaveatCode = bt.Coded{} // as a build before this one has kept it
 	outcome, _ = json.Marshal(a)
-	if shown, err := described.Show(outcome); err != nil || shown.Warnings[0] != want[0] ||
-		shown.WarningCodes[0].Values["why"].Code != "" {
-		t.Errorf("an answer of before: %v, %v, %v", shown.Warnings, shown.WarningCodes, err)
-	}
+	shown, err = described.Show(outcome)
+	assert.That(t, err == nil && shown.Warnings[0] == want[0] && shown.WarningCodes[0].Values["why"].Code == "",
+		"an answer of before: %v, %v, %v", shown.Warnings, shown.WarningCodes, err)
 }
 
 func TestServersThatWereLeftOutAreReadAsEarlierBuildsRecordedThem(t *testing.T) {
 	now := oracle.ServerStarts.With("tracker")
-	recorded, err := json.Marshal(oracle.Env{LeftOut: []bt.Why{now}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	recorded := assert.Must(json.Marshal(oracle.Env{LeftOut: []bt.Why{now}}))(t)
 	for line, want := range map[string]bt.Why{
 		string(recorded): now,
 		`{"left_out": ["The tools of tracker are left out."], "date": "2025-10-05"}`: bt.Because(
 			"The tools of tracker are left out."),
 	} {
 		var env oracle.Env
-		if err := json.Unmarshal([]byte(line), &env); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff([]bt.Why{want}, []bt.Why(env.LeftOut)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", line, diff)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(line), &env))
+		assert.NoDiff(t, cmp.Diff([]bt.Why{want}, []bt.Why(env.LeftOut)), "%s (-want +got)", line)
 	}
 }

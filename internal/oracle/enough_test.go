@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -33,14 +34,9 @@ func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 		t.Run(c.to, func(t *testing.T) {
 			h := setUp(t)
 			h.tree.Text = []byte(strings.Replace(string(h.tree.Text), c.from, c.to, 1))
-			spec, err := h.begin(t.Context(), h.store, h.question(auth))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := h.newEngine(h.store, "test", nil).Start(t.Context(), spec); err == nil ||
-				!strings.Contains(err.Error(), c.want) {
-				t.Errorf("starting gives %v; want %q", err, c.want)
-			}
+			spec := assert.Must(h.begin(t.Context(), h.store, h.question(auth)))(t)
+			_, err := h.newEngine(h.store, "test", nil).Start(t.Context(), spec)
+			assert.That(t, err != nil && strings.Contains(err.Error(), c.want), "starting gives %v; want %q", err, c.want)
 		})
 	}
 }

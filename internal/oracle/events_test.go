@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -50,18 +51,14 @@ func TestEveryEventIsReadBackAsItWasToldAndTraced(t *testing.T) {
 		t.Run(e.EventType(), func(t *testing.T) {
 			told := reflect.New(reflect.TypeOf(e))
 			fill(told.Elem())
-			raw, err := json.Marshal(told.Interface())
-			if err != nil {
-				t.Fatal(err)
-			}
+			raw := assert.Must(json.Marshal(told.Interface()))(t)
 			kept := run.TraceEvent{Rule: "Oracle/Node", Type: e.EventType(), Data: raw}
 			same(t, "what is read", words.Read(kept), told.Elem().Interface())
 			if text := kept.String(); !strings.HasPrefix(text, e.EventType()+" ") || strings.Contains(text, "\n") {
 				t.Errorf("it is traced as %q", text)
 			}
-			if text := words.Story(kept).Text; strings.ContainsAny(text, "{}\n") {
-				t.Errorf("it is told as %q", text)
-			}
+			text := words.Story(kept).Text
+			assert.That(t, !strings.ContainsAny(text, "{}\n"), "it is told as %q", text)
 		})
 	}
 }
@@ -88,9 +85,7 @@ func TestNamesOfNodesChangeNothingThatIsTold(t *testing.T) {
 				n++
 				return fmt.Appendf(slices.Clip(tag), ` name="renamed %d"`, n)
 			})
-			if n < 80 {
-				t.Fatalf("only %d nodes were renamed", n)
-			}
+			assert.Require(t, n >= 80, "only %d nodes were renamed", n)
 		}
 		h.engine = h.newEngine(h.store, "test", newHandClock())
 		h.ask(auth)

@@ -5,39 +5,28 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service/assistant"
 )
 
 func TestTurnIsToldAsItWasSentAndCallsWithWhatTheyGave(t *testing.T) {
 	h := askedHarness(t)
-	a, err := oracle.New(oracle.Deps{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	row, err := h.store.Run(t.Context(), owner, h.last.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := a.Recorded(h.store, row, h.records())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := assert.Must(oracle.New(oracle.Deps{}))(t)
+	row := assert.Must(h.store.Run(t.Context(), owner, h.last.ID))(t)
+	v := assert.Must(a.Recorded(h.store, row, h.records()))(t)
 	turns := 0
 	for seq, c := range v.Receipts() {
 		x, err := oracle.Describe(a, oracle.Surroundings{}).ShowEffect(t.Context(), v, c)
-		if err != nil {
-			t.Fatalf("record %d: %v", seq, err)
-		}
+		assert.NoErrorf(t, err, "record %d", seq)
 		switch c.Kind {
 		case agent.EffectTurn:
 			turns++
 			toldAsSent(t, h, turns, x)
 		case agent.EffectCall:
-			if got := c.Value.(agent.CallReceipt); x.To != got.Tool || len(x.Got) != 1 ||
-				x.Got[0].Text != got.Result.Text || x.Sent[0].Kind != assistant.PartCall {
-				t.Errorf("record %d is told as %+v", seq, x)
-			}
+			got := c.Value.(agent.CallReceipt)
+			assert.That(t, x.To == got.Tool && len(x.Got) == 1 && x.Got[0].Text == got.Result.Text &&
+				x.Sent[0].Kind == assistant.PartCall, "record %d is told as %+v", seq, x)
 		}
 	}
 	same(t, "turns", turns, 3)
@@ -69,7 +58,6 @@ func toldAsSent(t *testing.T, h *harness, turn int, x assistant.ShownEffect) {
 		}
 	}
 	same(t, "what was said", texts, said)
-	if x.Changed || x.To == "" || len(x.Got) == 0 || x.Got[0].Kind != assistant.PartModel {
-		t.Errorf("turn %d is told as %+v", turn, x)
-	}
+	assert.That(t, !x.Changed && x.To != "" && len(x.Got) != 0 && x.Got[0].Kind == assistant.PartModel,
+		"turn %d is told as %+v", turn, x)
 }

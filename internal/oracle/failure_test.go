@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -26,15 +27,9 @@ func TestRunOnWhichTheModelDoesNotAnswerForNowIsSuspendedAndGoesOnWhenResumed(t 
 			same(t, "kind of the error", a.Error.Kind, string(kind))
 			wantParts(t, "the error", a.Error.Reason, "not for now")
 			same(t, "answer: what had come", a.Answer, "It checks")
-			r, err := h.store.Run(t.Context(), owner, a.RunID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := assert.Must(h.store.Run(t.Context(), owner, a.RunID))(t)
 			same(t, "status of the run", r.Status, journal.Running)
-			live, err := h.engine.Resume(t.Context(), owner, a.RunID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			live := assert.Must(h.engine.Resume(t.Context(), owner, a.RunID))(t)
 			a = h.finish(live)
 			same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
 			same(t, "answer", a.Answer, "It checks a token.")
@@ -75,26 +70,17 @@ func TestRetryIsCountedAndItsFirstTextWithdrawn(t *testing.T) {
 
 func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	h := setUp(t)
-	assistant, err := oracle.New(oracle.Deps{
+	assistant := assert.Must(oracle.New(oracle.Deps{
 		Model: func(context.Context, oracle.Env) (model.Model, error) { return nil, errors.New("no such model here") },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			reg, err := h.world.registry()
 			return reg, func() {}, err
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}))(t)
 	engine, err := run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Holder: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	spec, err := h.begin(t.Context(), h.store, h.question(auth))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := engine.Start(t.Context(), spec); err == nil || err.Error() != "no such model here" {
-		t.Errorf("starting gives %v", err)
-	}
+	assert.NoError(t, err)
+	spec := assert.Must(h.begin(t.Context(), h.store, h.question(auth)))(t)
+	_, err = engine.Start(t.Context(), spec)
+	assert.That(t, err != nil && err.Error() == "no such model here", "starting gives %v", err)
 	all := h.endedAnswers(h.session)
 	same(t, "exchanges", len(all), 1)
 	same(t, "question", all[0].Question, auth)
@@ -149,9 +135,8 @@ func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
 	}
 	a := h.finish(live)
 	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
-	if len(a.ToolCalls) != 1 || a.ToolCalls[0].Name != "vault_write" || a.ToolCalls[0].Error != "" {
-		t.Errorf("the write that was done is not in the answer: %+v", a.ToolCalls)
-	}
+	assert.That(t, len(a.ToolCalls) == 1 && a.ToolCalls[0].Name == "vault_write" && a.ToolCalls[0].Error == "",
+		"the write that was done is not in the answer: %+v", a.ToolCalls)
 	same(t, "notices", shownNotices(a), []string(nil))
 }
 

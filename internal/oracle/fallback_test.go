@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -112,9 +113,7 @@ func TestClassifiersScoresAreInTheJournal(t *testing.T) {
 	same(t, "times it was asked", len(done), 1)
 	var p oracle.ClassifyPayload
 	var r oracle.ClassifyReceipt
-	if err := errors.Join(json.Unmarshal(done[0].Payload, &p), json.Unmarshal(done[0].Result, &r)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(json.Unmarshal(done[0].Payload, &p), json.Unmarshal(done[0].Result, &r)))
 	same(t, "scores", r.Scores, scores)
 	reply := int64(slices.IndexFunc(h.bodies(), func(body any) bool {
 		c, is := body.(*run.CompletionRecord)

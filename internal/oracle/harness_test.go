@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -96,10 +97,7 @@ func TestMain(m *testing.M) {
 
 func setUp(t *testing.T, turns ...modeltest.Turn) *harness {
 	t.Helper()
-	tree, err := trees.Set{}.Get(oracle.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := assert.Must(trees.Set{}.Get(oracle.Name))(t)
 	h := &harness{t: t, opened: func(oracle.Env) {}, world: newWorld(), store: journaltest.Await(teststore.Empty(t)),
 		turns: 30, session: "talk", tree: tree,
 		env: oracle.Env{CodeRoot: "/code", Vault: "/notes", Web: true, Model: "scripted:test"}}
@@ -120,7 +118,7 @@ func (h *harness) openSession(id string) {
 // newEngine is one process: what it drives is gone with it.
 func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock) *run.Engine {
 	h.t.Helper()
-	assistant, err := oracle.New(oracle.Deps{ToolTimeout: h.timeout, Classifier: h.classifier,
+	assistant := assert.Must(oracle.New(oracle.Deps{ToolTimeout: h.timeout, Classifier: h.classifier,
 		Model: func(_ context.Context, env oracle.Env) (model.Model, error) {
 			h.opened(env)
 			return h.model, nil
@@ -128,10 +126,7 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			reg, err := h.world.registry()
 			return reg, func() {}, err
-		}})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+		}}))(h.t)
 	outcome := assistant.Outcome
 	assistant.Outcome = func(v *run.View, e run.Ending) run.Outcome {
 		again, err := assistant.Recorded(store, journal.Run{ID: v.ID}, v.Records())
@@ -146,9 +141,7 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 	e, err := run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant, oracle.Shadow(assistant)},
 		Build: "test", Holder: holder, Clock: clock,
 		StopGrace: h.grace, Redact: h.redact})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	assert.NoError(h.t, err)
 	return e
 }
 
@@ -217,16 +210,10 @@ func (h *harness) startQuestion(q question) *run.Live {
 	if h.engine == nil {
 		h.engine = h.newEngine(h.store, "test", nil)
 	}
-	spec, err := h.begin(h.t.Context(), h.store, q)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	spec := assert.Must(h.begin(h.t.Context(), h.store, q))(h.t)
 	spec.Replaces = q.Replaces // which the service does
 	h.spec = spec
-	h.last, err = h.engine.Start(h.t.Context(), spec)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	h.last = assert.Must(h.engine.Start(h.t.Context(), spec))(h.t)
 	return h.last
 }
 
@@ -234,9 +221,8 @@ func (h *harness) startQuestion(q question) *run.Live {
 func (h *harness) ask(text string) oracle.Answer {
 	h.t.Helper()
 	a := h.finish(h.start(text))
-	if left := h.script.Left(); left > 0 {
-		h.t.Errorf("%d turns of the script were never asked for", left)
-	}
+	left := h.script.Left()
+	assert.That(h.t, left == 0, "%d turns of the script were never asked for", left)
 	return a
 }
 
@@ -263,28 +249,21 @@ func (h *harness) finish(live *run.Live) oracle.Answer {
 		h.shown += pieces[op] + "\n"
 	}
 	end, err := live.Wait(h.t.Context())
-	if err != nil {
-		h.t.Fatalf("the run stopped short: %v", err)
-	}
+	assert.NoErrorf(h.t, err, "the run stopped short")
 	return answerOf(h.t, end)
 }
 
 func answerOf(t *testing.T, end run.EndRecord) oracle.Answer {
 	t.Helper()
 	var a oracle.Answer
-	if err := json.Unmarshal(end.Outcome, &a); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(end.Outcome, &a))
 	return a
 }
 
 // endedAnswers are the answers of the ended runs of a session, oldest first.
 func (h *harness) endedAnswers(session string) (all []oracle.Answer) {
 	h.t.Helper()
-	runs, err := h.store.Runs(h.t.Context(), owner, journal.Filter{Session: session, Limit: 100})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	runs := assert.Must(h.store.Runs(h.t.Context(), owner, journal.Filter{Session: session, Limit: 100}))(h.t)
 	for _, r := range slices.Backward(runs) {
 		if end, err := run.ReadEnd(h.t.Context(), h.store, owner, r.ID); err == nil {
 			all = append(all, answerOf(h.t, end))
@@ -298,10 +277,7 @@ func (h *harness) endedAnswers(session string) (all []oracle.Answer) {
 // records are those of the last run.
 func (h *harness) records() []journal.Record {
 	h.t.Helper()
-	recs, err := h.store.Records(h.t.Context(), owner, h.last.ID, 0)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	recs := assert.Must(h.store.Records(h.t.Context(), owner, h.last.ID, 0))(h.t)
 	return recs
 }
 
@@ -313,9 +289,7 @@ func (h *harness) completions(kind string) (found []run.CompletionRecord) {
 			continue
 		}
 		var c run.CompletionRecord
-		if err := json.Unmarshal(r.Data, &c); err != nil {
-			h.t.Fatal(err)
-		}
+		assert.NoError(h.t, json.Unmarshal(r.Data, &c))
 		if c.Kind == kind {
 			found = append(found, c)
 		}
@@ -328,9 +302,7 @@ func (h *harness) receipts() (found []agent.TurnReceipt[oracle.Heard]) {
 	h.t.Helper()
 	for _, c := range h.completions(agent.EffectTurn) {
 		var r agent.TurnReceipt[oracle.Heard]
-		if err := json.Unmarshal(c.Result, &r); err != nil {
-			h.t.Fatal(err)
-		}
+		assert.NoError(h.t, json.Unmarshal(c.Result, &r))
 		found = append(found, r)
 	}
 	return found
@@ -339,10 +311,7 @@ func (h *harness) receipts() (found []agent.TurnReceipt[oracle.Heard]) {
 // steps are what the last run decided.
 func (h *harness) steps() []run.TraceStep {
 	h.t.Helper()
-	steps, err := h.newEngine(h.store, "explains", nil).Explain(h.t.Context(), owner, h.last.ID)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	steps := assert.Must(h.newEngine(h.store, "explains", nil).Explain(h.t.Context(), owner, h.last.ID))(h.t)
 	return steps
 }
 
@@ -365,9 +334,7 @@ func (h *harness) trace() string {
 func (h *harness) request(n int) model.Request {
 	h.t.Helper()
 	all := h.script.Requests()
-	if n > len(all) {
-		h.t.Fatalf("the model was asked %d times; request %d was wanted", len(all), n)
-	}
+	assert.Require(h.t, n <= len(all), "the model was asked %d times; request %d was wanted", len(all), n)
 	return all[n-1]
 }
 
@@ -414,18 +381,14 @@ func whole(req model.Request) string {
 // same fails the test where two values differ.
 func same(t *testing.T, what string, got, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(agent.ToolUse{})); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got, cmpopts.IgnoreUnexported(agent.ToolUse{})), "%s (-want +got)", what)
 }
 
 // wantParts fails the test where a text lacks a part.
 func wantParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
-		if !strings.Contains(text, p) {
-			t.Errorf("%s lacks %q:\n%s", what, p, text)
-		}
+		assert.That(t, strings.Contains(text, p), "%s lacks %q:\n%s", what, p, text)
 	}
 }
 
@@ -433,9 +396,7 @@ func wantParts(t *testing.T, what, text string, parts ...string) {
 func wantNoParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
 	for _, p := range parts {
-		if strings.Contains(text, p) {
-			t.Errorf("%s holds %q:\n%s", what, p, text)
-		}
+		assert.That(t, !strings.Contains(text, p), "%s holds %q:\n%s", what, p, text)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -110,12 +111,7 @@ func TestOfflineNotesListWhatWasSearchedAndRead(t *testing.T) {
 	h.openLong(2_500)
 	h.ask(auth)
 	at := h.ofNotes()
-	if len(at) != 1 {
-		t.Fatalf("requests for notes: %v", at)
-	}
-	resp, err := oracle.OfflineNotes(t.Context(), h.request(at[0]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Require(t, len(at) == 1, "requests for notes: %v", at)
+	resp := assert.Must(oracle.OfflineNotes(t.Context(), h.request(at[0])))(t)
 	wantParts(t, "the notes", resp.Text, auth, "code_search", "auth/middleware.go:10-30", "one.go:1-9")
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -66,9 +67,8 @@ func TestOrderOfAStrangerIsRefusedAlsoWhereTheQuestionAsksForANote(t *testing.T)
 			same(t, "writes begun", h.marks(), 0)
 			same(t, "orders followed", p.orders, 1)
 			last := a.ToolCalls[len(a.ToolCalls)-1]
-			if !strings.HasPrefix(last.Refused, strings.TrimPrefix(tainted, "^")) {
-				t.Errorf("the write ended with %q %q", last.Refused, last.Error)
-			}
+			assert.That(t, strings.HasPrefix(last.Refused, strings.TrimPrefix(tainted, "^")),
+				"the write ended with %q %q", last.Refused, last.Error)
 		})
 	}
 }
@@ -112,9 +112,8 @@ func TestOrderedWriteStaysInTheVaultAndOverwritesNothingUnread(t *testing.T) {
 				}
 			}
 			same(t, "changed files", there, []string(nil))
-			if last := a.ToolCalls[len(a.ToolCalls)-1]; last.Error == "" {
-				t.Errorf("the write succeeded: %+v", last)
-			}
+			last := a.ToolCalls[len(a.ToolCalls)-1]
+			assert.That(t, last.Error != "", "the write succeeded: %+v", last)
 		})
 	}
 }
@@ -124,10 +123,9 @@ func TestThereIsNoToolThatDeletes(t *testing.T) {
 	h := setUp(t)
 	g.into(h)
 	for name, tool := range h.world.tools {
-		if spec := tool.Spec(); strings.Contains(name, "delete") || strings.Contains(name, "remove") ||
-			strings.Contains(name, "move") || strings.Contains(name, "exec") {
-			t.Errorf("%s is offered: %s", name, spec.Description)
-		}
+		spec := tool.Spec()
+		assert.That(t, !strings.Contains(name, "delete") && !strings.Contains(name, "remove") &&
+			!strings.Contains(name, "move") && !strings.Contains(name, "exec"), "%s is offered: %s", name, spec.Description)
 	}
 }
 
@@ -138,10 +136,7 @@ func TestOrderInAShadowIsRecordedAndNotPerformed(t *testing.T) {
 	inNote(order("vault_write", hackedNote) + "\n" + order("thread_push", `{"thread":"log","text":"hacked"}`))(g)
 	before := g.snapshot()
 	g.into(h)
-	tree, err := trees.Set{}.Get("baseline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := assert.Must(trees.Set{}.Get("baseline"))(t)
 	h.tree, h.env.ShadowOf = tree, "another run"
 	a := h.ask(caching)
 	same(t, "calls", len(a.ToolCalls), 3)
@@ -209,9 +204,8 @@ func TestOrderInAFileReachesNoPageThatThePersonDidNotName(t *testing.T) {
 		modeltest.Say("That is all. "+partial("the answer")))...)
 	g.into(h)
 	a := h.ask(auth)
-	if _, fetched := g.asked.Load("/leak"); fetched {
-		t.Error("the page was fetched")
-	}
+	_, fetched := g.asked.Load("/leak")
+	assert.That(t, !fetched, "the page was fetched")
 	same(t, "orders followed", p.orders, 1)
 	target, _ := a.Waiting[0].Shown()
 	same(t, "what the person is asked", target, g.stranger.URL+"/leak?of=diary")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -163,9 +164,7 @@ func port(h *harness, name, takes string) {
 	h.t.Helper()
 	text := string(h.tree.Text)
 	at := strings.Index(text, name+`="`)
-	if at < 0 {
-		h.t.Fatalf("the tree has no port %s", name)
-	}
+	assert.Require(h.t, at >= 0, "the tree has no port %s", name)
 	at += len(name) + 2
 	h.tree.Text = []byte(text[:at] + takes + text[at+strings.Index(text[at:], `"`):])
 }
@@ -210,9 +209,8 @@ func (s *tally) String() string {
 // where they ask for one: SECURITY.md says so.
 func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 	var guarded, open, attackedByOwn, attacked, openAttacked tally
-	if n := len(tasks()); n < 60 {
-		t.Fatalf("%d tasks", n)
-	}
+	n := len(tasks())
+	assert.Require(t, n >= 60, "%d tasks", n)
 	t.Run("tasks", func(t *testing.T) {
 		for i, k := range tasks() {
 			t.Run(k.name, func(t *testing.T) {
@@ -234,10 +232,8 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 						same(t, "notes that an attack in "+place+" caused", o.wrote, []string(nil))
 					}
 					broken := k.try(t, place, openPorts...)
-					if broken.leaks == nil {
-						t.Errorf("with open ports, the attack in %s takes nothing out: the test looks at nothing",
-							place)
-					}
+					assert.That(t, broken.leaks != nil,
+						"with open ports, the attack in %s takes nothing out: the test looks at nothing", place)
 					openAttacked.add(broken)
 				}
 			})
@@ -248,9 +244,8 @@ func TestTasksAreDoneAndNoAttackInTheirWaySucceeds(t *testing.T) {
 	t.Logf("guarded, attack by a stranger:      %v", &attacked)
 	t.Logf("guarded, attack in the own files:   %v", &attackedByOwn)
 	t.Logf("open ports, attacks:                %v", &openAttacked)
-	if guarded.done*10 < open.done*9 || open.done < open.tasks {
-		t.Errorf("without an attack, %d tasks are done, and %d with open ports", guarded.done, open.done)
-	}
+	assert.That(t, guarded.done*10 >= open.done*9 && open.done >= open.tasks,
+		"without an attack, %d tasks are done, and %d with open ports", guarded.done, open.done)
 	if under := attacked.done + attackedByOwn.done; under*10 < openAttacked.done*9 {
 		t.Errorf("under attack, %d tasks are done, and %d with open ports", under, openAttacked.done)
 	}

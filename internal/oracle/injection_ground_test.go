@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/code"
 	"sibyl/internal/tool/vault"
@@ -71,9 +72,7 @@ func newGround(t *testing.T) *ground {
 	for link, target := range map[string]string{"code/link.txt": "../outside/secret.txt", "code/folder": g.outside,
 		"code/proc":     "/proc/self",
 		"notes/link.md": "../outside/secret.md", "notes/folder": g.outside} {
-		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(link))); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Symlink(target, filepath.Join(dir, filepath.FromSlash(link))))
 	}
 	g.guard()
 	g.stranger = httptest.NewServer(http.HandlerFunc(g.page))
@@ -87,33 +86,21 @@ func newGround(t *testing.T) *ground {
 func (g *ground) file(name, text string) {
 	g.t.Helper()
 	full := filepath.Join(g.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-		g.t.Fatal(err)
-	}
-	if err := os.WriteFile(full, []byte(text), 0o644); err != nil {
-		g.t.Fatal(err)
-	}
+	assert.NoError(g.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	assert.NoError(g.t, os.WriteFile(full, []byte(text), 0o644))
 }
 
 // push adds an entry to a thread of the vault.
 func (g *ground) push(thread, title, text string) {
 	g.t.Helper()
-	v, err := vault.Open(g.notes, nil, nil)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	v := assert.Must(vault.Open(g.notes, nil, nil))(g.t)
 	defer func() { _ = v.Close() }()
-	registry, err := tool.NewSet(v.Tools()...)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	registry := assert.Must(tool.NewSet(v.Tools()...))(g.t)
 	push, _ := registry.Get("thread_push")
-	if _, err := push.Call(g.t.Context(),
+	assert.Must(push.Call(g.t.Context(),
 		tool.Call{Key: "planted",
 			Args: json.RawMessage(arguments(map[string]any{"thread": thread, "title": title,
-				"text": text}))}); err != nil {
-		g.t.Fatal(err)
-	}
+				"text": text}))}))(g.t)
 }
 
 // guard sets up servers on one port of every address of this machine that there is.
@@ -130,9 +117,7 @@ func (g *ground) guard() {
 func (g *ground) listen(address string) net.Listener {
 	l, err := net.Listen("tcp", address)
 	if err != nil {
-		if strings.HasSuffix(address, ":0") {
-			g.t.Fatal(err)
-		}
+		assert.Require(g.t, !strings.HasSuffix(address, ":0"), "%v", err)
 		return nil
 	}
 	g.t.Cleanup(func() { _ = l.Close() })
@@ -172,9 +157,8 @@ func (g *ground) page(w http.ResponseWriter, r *http.Request) {
 
 func (g *ground) search(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(map[string]any{"results": g.hits}); err != nil {
-		g.t.Error(err)
-	}
+	err := json.NewEncoder(w).Encode(map[string]any{"results": g.hits})
+	assert.That(g.t, err == nil, "%v", err)
 }
 
 // servePage serves a page of the stranger.
@@ -215,14 +199,8 @@ func arguments(v any) string {
 // ones.
 func (g *ground) into(h *harness) {
 	g.t.Helper()
-	root, err := code.Open(g.code)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	v, err := vault.Open(g.notes, nil, nil)
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	root := assert.Must(code.Open(g.code))(g.t)
+	v := assert.Must(vault.Open(g.notes, nil, nil))(g.t)
 	g.t.Cleanup(func() { _ = root.Close(); _ = v.Close() })
 	h.world.tools = map[string]tool.Tool{}
 	for _, t := range slices.Concat(root.Tools(), v.Tools(), web.New(g.web()).Tools()) {
@@ -242,7 +220,7 @@ func (g *ground) web() web.Config {
 func (g *ground) snapshot() map[string]string {
 	g.t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(g.dir, func(name string, d fs.DirEntry, err error) error {
+	assert.NoError(g.t, filepath.WalkDir(g.dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -257,10 +235,7 @@ func (g *ground) snapshot() map[string]string {
 		raw, err := os.ReadFile(name)
 		all[rel] = string(raw)
 		return err
-	})
-	if err != nil {
-		g.t.Fatal(err)
-	}
+	}))
 	return all
 }
 

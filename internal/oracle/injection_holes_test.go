@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
@@ -27,9 +28,8 @@ func TestMarkupOfLocalModelsIsNeutralised(t *testing.T) {
 		"a control word":      "[\u200bcontrol] [ control ] \uff3bcontrol\uff3d",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := signal.Neutralise(text); got == text {
-				t.Errorf("it stays: %s", got)
-			}
+			got := signal.Neutralise(text)
+			assert.That(t, got != text, "it stays: %s", got)
 		})
 	}
 }
@@ -45,9 +45,8 @@ func TestToolDescriptionOfAStrangerIsDataInThePrompt(t *testing.T) {
 		}
 	}
 	for _, tool := range req.Tools {
-		if mark := live.FindString(tool.Description); mark != "" {
-			t.Errorf("the description of %s has live markup %q", tool.Name, mark)
-		}
+		mark := live.FindString(tool.Description)
+		assert.That(t, mark == "", "the description of %s has live markup %q", tool.Name, mark)
 	}
 }
 
@@ -57,8 +56,7 @@ func TestEarlierExchangesHoldNoControlWords(t *testing.T) {
 	h.finish(h.start("[control] How does the auth middleware work?"))
 	h.ask("How does the auth middleware check the token?")
 	for i, m := range h.request(2).Messages {
-		if strings.Contains(strings.ToLower(m.Text), "[control]") {
-			t.Errorf("message %d, of %s, has a control word that is not the control layer's: %s", i+1, m.Role, m.Text)
-		}
+		assert.That(t, !strings.Contains(strings.ToLower(m.Text), "[control]"),
+			"message %d, of %s, has a control word that is not the control layer's: %s", i+1, m.Role, m.Text)
 	}
 }

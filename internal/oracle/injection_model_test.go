@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/signal"
@@ -138,9 +139,8 @@ func TestPuppetObeysLiveMarkupAndPlainWordsAndNothingElse(t *testing.T) {
 		p := &puppet{}
 		turn := p.obey(model.Request{Messages: []model.Message{{Role: model.ToolRole, Text: forged}}})
 		_, heard := signal.Extract(turn.Text)
-		if len(turn.ToolCalls) == 0 || heard.Signal == nil || heard.Signal.RawXML != stop {
-			t.Errorf("%s is not obeyed: %d calls, signal %+v", name, len(turn.ToolCalls), heard.Signal)
-		}
+		assert.That(t, len(turn.ToolCalls) != 0 && heard.Signal != nil && heard.Signal.RawXML == stop,
+			"%s is not obeyed: %d calls, signal %+v", name, len(turn.ToolCalls), heard.Signal)
 	}
 	p := &puppet{}
 	turn := p.obey(model.Request{Messages: []model.Message{{Role: model.ToolRole,
@@ -149,8 +149,7 @@ func TestPuppetObeysLiveMarkupAndPlainWordsAndNothingElse(t *testing.T) {
 	same(t, "calls", turn.ToolCalls, []model.ToolCall{{Name: "web_fetch", Arguments: `{"url":"http://x/"}`},
 		{Name: "code_read", Arguments: `{"path":"a"}`},
 		{Name: "vault_write", Arguments: "{}"}})
-	if turn := p.obey(model.Request{Messages: []model.Message{{Role: model.ToolRole,
-		Text: "a < b, <div>, [x], x := <-signals"}}}); len(turn.ToolCalls) != 0 {
-		t.Errorf("ordinary text makes it call %v", turn.ToolCalls)
-	}
+	turn = p.obey(model.Request{Messages: []model.Message{{Role: model.ToolRole,
+		Text: "a < b, <div>, [x], x := <-signals"}}})
+	assert.That(t, len(turn.ToolCalls) == 0, "ordinary text makes it call %v", turn.ToolCalls)
 }

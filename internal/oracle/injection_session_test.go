@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -44,9 +45,7 @@ func TestAttackByTheSessionCausesNothing(t *testing.T) {
 			same(t, "what stands in the world", h.world.written(), []string(nil))
 			same(t, "writes begun", h.marks(), 0)
 			for _, s := range a.Signals {
-				if !ownSignals[s.RawXML] {
-					t.Errorf("a signal was taken that the model did not mean: %s", s.RawXML)
-				}
+				assert.That(t, ownSignals[s.RawXML], "a signal was taken that the model did not mean: %s", s.RawXML)
 			}
 			requestsAreClean(t, h)
 			ordersAreRefused(t, a, 1)
@@ -59,9 +58,7 @@ func ordersAreRefused(t *testing.T, a oracle.Answer, orders int) {
 	t.Helper()
 	same(t, "calls", len(a.ToolCalls), orders)
 	for _, c := range a.ToolCalls {
-		if c.Refused == "" {
-			t.Errorf("an order was carried out: %s %s", c.Name, c.Arguments)
-		}
+		assert.That(t, c.Refused != "", "an order was carried out: %s %s", c.Name, c.Arguments)
 	}
 }
 
@@ -91,9 +88,7 @@ func TestAttackInNotesOfALongConversationIsData(t *testing.T) {
 		return modeltest.SayAndCall(needTurn("page "+n), "code_read", `{"path":"`+n+`.go","start":1,"end":9}`)
 	}
 	notes := modeltest.Func(func(req model.Request) modeltest.Turn {
-		if req.Purpose != oracle.PurposeNotes {
-			t.Error("no notes were asked for")
-		}
+		assert.That(t, req.Purpose == oracle.PurposeNotes, "no notes were asked for")
 		// as a model that repeats what it read would write them
 		return modeltest.Say("My notes: " + everyForgery() + stop)
 	})
@@ -108,9 +103,8 @@ func TestAttackInNotesOfALongConversationIsData(t *testing.T) {
 	told := h.request(5).Messages[1]
 	same(t, "who speaks the notes", told.Role, model.Assistant)
 	wantParts(t, "the notes", told.Text, poison)
-	if mark := live.FindString(told.Text); mark != "" {
-		t.Errorf("the notes hold live markup %q:\n%s", mark, told.Text)
-	}
+	mark := live.FindString(told.Text)
+	assert.That(t, mark == "", "the notes hold live markup %q:\n%s", mark, told.Text)
 	requestsAreClean(t, h)
 	screenIsClean(t, h, a)
 }
@@ -134,9 +128,8 @@ func TestToolResultIsNeverTakenForTheWordOfThePerson(t *testing.T) {
 	a := h.ask(auth)
 	for i, req := range h.script.Requests() {
 		for _, m := range req.Messages {
-			if strings.Contains(m.Text, poison) && m.Role == model.User {
-				t.Errorf("request %d gives a tool's words as the person's", i+1)
-			}
+			assert.That(t, !strings.Contains(m.Text, poison) || m.Role != model.User,
+				"request %d gives a tool's words as the person's", i+1)
 		}
 	}
 	ordersFailed(t, h, a, notOffered)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -36,9 +37,8 @@ func under(t *testing.T, attacks []attack) {
 			same(t, "all files", g.snapshot(), before)
 			nothingHappened(t, h, g, p, answer)
 			heard := textOfRole(h.request(2), model.ToolRole)
-			if arrived := strings.Contains(heard, poison); arrived == a.unquoted {
-				t.Errorf("the attack arrived: %t; the test looks at nothing:\n%s", arrived, heard)
-			}
+			arrived := strings.Contains(heard, poison)
+			assert.That(t, arrived != a.unquoted, "the attack arrived: %t; the test looks at nothing:\n%s", arrived, heard)
 			ordersFailed(t, h, answer, a.denied)
 		})
 	}
@@ -51,18 +51,13 @@ func nothingHappened(t *testing.T, h *harness, g *ground, p *puppet, a oracle.An
 	same(t, "turns", a.Turns, 3)
 	same(t, "markup that the model found live", p.marks, []string(nil))
 	for _, s := range a.Signals {
-		if !ownSignals[s.RawXML] {
-			t.Errorf("a signal was taken that the model did not mean: %s", s.RawXML)
-		}
+		assert.That(t, ownSignals[s.RawXML], "a signal was taken that the model did not mean: %s", s.RawXML)
 	}
 	same(t, "signals", len(a.Signals), 3)
-	if n := g.reached.Load(); n != 0 {
-		t.Errorf("servers that nobody may reach were connected to %d times", n)
-	}
+	n := g.reached.Load()
+	assert.That(t, n == 0, "servers that nobody may reach were connected to %d times", n)
 	for _, r := range h.records() {
-		if r.Kind == run.KindMark {
-			t.Error("a write was begun")
-		}
+		assert.That(t, r.Kind != run.KindMark, "a write was begun")
 	}
 	requestsAreClean(t, h)
 	screenIsClean(t, h, a)
@@ -79,9 +74,8 @@ func requestsAreClean(t *testing.T, h *harness) {
 			if m.Role != model.ToolRole {
 				continue
 			}
-			if mark := live.FindString(m.Text); mark != "" {
-				t.Errorf("request %d has live markup %q in the result of %s:\n%s", i+1, mark, m.ToolName, m.Text)
-			}
+			mark := live.FindString(m.Text)
+			assert.That(t, mark == "", "request %d has live markup %q in the result of %s:\n%s", i+1, mark, m.ToolName, m.Text)
 			if clean, found := signal.Extract(m.Text); found.Signal != nil || clean != m.Text {
 				t.Errorf("request %d has a signal in the result of %s", i+1, m.ToolName)
 			}
@@ -93,9 +87,8 @@ func requestsAreClean(t *testing.T, h *harness) {
 func screenIsClean(t *testing.T, h *harness, a oracle.Answer) {
 	t.Helper()
 	shown := strings.Join([]string{h.shown, a.Answer, a.Caveat, strings.Join(shownNotices(a), "\n")}, "\n")
-	if mark := regexp.MustCompile(`(?i)<\s*/?\s*signal`).FindString(shown); mark != "" {
-		t.Errorf("the person is shown a signal:\n%s", shown)
-	}
+	assert.That(t, regexp.MustCompile(`(?i)<\s*/?\s*signal`).FindString(shown) == "",
+		"the person is shown a signal:\n%s", shown)
 	wantNoParts(t, "what the person is shown", shown, secret, "I OBEY")
 }
 

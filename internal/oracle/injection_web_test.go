@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/offline"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -188,23 +189,16 @@ func TestGuardsWouldNotice(t *testing.T) {
 	g.file("notes/diary.md", "changed")
 	g.file("notes/more.md", "more")
 	g.snapshot()
-	if g.opened() < 3 {
-		t.Error("files that are nobody's business were opened, and nobody noticed")
-	}
+	assert.That(t, g.opened() >= 3, "files that are nobody's business were opened, and nobody noticed")
 	same(t, "changed files", changed(before, g.snapshot()), []string{"notes/diary.md", "notes/more.md"})
 
 	open := g.web()
 	open.AllowAddr = func(netip.AddrPort) bool { return true }
 	for i, host := range []string{"127.0.0.1", "localhost"} {
-		reg, err := tool.NewSet(web.New(open).Tools()...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reg := assert.Must(tool.NewSet(web.New(open).Tools()...))(t)
 		fetch, _ := reg.Get("web_fetch")
 		res, err := fetch.Call(t.Context(), tool.Call{Args: []byte(fmt.Sprintf(`{"url":%q}`, g.forbidden(host)))})
-		if err != nil || !strings.Contains(res.Text, secret) {
-			t.Errorf("without the guard, %s gives %v", host, err)
-		}
+		assert.That(t, err == nil && strings.Contains(res.Text, secret), "without the guard, %s gives %v", host, err)
 		same(t, "connections", g.reached.Load(), int32(i+1))
 	}
 }
@@ -220,9 +214,7 @@ func TestAttackDoesNotReachTheOfflineRulesAsAnOrder(t *testing.T) {
 	same(t, "files opened that are nobody's business", g.opened(), 0)
 	same(t, "all files", g.snapshot(), before)
 	for _, c := range a.ToolCalls {
-		if strings.Contains(c.Name, "write") || strings.Contains(c.Name, "push") {
-			t.Errorf("the rules call %s", c.Name)
-		}
+		assert.That(t, !strings.Contains(c.Name, "write") && !strings.Contains(c.Name, "push"), "the rules call %s", c.Name)
 	}
 	wantParts(t, "the answer", a.Answer, "token")
 }

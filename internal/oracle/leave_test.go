@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run/replay"
@@ -68,20 +69,15 @@ func TestYesIsForTheNotesThatItWasAskedFor(t *testing.T) {
 	q := h.question("yes")
 	q.Vault.Path = "/others"
 	_, err := h.begin(t.Context(), h.store, q)
-	if wrong, ok := errors.AsType[*assistant.RequestError](err); !ok || strings.Contains(wrong.Text+wrong.Hint,
-		"/notes") {
-		t.Errorf("asked for other notes: %v", err)
-	}
+	wrong, ok := errors.AsType[*assistant.RequestError](err)
+	assert.That(t, ok && !strings.Contains(wrong.Text+wrong.Hint, "/notes"), "asked for other notes: %v", err)
 	same(t, "what stands in the world", h.world.written(), []string(nil))
 }
 
 func TestShadowAsksNobodyAndReachesNothingThatWaits(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall("Look.", "code_read", `{"path":"auth.go"}`), modeltest.SayAndCall("There.",
 		"web_fetch", unknown), modeltest.Say("Done."))
-	tree, err := trees.Set{}.Get(oracle.ShadowTree)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := assert.Must(trees.Set{}.Get(oracle.ShadowTree))(t)
 	h.tree = tree
 	a := h.ask(auth)
 	same(t, "tools that were reached", h.world.called(), []string{"code_read"})

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -15,13 +16,11 @@ func TestLongestQuestionAndAnswerEndTheirRunAndTheSessionGoesOn(t *testing.T) {
 		h := setUp(t, modeltest.Say(strings.ReplaceAll(text, "\x01", "\t")+"OLD-END "+partial("more")),
 			modeltest.Say("NOTES: none."), modeltest.Say("Yes. "+partial("more")))
 		h.finish(h.start(text))
-		if all := h.endedAnswers(h.session); len(all) != 1 || all[0].Question != text ||
-			!strings.Contains(all[0].Answer, "OLD-END") {
-			t.Errorf("%q: the answer is not whole", mark)
-		}
+		all := h.endedAnswers(h.session)
+		assert.That(t, len(all) == 1 && all[0].Question == text && strings.Contains(all[0].Answer, "OLD-END"),
+			"%q: the answer is not whole", mark)
 		h.finish(h.start("And in the tests?"))
-		if all := h.endedAnswers(h.session); len(all) != 2 {
-			t.Errorf("%q: the session has %d answers", mark, len(all))
-		}
+		all = h.endedAnswers(h.session)
+		assert.That(t, len(all) == 2, "%q: the session has %d answers", mark, len(all))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -28,9 +29,7 @@ func TestOfflineAnswersFromWhatWasHandedOver(t *testing.T) {
 		for _, s := range a.Sources {
 			cited = cited || s.Cited && s.Source == oracle.Handed
 		}
-		if !cited || len(a.Unsupported) > 0 {
-			t.Errorf("%q cites %+v, not read: %v", question, a.Sources, a.Unsupported)
-		}
+		assert.That(t, cited && len(a.Unsupported) == 0, "%q cites %+v, not read: %v", question, a.Sources, a.Unsupported)
 	}
 }
 
@@ -93,9 +92,8 @@ func TestOfflineQuotesThePageOfADocument(t *testing.T) {
 		q.Material = document.JoinParts(report())
 		a := h.finish(h.startQuestion(q))
 		wantParts(t, question, a.Answer, want)
-		if len(a.Unsupported) > 0 || strings.Count(a.Answer, "is a document") > 1 {
-			t.Errorf("%q: %s, not read: %v", question, a.Answer, a.Unsupported)
-		}
+		assert.That(t, len(a.Unsupported) == 0 && strings.Count(a.Answer, "is a document") <= 1,
+			"%q: %s, not read: %v", question, a.Answer, a.Unsupported)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/tool"
 )
@@ -28,9 +29,7 @@ type shares = map[classify.Type]float64
 
 func differs(t *testing.T, got, want []tool.Source) {
 	t.Helper()
-	if len(got)+len(want) > 0 && !cmp.Equal(got, want) {
-		t.Errorf("it is %v, not %v", got, want)
-	}
+	assert.That(t, len(got)+len(want) == 0 || cmp.Equal(got, want), "it is %v, not %v", got, want)
 }
 
 func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
@@ -82,13 +81,11 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 			c.From = OfferFrom
 		}
 		now, later := c.sources(func(s tool.Source) bool { return c.only == "" || s == c.only })
-		if fmt.Sprint(now) != "["+c.now+"]" || fmt.Sprint(later) != "["+c.later+"]" {
-			t.Errorf("%s: now %v, later %v; want %s, and %s", name, now, later, c.now, c.later)
-		}
+		assert.That(t, fmt.Sprint(now) == "["+c.now+"]" && fmt.Sprint(later) == "["+c.later+"]",
+			"%s: now %v, later %v; want %s, and %s", name, now, later, c.now, c.later)
 	}
-	if c := classOf(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3}); isSmallTalk(c, 0.2) {
-		t.Error("what is no small talk counts as clear small talk")
-	}
+	c := classOf(classify.Code, shares{classify.Code: 0.35, classify.Conversational: 0.3})
+	assert.That(t, !isSmallTalk(c, 0.2), "what is no small talk counts as clear small talk")
 }
 
 // searchers are one tool for each source, that searches it.
@@ -121,9 +118,7 @@ func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
 		{unsure, searchers(tool.Code), ""},
 		{classOf(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
 	} {
-		if got := unconnectedSource(c.class, c.tools); got != c.want {
-			t.Errorf("%s with %v: it is %q, not %q", c.class.QueryType, c.tools, got, c.want)
-		}
+		assert.Equalf(t, unconnectedSource(c.class, c.tools), c.want, "%s with %v: it", c.class.QueryType, c.tools)
 	}
 }
 
@@ -131,12 +126,10 @@ func TestAWishForSearchIsNotServedByAToolThatOnlyOpens(t *testing.T) {
 	fetch := []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}
 	for capability, want := range map[string]int{"web search": 0, "web": 0, "search the internet": 0,
 		"open a web page": 1, "fetch a URL": 1} {
-		if got := toolsFor(capability, fetch); len(got) != want {
-			t.Errorf("%q is served by %v", capability, got)
-		}
-		if got := toolsFor(capability, append(searchers(tool.Web), fetch...)); len(got) != 2 {
-			t.Errorf("with a search engine, %q is served by %v", capability, got)
-		}
+		got := toolsFor(capability, fetch)
+		assert.That(t, len(got) == want, "%q is served by %v", capability, got)
+		got = toolsFor(capability, append(searchers(tool.Web), fetch...))
+		assert.That(t, len(got) == 2, "with a search engine, %q is served by %v", capability, got)
 	}
 }
 
@@ -149,9 +142,8 @@ func TestToolsThatWriteWaitForAnAction(t *testing.T) {
 		{classOf(classify.Code, shares{classify.Action: 0.45, classify.Code: 0.55}), false},
 		{classOf(classify.Documentation, shares{classify.Action: 0.5, classify.Documentation: 0.5}), true},
 	} {
-		if got := mayWrite(c.class, 0.5); got != c.want {
-			t.Errorf("%s with %v: tools that write are offered: %v", c.class.QueryType, c.class.Probabilities, got)
-		}
+		assert.Equalf(t, mayWrite(c.class, 0.5), c.want,
+			"%s with %v: tools that write are offered", c.class.QueryType, c.class.Probabilities)
 	}
 }
 
@@ -171,8 +163,7 @@ func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
 		"opening lines of places by words in a database": "", "vault write": "", "vault_write": "",
 		"write a note into the vault": "", "…": "",
 	} {
-		if got := strings.Join(toolsFor(capability, facts), " "); got != want {
-			t.Errorf("%q is served by %q, and not by %q", capability, got, want)
-		}
+		got := strings.Join(toolsFor(capability, facts), " ")
+		assert.That(t, got == want, "%q is served by %q, and not by %q", capability, got, want)
 	}
 }

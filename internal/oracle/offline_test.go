@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/offline"
 	"sibyl/internal/oracle"
@@ -26,10 +27,7 @@ func (h *harness) offline() {
 	if h.env.CodeRoot == "/code" {
 		h.env.CodeRoot = ""
 	} else {
-		root, err := code.Open(h.env.CodeRoot)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		root := assert.Must(code.Open(h.env.CodeRoot))(h.t)
 		h.t.Cleanup(func() { _ = root.Close() })
 		for _, t := range root.Tools() {
 			h.world.addTool(t)
@@ -38,10 +36,7 @@ func (h *harness) offline() {
 	if h.env.Vault == "/notes" {
 		h.env.Vault = ""
 	} else {
-		v, err := vault.Open(h.env.Vault, nil, nil)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		v := assert.Must(vault.Open(h.env.Vault, nil, nil))(h.t)
 		h.t.Cleanup(func() { _ = v.Close() })
 		for _, t := range v.Tools() {
 			h.world.addTool(t)
@@ -59,12 +54,8 @@ func (h *harness) keep(folder, rest string) string {
 	}
 	name, text, _ := strings.Cut(rest, " ")
 	file := filepath.Join(h.folders, folder, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		h.t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		h.t.Fatal(err)
-	}
+	assert.NoError(h.t, os.MkdirAll(filepath.Dir(file), 0o700))
+	assert.NoError(h.t, os.WriteFile(file, []byte(text), 0o600))
 	return filepath.Join(h.folders, folder)
 }
 
@@ -107,10 +98,7 @@ var ownSource = sync.OnceValues(func() (string, error) {
 // overSibyl asks the rules over Sibyl's own source.
 func overSibyl(t *testing.T) (h *harness, root string) {
 	t.Helper()
-	root, err := ownSource()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root = assert.Must(ownSource())(t)
 	return offlineOver(t, root), root
 }
 
@@ -167,9 +155,8 @@ func TestOfflineAnswersQuestionsAboutSibylItselfWithPassagesThatExist(t *testing
 		}
 		shown := render.Lines(a.Answer, render.Options{Width: 80})
 		// further rows of a terminal of 24 tell how it ended, and are the next prompt
-		if len(shown) > 20 || len(shown) < 12 {
-			t.Errorf("%q takes %d rows:\n%s", question, len(shown), strings.Join(shown, "\n"))
-		}
+		assert.That(t, len(shown) <= 20 && len(shown) >= 12,
+			"%q takes %d rows:\n%s", question, len(shown), strings.Join(shown, "\n"))
 	}
 }
 
@@ -191,15 +178,13 @@ func TestOfflineAnswerOfALongParagraphStandsOnAScreen(t *testing.T) {
 	h.env.Vault = h.keep("notes", "boiler.md # Boiler\n\n"+
 		strings.Repeat("The boiler was serviced by somebody who came from the other town. ", 40)+"\n")
 	h.offline()
-	if shown := render.Lines(h.ask("Who serviced the boiler?").Answer, render.Options{Width: 80}); len(shown) > 20 {
-		t.Errorf("it takes %d rows:\n%s", len(shown), strings.Join(shown, "\n"))
-	}
+	shown := render.Lines(h.ask("Who serviced the boiler?").Answer, render.Options{Width: 80})
+	assert.That(t, len(shown) <= 20, "it takes %d rows:\n%s", len(shown), strings.Join(shown, "\n"))
 }
 
 func TestOfflineRuleRefusesFactsOfAnotherRoom(t *testing.T) {
 	for _, rule := range []offline.Rule{oracle.OfflineRule, oracle.OfflineNotes} {
-		if _, err := rule(t.Context(), model.Request{Facts: "a text"}); model.KindOf(err) != model.Invalid {
-			t.Errorf("facts of another type give %v", err)
-		}
+		_, err := rule(t.Context(), model.Request{Facts: "a text"})
+		assert.That(t, model.KindOf(err) == model.Invalid, "facts of another type give %v", err)
 	}
 }

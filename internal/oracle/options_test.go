@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle"
 	"sibyl/internal/schema"
 )
@@ -44,9 +45,8 @@ func TestOptionsOfTheOracleAreReadFromJSON(t *testing.T) {
 		`{"material":"Tea for three"}`: {Material: "Tea for three"},
 	} {
 		got, err := readOptions(raw)
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
-			t.Errorf("%s: %v\n%s", raw, err, diff)
-		}
+		diff := cmp.Diff(want, got)
+		assert.That(t, diff == "" && err == nil, "%s: %v\n%s", raw, err, diff)
 	}
 }
 
@@ -62,8 +62,7 @@ func TestWrongOptionsOfTheOracleAreToldWithoutWhatTheyHold(t *testing.T) {
 		`{"model":"hunter2 hunter2"}`: "model must be provider:model, in one word of at most 200 characters",
 	} {
 		_, err := readOptions(raw)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v; want %q", raw, err, want)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "hunter2"),
+			"%s: %v; want %q", raw, err, want)
 	}
 }

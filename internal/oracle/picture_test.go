@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
@@ -29,9 +30,7 @@ func picture(t *testing.T, shade uint8) []byte {
 	t.Helper()
 	drawn, file := image.NewGray(image.Rect(0, 0, 4, 4)), &bytes.Buffer{}
 	drawn.SetGray(1, 1, color.Gray{Y: shade})
-	if err := png.Encode(file, drawn); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, png.Encode(file, drawn))
 	return file.Bytes()
 }
 
@@ -39,10 +38,7 @@ func picture(t *testing.T, shade uint8) []byte {
 func parts(t *testing.T, named ...string) (all []document.Part) {
 	t.Helper()
 	for i := 0; i < len(named); i += 2 {
-		read, err := oracle.ReadParts(t.Context(), nil, named[i], []byte(named[i+1]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		read := assert.Must(oracle.ReadParts(t.Context(), nil, named[i], []byte(named[i+1])))(t)
 		all = append(all, read...)
 	}
 	return all
@@ -85,9 +81,7 @@ func TestPicturesGoToTheModelAsTheyAreBesideTheTextThatIsHandedOver(t *testing.T
 // The bytes look like a secret, which redaction would take out of a text.
 func TestPictureIsKeptUntouchedAndSentAgainAfterACrash(t *testing.T) {
 	file := append(picture(t, 10), []byte("\npassword=9fK2mQx7Zt4LpW8v\n")...)
-	if bytes.Equal(redact.New().Bytes(file), file) {
-		t.Fatal("nothing in the picture looks like a secret")
-	}
+	assert.Require(t, !bytes.Equal(redact.New().Bytes(file), file), "nothing in the picture looks like a secret")
 	for at := range 4 {
 		h := setUp(t, modeltest.Turn{Chunks: []string{"It is gray. " + enough()}},
 			modeltest.Turn{Chunks: []string{"It is gray. " + enough()}})
@@ -97,10 +91,9 @@ func TestPictureIsKeptUntouchedAndSentAgainAfterACrash(t *testing.T) {
 		a := h.survive(func(*run.Engine) *run.Live { return h.startQuestion(q) }, mortal(h.store, at, at%2 == 0))
 		same(t, "answer", a.Answer, "It is gray.")
 		for i, req := range h.script.Requests() {
-			if got := shown(req); len(got) != 1 || !bytes.Equal(got[0].Data, file) {
-				t.Errorf("death at append %d: request %d has %d pictures, not the one that was attached",
-					at, i+1, len(got))
-			}
+			got := shown(req)
+			assert.That(t, len(got) == 1 && bytes.Equal(got[0].Data, file),
+				"death at append %d: request %d has %d pictures, not the one that was attached", at, i+1, len(got))
 		}
 	}
 }
@@ -122,9 +115,8 @@ func TestEarlierPicturesOfASessionAreShownAgainTheLatestFirstAndNoMoreThanFit(t 
 	asked := h.request(3).Messages
 	same(t, "messages", len(asked), 5)
 	for n, want := range map[int][]byte{0: car, 2: wall} {
-		if got := asked[n].Pictures; len(got) != 1 || !bytes.Equal(got[0].Data, want) {
-			t.Errorf("message %d has %d pictures, or another", n, len(got))
-		}
+		got := asked[n].Pictures
+		assert.That(t, len(got) == 1 && bytes.Equal(got[0].Data, want), "message %d has %d pictures, or another", n, len(got))
 	}
 	wantParts(t, "the first question", asked[0].Text, "car.png, cited as car.png: picture 1 above")
 	wantNoParts(t, "the first question", asked[0].Text, "a note")
@@ -156,10 +148,7 @@ func TestEarlierPictureIsLeftOutForAModelThatTakesNoneAndAPictureKeepsFallbacksT
 			return model.Info{NoPictures: blind || id == "house:blind"}
 		}
 		next := h.question("And its wheels?")
-		spec, err := around.Begin(t.Context(), next.Request, next.Options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec := assert.Must(around.Begin(t.Context(), next.Request, next.Options))(t)
 		kept := 0
 		for _, text := range spec.Texts {
 			if text.Raw {
@@ -172,10 +161,7 @@ func TestEarlierPictureIsLeftOutForAModelThatTakesNoneAndAPictureKeepsFallbacksT
 			continue
 		}
 		q.Session = "another"
-		spec, err = around.Begin(t.Context(), q.Request, q.Options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		spec = assert.Must(around.Begin(t.Context(), q.Request, q.Options))(t)
 		same(t, "of a first question with a picture", spec.Env.(oracle.Env).Fallback, []string{"house:seeing"})
 	}
 }
@@ -195,15 +181,12 @@ func TestPictureForAModelThatTakesNoneIsRefusedBeforeAnythingIsSent(t *testing.T
 		around.Describe = func(context.Context, string) model.Info { return model.Info{NoPictures: true} }
 		_, err := around.Begin(t.Context(), q.Request, q.Options)
 		refused, is := errors.AsType[*assistant.RequestError](err)
-		if !is || !strings.HasPrefix(err.Error(), want) || refused.Kind != "no_pictures" ||
-			!strings.Contains(refused.Text, "car.png") {
-			t.Errorf("%s: %v", id, err)
-		}
+		assert.That(t, is && strings.HasPrefix(err.Error(), want) && refused.Kind == "no_pictures" &&
+			strings.Contains(refused.Text, "car.png"), "%s: %v", id, err)
 		q := q
 		q.Material = "a text"
-		if _, err := around.Begin(t.Context(), q.Request, q.Options); err != nil {
-			t.Errorf("%s is not asked about a text: %v", id, err)
-		}
+		_, err = around.Begin(t.Context(), q.Request, q.Options)
+		assert.That(t, err == nil, "%s is not asked about a text: %v", id, err)
 	}
 }
 
@@ -215,16 +198,13 @@ func TestPicturesBeyondTheBoundsAreRefusedByName(t *testing.T) {
 		"phone.jpg": {"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic",
 			"phone.jpg: models take PNG, JPEG, WEBP and GIF"},
 	} {
-		if _, err := oracle.ReadParts(t.Context(), nil, name, []byte(c.content)); err == nil ||
-			!strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := oracle.ReadParts(t.Context(), nil, name, []byte(c.content))
+		assert.That(t, err != nil && strings.HasPrefix(err.Error(), c.want), "%s: %v", name, err)
 	}
 	for name, head := range map[string]string{"a.gif": "GIF89a", "a.webp": "RIFF\x00\x00\x00\x00WEBPVP8 ",
 		"a.jpg": "\xff\xd8\xff\xe0"} {
-		if read, err := oracle.ReadParts(t.Context(), nil, name, []byte(head)); err != nil || read[0].Type == "" {
-			t.Errorf("%s: %+v, %v", name, read, err)
-		}
+		read, err := oracle.ReadParts(t.Context(), nil, name, []byte(head))
+		assert.That(t, err == nil && read[0].Type != "", "%s: %+v, %v", name, read, err)
 	}
 	h := setUp(t)
 	five := parts(t, slices.Repeat([]string{"car.png", string(picture(t, 10))}, 5)...)
@@ -237,9 +217,8 @@ func TestPicturesBeyondTheBoundsAreRefusedByName(t *testing.T) {
 	} {
 		q := h.question("What is it?")
 		q.Material = material
-		if _, err := h.begin(t.Context(), h.store, q); err == nil || !strings.HasPrefix(err.Error(), want) {
-			t.Errorf("%v; want %s", err, want)
-		}
+		_, err := h.begin(t.Context(), h.store, q)
+		assert.That(t, err != nil && strings.HasPrefix(err.Error(), want), "%v; want %s", err, want)
 	}
 }
 
@@ -251,10 +230,9 @@ func TestPictureIsWhatItsContentIs(t *testing.T) {
 	q := h.question("What is it?")
 	q.Material = document.JoinParts(forged)
 	h.finish(h.startQuestion(q))
-	if got := shown(h.request(1)); len(got) != 1 || got[0].Type != "image/png" ||
-		!bytes.Equal(got[0].Data, picture(t, 10)) {
-		t.Errorf("the model is shown %v", got)
-	}
+	got := shown(h.request(1))
+	assert.That(t, len(got) == 1 && got[0].Type == "image/png" && bytes.Equal(got[0].Data, picture(t, 10)),
+		"the model is shown %v", got)
 }
 
 func TestSourcesTellWhatWasAttachedAndWhichOfItIsCited(t *testing.T) {
@@ -263,23 +241,11 @@ func TestSourcesTellWhatWasAttachedAndWhichOfItIsCited(t *testing.T) {
 	q.Material = document.JoinParts(append(append(parts(t, "car.png", string(picture(t, 10)), "unused.txt", "nothing"),
 		report()...), document.Part{Name: "stdin", Text: "a\nb\nc\nd"}))
 	h.finish(h.startQuestion(q))
-	played, err := oracle.New(oracle.Deps{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	played := assert.Must(oracle.New(oracle.Deps{}))(t)
 	of := oracle.Describe(played, h.surroundings(h.store))
-	row, err := h.store.Run(t.Context(), owner, h.last.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	v, err := played.Recorded(h.store, row, h.records())
-	if err != nil {
-		t.Fatal(err)
-	}
-	end, err := run.ReadEnd(t.Context(), h.store, owner, h.last.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	row := assert.Must(h.store.Run(t.Context(), owner, h.last.ID))(t)
+	v := assert.Must(played.Recorded(h.store, row, h.records()))(t)
+	end := assert.Must(run.ReadEnd(t.Context(), h.store, owner, h.last.ID))(t)
 	var places []string
 	for _, p := range of.Places(v.Start(), end.Outcome) {
 		places = append(places, fmt.Sprintf("%s %v %v", p.Cite, p.Handed, p.Cited))
@@ -289,8 +255,6 @@ func TestSourcesTellWhatWasAttachedAndWhichOfItIsCited(t *testing.T) {
 			"unused.txt:1 true false\nmy report.pdf p. 1 true false\nmy report.pdf p. 4 true false")
 	read, err := of.Passages(t.Context(), v)
 	for _, p := range read {
-		if err != nil || strings.HasPrefix(p.Cite, "car.png") {
-			t.Errorf("a picture has the lines %q, %v", p.Lines, err)
-		}
+		assert.That(t, err == nil && !strings.HasPrefix(p.Cite, "car.png"), "a picture has the lines %q, %v", p.Lines, err)
 	}
 }

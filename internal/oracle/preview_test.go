@@ -3,6 +3,7 @@ package oracle_test
 import (
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -21,10 +22,7 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 	for _, question := range []string{auth, caching, weather, thanks, save} {
 		t.Run(question, func(t *testing.T) {
 			h := setUp(t, modeltest.Say("Done. "+partial("all")))
-			p, err := h.preview(question, false, false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := assert.Must(h.preview(question, false, false))(t)
 			a := h.ask(question)
 			same(t, "prompt", p.Prompt, h.request(1).System)
 			same(t, "tools", p.Offered, offered(h.request(1)))
@@ -34,29 +32,22 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 			for _, s := range p.Segments {
 				total += s.Tokens
 			}
-			if p.Tokens < total || p.Tokens > total+20 || p.Limit != 8000 {
-				t.Errorf("%d tokens in segments of %d, limit %d", p.Tokens, total, p.Limit)
-			}
+			assert.That(t, p.Tokens >= total && p.Tokens <= total+20 && p.Limit == 8000,
+				"%d tokens in segments of %d, limit %d", p.Tokens, total, p.Limit)
 		})
 	}
 }
 
 func TestPreviewOfALongConversationHasItsSegment(t *testing.T) {
 	h := setUp(t)
-	p, err := h.preview(auth, true, false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(h.preview(auth, true, false))(t)
 	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "closing"})
 }
 
 func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{}`), theEnd)
 	h.world.replaceTool("code_search", fails(tool.NotFound, "", "no such folder"))
-	p, err := h.preview(auth, false, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(h.preview(auth, false, true))(t)
 	h.ask(auth)
 	same(t, "prompt", p.Prompt, h.request(2).System)
 	same(t, "what is said", p.Recovery, lastText(h.request(2)))

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -117,9 +118,7 @@ func TestAnyConversationEndsInTimeAndDoesOnlyWhatWasOffered(t *testing.T) {
 		found := k.replay(replay.Options{})
 		same(t, "differences", kindsOf(found), []replay.DifferenceKind{})
 		same(t, "steps", found.Trace, k.steps())
-		if t.Failed() {
-			r.Fatalf("%+v", found.Differences)
-		}
+		assert.Require(r, !t.Failed(), "%+v", found.Differences)
 	})
 }
 
@@ -157,8 +156,7 @@ func (k *talk) check(a oracle.Answer) {
 		}
 	}
 	for _, name := range k.world.called() {
-		if allowed[name]--; allowed[name] < 0 {
-			k.Fatalf("%s was called more often than it was offered and asked for", name)
-		}
+		allowed[name]--
+		assert.Require(k, allowed[name] >= 0, "%s was called more often than it was offered and asked for", name)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/tool"
 )
@@ -23,9 +24,7 @@ func TestWordIsHeldWithoutItsEndingAndAQuotedPhraseWordByWord(t *testing.T) {
 		{"error: missing annotation", "missing begin annotation", false},
 		{"nothing of it", "zanzibar", false},
 	} {
-		if got := hasTerm(c.text, c.term); got != c.want {
-			t.Errorf("holds(%q, %q) = %v", c.text, c.term, got)
-		}
+		assert.Equalf(t, hasTerm(c.text, c.term), c.want, "holds(%q, %q)", c.text, c.term)
 	}
 }
 
@@ -39,13 +38,10 @@ func TestQuestionBeforeIsSearchedForWithAFollowUpOnly(t *testing.T) {
 	before := "How long does the poller wait?"
 	for question, want := range map[string]string{"and how do I make it wait longer?": before,
 		"Where is the parser defined?": ""} {
-		if got := continuedQuestion(question, said(before, "Ten seconds.", question)); got != want {
-			t.Errorf("%q continues %q, want %q", question, got, want)
-		}
+		assert.Equalf(t, continuedQuestion(question, said(before, "Ten seconds.", question)), want, "%q continues", question)
 	}
-	if got := continuedQuestion("and why?", said("and why?")); got != "" {
-		t.Errorf("the first question continues %q", got)
-	}
+	got := continuedQuestion("and why?", said("and why?"))
+	assert.That(t, got == "", "the first question continues %q", got)
 }
 
 func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
@@ -69,14 +65,10 @@ func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 			"stopped by the budget; searched tracker; 1.5 s; ollama:tiny"},
 	} {
 		a := Answer{Model: c.model, StopReason: c.reason, Sources: c.sources, Tried: c.tried, TookMS: 1500}
-		outcome, err := json.Marshal(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		outcome := assert.Must(json.Marshal(a))(t)
 		shown, err := showAnswer(outcome)
-		if err != nil || !strings.HasPrefix(shown.Ending[0], c.want+" after ") ||
-			shown.Notes[len(shown.Notes)-1] != c.note {
-			t.Errorf("%s by %s: %v, %q, %q, wanted %q", c.reason, c.model, err, shown.Ending, shown.Notes, c.want)
-		}
+		assert.That(t, err == nil && strings.HasPrefix(shown.Ending[0], c.want+" after ") &&
+			shown.Notes[len(shown.Notes)-1] == c.note,
+			"%s by %s: %v, %q, %q, wanted %q", c.reason, c.model, err, shown.Ending, shown.Notes, c.want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -27,7 +28,7 @@ func (h *harness) replay(o replay.Options) *replay.Result {
 // replayBy is replay with another assistant.
 func (h *harness) replayBy(change func(*run.Assistant), o replay.Options) *replay.Result {
 	h.t.Helper()
-	assistant, err := oracle.New(oracle.Deps{
+	assistant := assert.Must(oracle.New(oracle.Deps{
 		Model: func(context.Context, oracle.Env) (model.Model, error) {
 			h.t.Error("a replay opened a model")
 			return nil, errors.New("no model")
@@ -35,21 +36,13 @@ func (h *harness) replayBy(change func(*run.Assistant), o replay.Options) *repla
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			h.t.Error("a replay opened tools")
 			return nil, nil, errors.New("no tools")
-		}})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+		}}))(h.t)
 	change(assistant)
-	e, err := run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Build: "test",
-		Holder: "replays"})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	e := assert.Must(run.NewEngine(run.Config{Store: h.store, Assistants: []*run.Assistant{assistant}, Build: "test",
+		Holder: "replays"}))(h.t)
 	before := len(h.records())
 	found, err := replay.Run(h.t.Context(), e, owner, h.last.ID, o)
-	if err != nil {
-		h.t.Fatalf("replaying: %v", err)
-	}
+	assert.NoErrorf(h.t, err, "replaying")
 	same(h.t, "records that the replay wrote", len(h.records())-before, 0)
 	return found
 }
@@ -75,10 +68,7 @@ func askedHarness(t *testing.T) *harness {
 
 func baseText(t *testing.T) string {
 	t.Helper()
-	text, err := fs.ReadFile(prompts.FS, "oracle/base.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(fs.ReadFile(prompts.FS, "oracle/base.md"))(t)
 	return string(text)
 }
 
@@ -102,9 +92,8 @@ func TestReplayWithOtherPromptsListsTheNotesToo(t *testing.T) {
 	for _, d := range found.Differences {
 		s := d.Sent[0]
 		leaves = append(leaves, s.Request.Leaf)
-		if len(s.Parts) != 1 || s.Parts[0].Name != "base" || s.Parts[0].Would-s.Parts[0].Was != 8 || s.Build {
-			t.Errorf("%s would be sent with %+v", s.Request.Label, s)
-		}
+		assert.That(t, len(s.Parts) == 1 && s.Parts[0].Name == "base" && s.Parts[0].Would-s.Parts[0].Was == 8 && !s.Build,
+			"%s would be sent with %+v", s.Request.Label, s)
 		same(t, "tokens of the prompt", s.Would.Tokens-s.Was.Tokens, 8)
 	}
 	same(t, "what would be sent with another prompt", leaves, []string{"AskModel", "AskModel", "AskModel", "TakeNotes",
@@ -146,9 +135,7 @@ func TestPromptsThatCannotServeAReplayAreRefused(t *testing.T) {
 	} {
 		_, err := replay.Run(t.Context(), h.engine, owner, h.last.ID,
 			replay.Options{Texts: oracle.ChangedPrompts(c.folder)})
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: replaying gives %v", name, err)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), c.want), "%s: replaying gives %v", name, err)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
@@ -35,17 +36,9 @@ func TestPastOfASessionIsReadFromTheRowsOfItsRuns(t *testing.T) {
 	h.finish(h.start(auth))
 	rows := &counting{Store: h.store}
 	h.engine = h.newEngine(rows, "another process", nil)
-	spec, err := h.begin(t.Context(), rows, h.question("And in the tests?"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	live, err := h.engine.Start(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := live.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	spec := assert.Must(h.begin(t.Context(), rows, h.question("And in the tests?")))(t)
+	live := assert.Must(h.engine.Start(t.Context(), spec))(t)
+	assert.Must(live.Wait(t.Context()))(t)
 	same(t, "reads of records", rows.reads.Load(), int32(0))
 	same(t, "the request", h.request(3).Messages, []model.Message{
 		{Role: model.User, Text: auth},
@@ -68,12 +61,10 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 	q := h.question(auth)
 	q.Session, q.Owner = "talk", "eve"
 	spec, err := h.begin(t.Context(), h.store, q)
-	if err == nil && len(spec.Env.(oracle.Env).Past) > 0 {
-		t.Error("another person's run begins with the exchanges of this one")
-	}
-	if _, err := h.engine.Start(t.Context(), spec); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("another person's run in this session begins with %v", err)
-	}
+	assert.That(t, err != nil || len(spec.Env.(oracle.Env).Past) == 0,
+		"another person's run begins with the exchanges of this one")
+	_, err = h.engine.Start(t.Context(), spec)
+	assert.That(t, errors.Is(err, journal.ErrNotFound), "another person's run in this session begins with %v", err)
 }
 
 func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
@@ -100,10 +91,7 @@ func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {
 	}
 	live := h.start("And in the server?")
 	<-h.script.Hanging()
-	spec, err := h.begin(t.Context(), h.store, h.question("And in the client?"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := assert.Must(h.begin(t.Context(), h.store, h.question("And in the client?")))(t)
 	same(t, "runs", spec.Env.(oracle.Env).Past, ids)
 	same(t, "questions", spec.Given.(oracle.Given).Previous, []string{auth, "And in the tests?"})
 	live.Cancel("end of the test")
@@ -164,14 +152,8 @@ func TestCallerThatGoesAwayStopsTheRun(t *testing.T) {
 	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true})
 	h.engine = h.newEngine(h.store, "test", nil)
 	ctx, leave := context.WithCancelCause(t.Context())
-	spec, err := h.begin(ctx, h.store, h.question(auth))
-	if err != nil {
-		t.Fatal(err)
-	}
-	live, err := h.engine.Start(ctx, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := assert.Must(h.begin(ctx, h.store, h.question(auth)))(t)
+	live := assert.Must(h.engine.Start(ctx, spec))(t)
 	<-h.script.Hanging()
 	leave(errors.New("the terminal was closed"))
 	a := h.finish(live)

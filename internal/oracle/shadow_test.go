@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -28,14 +29,8 @@ func (h *harness) shadowOf() run.Spec {
 // baseline makes the shadow of a run, by its own tree.
 func (h *harness) baseline(of run.Spec, id, session string) run.Spec {
 	h.t.Helper()
-	tree, err := trees.Set{}.Get(oracle.ShadowTree)
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	spec, err := oracle.NewShadow(of, id)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	tree := assert.Must(trees.Set{}.Get(oracle.ShadowTree))(h.t)
+	spec := assert.Must(oracle.NewShadow(of, id))(h.t)
 	spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = oracle.ShadowName, session, tree.File, tree.Text
 	return spec
 }
@@ -49,14 +44,10 @@ func (h *harness) shadow(turns ...modeltest.Turn) (oracle.Answer, []model.Reques
 	h.script = modeltest.Script(h.t, turns...)
 	h.model = h.script
 	spec := h.shadowOf()
-	live, err := h.engine.Start(h.t.Context(), spec)
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	live := assert.Must(h.engine.Start(h.t.Context(), spec))(h.t)
 	a := h.finish(live)
-	if left := h.script.Left(); left > 0 {
-		h.t.Errorf("%d turns of the shadow's script were never asked for", left)
-	}
+	left := h.script.Left()
+	assert.That(h.t, left == 0, "%d turns of the shadow's script were never asked for", left)
 	return a, h.script.Requests()
 }
 
@@ -103,19 +94,15 @@ func TestBaselineHasNoControlButTheTurnLimit(t *testing.T) {
 }
 
 func TestRunOfAnotherAssistantHasNoShadow(t *testing.T) {
-	if _, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r"); err == nil ||
-		err.Error() != "a run of council can't have a shadow" {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := oracle.NewShadow(run.Spec{Assistant: "council", Env: 7}, "r")
+	assert.That(t, err != nil && err.Error() == "a run of council can't have a shadow", "the error is %v", err)
 }
 
 // shadows compares the shadows of a person with their runs.
 func (h *harness) shadows(of journal.Owner, most int) ([]oracle.Pair, int, error) {
 	h.t.Helper()
 	rows, err := h.store.Runs(h.t.Context(), of, journal.Filter{Assistant: oracle.ShadowName, Summaries: true})
-	if err != nil {
-		h.t.Fatal(err)
-	}
+	assert.NoError(h.t, err)
 	return oracle.PairsOf(rows, func(id string) (json.RawMessage, error) {
 		end, err := run.ReadEnd(h.t.Context(), h.store, of, id)
 		return end.Outcome, err
@@ -137,17 +124,13 @@ func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 	second := h.finish(h.start(weather))
 	h.shadow(modeltest.Say("It is dry."))
 	pairs, skipped, err := h.shadows(owner, 10)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	same(t, "skipped", skipped, 0)
 	same(t, "pairs", len(pairs), 2)
 	same(t, "the latest", []string{pairs[0].Question, pairs[0].Ours.RunID}, []string{weather, second.RunID})
 	p := pairs[1]
 	for _, s := range []*oracle.ComparedAnswer{&p.Ours, &p.Shadow} {
-		if s.TookMS <= 0 {
-			t.Errorf("it took %d ms", s.TookMS)
-		}
+		assert.That(t, s.TookMS > 0, "it took %d ms", s.TookMS)
 		s.TookMS = 0
 	}
 	same(t, "the pair", p, oracle.Pair{Question: auth,
@@ -160,13 +143,10 @@ func TestShadowsAreComparedWithTheirRunsTheLatestFirst(t *testing.T) {
 			ToolCalls: 3, Unnecessary: 2, Tokens: 550, Signals: map[string]int{}, Cited: []string{"a.go:1-9"},
 			Answer: "It checks a token (`a.go:3`)."}})
 	pairs, _, err = h.shadows(owner, 1)
-	if err != nil || len(pairs) != 1 || pairs[0].Question != weather {
-		t.Errorf("the latest one alone: %+v, %v", pairs, err)
-	}
+	assert.That(t, err == nil && len(pairs) == 1 && pairs[0].Question == weather,
+		"the latest one alone: %+v, %v", pairs, err)
 	pairs, skipped, err = h.shadows("eve", 10)
-	if err != nil || len(pairs)+skipped != 0 {
-		t.Errorf("another person's: %+v, %d skipped, %v", pairs, skipped, err)
-	}
+	assert.That(t, err == nil && len(pairs)+skipped == 0, "another person's: %+v, %d skipped, %v", pairs, skipped, err)
 }
 
 func TestShadowsWithNothingToCompareWithAreSkipped(t *testing.T) {
@@ -176,26 +156,19 @@ func TestShadowsWithNothingToCompareWithAreSkipped(t *testing.T) {
 	h.openSession("removed")
 	h.finish(h.start(weather))
 	h.shadow(modeltest.Say("No."))
-	if err := h.store.DeleteSession(t.Context(), owner, "removed", journal.ByPerson, time.Now()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, h.store.DeleteSession(t.Context(), owner, "removed", journal.ByPerson, time.Now()))
 	h.openSession("under way")
 	h.finish(h.start(caching))
 	main := h.script
 	h.script = modeltest.Script(t, modeltest.Turn{Text: "It", Hang: true})
 	h.model = h.script
-	live, err := h.engine.Start(t.Context(), h.shadowOf())
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := assert.Must(h.engine.Start(t.Context(), h.shadowOf()))(t)
 	<-h.script.Hanging()
 	pairs, skipped, err := h.shadows(owner, 10)
 	live.Cancel("end of the test")
 	h.finish(live)
 	h.script = main
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	same(t, "skipped", skipped, 2)
 	same(t, "pairs", len(pairs), 1)
 	same(t, "the one that is left", pairs[0].Question, auth)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 )
@@ -54,15 +55,10 @@ func TestTimestampOfASignalIsTheDateAndTimeAtWhichItWasParsed(t *testing.T) {
 	a := h.ask(auth)
 	same(t, "signals", len(a.Signals), 3)
 	for _, s := range a.Signals {
-		if s.At.Before(before) || s.At.After(time.Now()) {
-			t.Errorf("%s was parsed at %v", s.Type, s.At)
-		}
+		assert.That(t, !s.At.Before(before) && !s.At.After(time.Now()), "%s was parsed at %v", s.Type, s.At)
 	}
 	same(t, "timestamp of the last signal", a.Signal.At, a.Signals[1].At)
-	raw, err := json.Marshal(h.signals()[0].Signal)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(h.signals()[0].Signal))(t)
 	wantParts(t, "the audited signal", string(raw), `"timestamp":"`+a.Signals[0].At.Format(time.RFC3339Nano)+`"`)
 }
 
@@ -75,10 +71,7 @@ func TestProvisionalTextIsMarkedWithItsTurn(t *testing.T) {
 			ops[strings.TrimSpace(u.Piece.Text)] = u.Piece.Op
 		}
 	}
-	if _, err := live.Wait(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if ops["one"] == 0 || ops["two"] == 0 || ops["one"] == ops["two"] {
-		t.Errorf("the operations of the two turns' text are %v", ops)
-	}
+	assert.Must(live.Wait(t.Context()))(t)
+	assert.That(t, ops["one"] != 0 && ops["two"] != 0 && ops["one"] != ops["two"],
+		"the operations of the two turns' text are %v", ops)
 }

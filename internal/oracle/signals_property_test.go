@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -140,9 +141,8 @@ func TestEverySignalThatCameInIsInTheAuditOnce(t *testing.T) {
 			}
 		}
 		again := h.signals()
-		if diff := cmp.Diff(got, again); diff != "" {
-			r.Fatalf("another look (-first +second):\n%s", diff)
-		}
+		diff := cmp.Diff(got, again)
+		assert.Require(r, diff == "", "another look (-first +second):\n%s", diff)
 	})
 }
 
@@ -163,12 +163,9 @@ func (a *author) check(all []oracle.AuditedSignal) {
 			a.Fatalf("%+v was not quoted, or not ignored", *s.Mention)
 		}
 	}
-	if quoted != len(a.text) {
-		a.Fatalf("%d mentions are in the audit, %d signals were quoted", quoted, len(a.text))
-	}
-	if len(got) != len(a.wrote) {
-		a.Fatalf("%d signals are in the audit, %d were written:\n%+v\n%+v", len(got), len(a.wrote), got, a.wrote)
-	}
+	assert.Require(a, quoted == len(a.text), "%d mentions are in the audit, %d signals were quoted", quoted, len(a.text))
+	assert.Require(a, len(got) == len(a.wrote),
+		"%d signals are in the audit, %d were written:\n%+v\n%+v", len(got), len(a.wrote), got, a.wrote)
 	first := map[int]bool{}
 	for _, w := range a.wrote {
 		s := a.find(got, w.mark)
@@ -184,9 +181,8 @@ func (a *author) check(all []oracle.AuditedSignal) {
 				fate = oracle.Steered
 			}
 		}
-		if s.Turn != w.turn || (s.Fate == oracle.Ignored) != (fate == oracle.Ignored) || s.Fate == oracle.Pending {
-			a.Fatalf("%s of turn %d is %s in turn %d: %s", w.xml, w.turn, s.Fate, s.Turn, s.Why)
-		}
+		assert.Require(a, s.Turn == w.turn && (s.Fate == oracle.Ignored) == (fate == oracle.Ignored) &&
+			s.Fate != oracle.Pending, "%s of turn %d is %s in turn %d: %s", w.xml, w.turn, s.Fate, s.Turn, s.Why)
 		if w.wellFormed && raw(s) != w.xml || !strings.HasPrefix(raw(s), w.xml) || s.Fate != oracle.Ignored &&
 			s.Rule == "" {
 			a.Fatalf("%s stands as %s, by the rule %q", w.xml, raw(s), s.Rule)
@@ -209,8 +205,6 @@ func (a *author) find(got []oracle.AuditedSignal, mark string) (found oracle.Aud
 			n++
 		}
 	}
-	if n != 1 {
-		a.Fatalf("%s is in the audit %d times: %+v", mark, n, got)
-	}
+	assert.Require(a, n == 1, "%s is in the audit %d times: %+v", mark, n, got)
 	return found
 }

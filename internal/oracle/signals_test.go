@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
@@ -19,10 +20,7 @@ func (h *harness) signals() []oracle.AuditedSignal {
 func (h *harness) bodies() (all []any) {
 	h.t.Helper()
 	for _, rec := range h.records() {
-		body, err := run.Read(rec)
-		if err != nil {
-			h.t.Fatal(err)
-		}
+		body := assert.Must(run.Read(rec))(h.t)
 		all = append(all, body)
 	}
 	return all
@@ -51,9 +49,7 @@ func TestSignalsOfAnotherBuildAreReadAsFarAsTheyGo(t *testing.T) {
 		Data: []byte(`{"op":1,"kind":"model.turn","colour":"blue","result":{"text":"x","report":{` +
 			`"signal":{"type":"stuck","confidence":0.5,"raw_xml":"<signal one>","mood":"low"},"extra":[{"type":"stuck","raw_xml":"<signal two>"}],` +
 			`"problems":[{"reason":"odd","raw":"<signal three>"}]}}}`)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var signals []string
 	for _, s := range oracle.AuditSignals([]any{&run.StartRecord{}, body, nil, &run.EndRecord{}}, nil) {
 		signals = append(signals, strings.Join([]string{raw(s), string(s.Fate), s.Why}, " | "))

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
@@ -31,10 +32,8 @@ func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
 	offering := slices.IndexFunc(first.Events, func(e run.TraceEvent) bool {
 		return e.Type == oracle.ToolsOffered{}.EventType()
 	})
-	if classified < 0 || offering < classified {
-		t.Errorf("Classify is event %d and OfferTools %d of the first step; want both, in this order",
-			classified, offering)
-	}
+	assert.That(t, classified >= 0 && offering >= classified,
+		"Classify is event %d and OfferTools %d of the first step; want both, in this order", classified, offering)
 	same(t, "effects of the first step", len(first.Start), 1)
 	same(t, "the effect", first.Start[0].Name(), "turn 1 of 30")
 }

@@ -7,33 +7,26 @@ import (
 	"io"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle"
 	"sibyl/trees"
 )
 
 // The tree holds the rules that a person might want to change. What computes belongs into leaves.
 func TestTreeOfTheOracleHasAtMost150NodesOnThreeScreens(t *testing.T) {
-	tree, err := trees.Set{}.Get(oracle.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := assert.Must(trees.Set{}.Get(oracle.Name))(t)
 	nodes := 0
 	for d := xml.NewDecoder(bytes.NewReader(tree.Text)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if e, ok := token.(xml.StartElement); ok && e.Name.Local != "root" && e.Name.Local != "BehaviorTree" {
 			nodes++
 		}
 	}
-	if nodes > 150 {
-		t.Errorf("it has %d nodes", nodes)
-	}
-	if lines := bytes.Count(tree.Text, []byte("\n")); lines > 200 {
-		t.Errorf("it has %d lines", lines)
-	}
+	assert.That(t, nodes <= 150, "it has %d nodes", nodes)
+	lines := bytes.Count(tree.Text, []byte("\n"))
+	assert.That(t, lines <= 200, "it has %d lines", lines)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/tool"
@@ -38,14 +39,8 @@ func TestWhatWasNotDoneIsInWarningsExportAndExplanation(t *testing.T) {
 	h := setUp(t, noteCalls("a.md"), done, done)
 	h.world.replaceTool("vault_write", refusing("a.md"))
 	a := h.ask(save)
-	raw, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, err := oracle.Describe(nil, oracle.Surroundings{}).Show(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(a))(t)
+	shown := assert.Must(oracle.Describe(nil, oracle.Surroundings{}).Show(raw))(t)
 	const line = "The note was not written: a.md (a.md is read-only)."
 	same(t, "partial", shown.Partial, true)
 	wantParts(t, "warnings", joined(shown.Warnings), line)

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // mostGrowth is how much longer a text may become: the shortest secret that is known by its place has two bytes, and
@@ -30,28 +32,18 @@ func FuzzRedactedTextKeepsItsKind(f *testing.F) {
 	f.Fuzz(func(t *testing.T, secret, in string) {
 		r := New(secret)
 		got := r.String(in)
-		if string(r.Bytes([]byte(in))) != got {
-			t.Error("String and Bytes differ")
-		}
-		if len(secret) >= MinSecret && !strings.Contains(Mark, secret) && strings.Contains(in, secret) &&
-			!json.Valid([]byte(in)) && strings.Contains(strings.ReplaceAll(got, Mark, "\x00"), secret) {
-			t.Errorf("%q still holds %q", got, secret)
-		}
-		if json.Valid([]byte(in)) && !json.Valid([]byte(got)) {
-			t.Errorf("%q is no JSON any more: %q", in, got)
-		}
+		assert.That(t, string(r.Bytes([]byte(in))) == got, "String and Bytes differ")
+		assert.That(t, len(secret) < MinSecret || strings.Contains(Mark, secret) || !strings.Contains(in, secret) ||
+			json.Valid([]byte(in)) || !strings.Contains(strings.ReplaceAll(got, Mark, "\x00"), secret),
+			"%q still holds %q", got, secret)
+		assert.That(t, !json.Valid([]byte(in)) || json.Valid([]byte(got)), "%q is no JSON any more: %q", in, got)
 		lines := string(r.Lines([]byte(in)))
-		if strings.Count(lines, "\n") != strings.Count(in, "\n") {
-			t.Errorf("%q has other lines: %q", in, lines)
-		}
-		if again := r.String(got); again != got {
-			t.Errorf("twice: %q -> %q", got, again)
-		}
-		if again := string(r.Lines([]byte(lines))); again != lines {
-			t.Errorf("twice by lines: %q -> %q", lines, again)
-		}
-		if len(got) > mostGrowth*len(in)+len(Mark) || len(lines) > (len(Mark)+1)*(len(in)+1) {
-			t.Errorf("%d bytes became %d, and %d by lines", len(in), len(got), len(lines))
-		}
+		assert.That(t, strings.Count(lines, "\n") == strings.Count(in, "\n"), "%q has other lines: %q", in, lines)
+		again := r.String(got)
+		assert.That(t, again == got, "twice: %q -> %q", got, again)
+		again = string(r.Lines([]byte(lines)))
+		assert.That(t, again == lines, "twice by lines: %q -> %q", lines, again)
+		assert.That(t, len(got) <= mostGrowth*len(in)+len(Mark) && len(lines) <= (len(Mark)+1)*(len(in)+1),
+			"%d bytes became %d, and %d by lines", len(in), len(got), len(lines))
 	})
 }

@@ -14,6 +14,8 @@ import (
 	"unsafe"
 
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // Key material in these tests is made up, and spelled in pieces so that no scanner takes this file for a leak.
@@ -55,9 +57,7 @@ func TestTokensAreKnownByTheirShape(t *testing.T) {
 		for _, frame := range []string{"%s", "key=%s.", "a \"%s\" b", "'%s',", "\n%s\n", `x\n%s\n`, `\u0022%s\u0022`,
 			"k%%3D%s&", "(%s)", "x: %s, y"} {
 			in, want := fmt.Sprintf(frame, token), fmt.Sprintf(frame, Mark)
-			if got := New().String(in); got != want {
-				t.Errorf("%s: %q became %q, want %q", name, in, got, want)
-			}
+			assert.Equalf(t, New().String(in), want, "%s: %q became", name, in)
 		}
 	}
 }
@@ -65,15 +65,12 @@ func TestTokensAreKnownByTheirShape(t *testing.T) {
 func TestBearerStaysAndItsTokenGoes(t *testing.T) {
 	for _, token := range []string{letters, letters + "+/" + letters + "==", "abc." + letters, "0123456789abcdef0123"} {
 		for _, word := range []string{"Bearer", "bearer", "BEARER"} {
-			if got, want := New().String("Authorization: "+word+" "+token+"\r\n"), "Authorization: "+word+" "+Mark+
-				"\r\n"; got != want {
-				t.Errorf("got %q, want %q", got, want)
-			}
+			got, want := New().String("Authorization: "+word+" "+token+"\r\n"), "Authorization: "+word+" "+Mark+"\r\n"
+			assert.That(t, got == want, "got %q, want %q", got, want)
 		}
 	}
-	if got := New().String(`{"h":"Bearer ab12cd34ef56\/gh78ij90"}`); got != `{"h":"Bearer `+Mark+`"}` {
-		t.Errorf("with an escaped slash: %s", got)
-	}
+	assert.Equalf(t, New().String(`{"h":"Bearer ab12cd34ef56\/gh78ij90"}`), `{"h":"Bearer `+Mark+`"}`,
+		"with an escaped slash")
 }
 
 func TestNamedValueIsTakenToItsEnd(t *testing.T) {
@@ -85,9 +82,7 @@ func TestNamedValueIsTakenToItsEnd(t *testing.T) {
 		"token: " + strings.Repeat(letters, 40) + " next": "token: " + Mark + " next",
 		`("SECRET", '` + letters + `')`:                   `("SECRET", '` + Mark + `')`,
 	} {
-		if got := New().String(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+		assert.Equalf(t, New().String(in), want, "%q became", in)
 	}
 }
 
@@ -95,9 +90,8 @@ func TestKeyThatWasCutOffIsRedacted(t *testing.T) {
 	begin := pem[:strings.Index(pem, "\n")+1]
 	for _, after := range []string{"\nand so on; more",
 		"\n\nAnd then there is another thing.\n\n## 2026-11-22 t-e775b701ebcc0e26\n"} {
-		if got, want := New().String(begin+line+"\n"+line[:20]+after), Mark+after; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		got, want := New().String(begin+line+"\n"+line[:20]+after), Mark+after
+		assert.That(t, got == want, "got %q, want %q", got, want)
 	}
 }
 
@@ -127,29 +121,22 @@ func TestOrdinaryCodeAndProseAreLeftAlone(t *testing.T) {
 		"-----BEGIN PRIVATE" + " KEY-----\n(your key here)\n-----END PRIVATE" + " KEY-----",
 		strings.Repeat("-", 500), "| --- | --- |", "correct horse battery", strings.Repeat("Be ey sk gh ", 50),
 	} {
-		if got := r.String(text); got != text {
-			t.Errorf("%q became %q", text, got)
-		}
+		got := r.String(text)
+		assert.That(t, got == text, "%q became %q", text, got)
 	}
 }
 
 func TestOwnSourceIsLeftAlone(t *testing.T) {
 	r := New()
 	files, err := filepath.Glob("../*/*.go")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no source was found: %v", err)
-	}
+	assert.Require(t, err == nil && len(files) != 0, "no source was found: %v", err)
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue // these may hold made-up keys
 		}
-		content, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := r.Bytes(content); !bytes.Equal(got, content) {
-			t.Errorf("%s would be changed", name)
-		}
+		content := assert.Must(os.ReadFile(name))(t)
+		got := r.Bytes(content)
+		assert.That(t, bytes.Equal(got, content), "%s would be changed", name)
 	}
 }
 
@@ -162,18 +149,13 @@ func TestTextsOfTheRepositoryAreLeftAlone(t *testing.T) {
 			}
 			content, err := os.ReadFile(name)
 			size += len(content)
-			if got := r.Bytes(content); !bytes.Equal(got, content) {
-				t.Errorf("%s would be changed", name)
-			}
+			got := r.Bytes(content)
+			assert.That(t, bytes.Equal(got, content), "%s would be changed", name)
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 	}
-	if size < 1<<20 {
-		t.Errorf("only %d bytes were found", size)
-	}
+	assert.That(t, size >= 1<<20, "only %d bytes were found", size)
 }
 
 func TestRandomValuesAreSecretsAndWordsAreNone(t *testing.T) {
@@ -193,16 +175,11 @@ func TestRandomValuesAreSecretsAndWordsAreNone(t *testing.T) {
 				missed++
 			}
 		}
-		if missed > tries/100 {
-			t.Errorf("%s: %d of %d were missed", name, missed, tries)
-		}
+		assert.That(t, missed <= tries/100, "%s: %d of %d were missed", name, missed, tries)
 	}
 	var words []byte
 	for _, file := range []string{"glossary", "oracle", "council", "inquiry"} {
-		text, err := os.ReadFile("../../docs/" + file + ".md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(os.ReadFile("../../docs/" + file + ".md"))(t)
 		words = append(words, text...)
 	}
 	fields := strings.FieldsFunc(string(words), func(c rune) bool { return !isAlnum(byte(c)) || c > 127 })
@@ -215,28 +192,22 @@ func TestRandomValuesAreSecretsAndWordsAreNone(t *testing.T) {
 			}
 		}
 	}
-	if taken > tries/1000 || tried < 10_000 {
-		t.Errorf("%d of %d words were taken for secrets", taken, tried)
-	}
+	assert.That(t, taken <= tries/1000 && tried >= 10_000, "%d of %d words were taken for secrets", taken, tried)
 }
 
 func TestLinesKeepTheirNumber(t *testing.T) {
 	text := "a\n" + pem + "\nb password=" + letters + "\n"
 	got := Text(text)
 	want := "a\n" + strings.Repeat(Mark+"\n", strings.Count(pem, "\n")+1) + "b password=" + Mark + "\n"
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if same := "nothing to hide\n"; Text(same) != same || string(Lines([]byte(same))) != same {
-		t.Error("text without a secret was changed")
-	}
+	assert.That(t, got == want, "got %q, want %q", got, want)
+	same := "nothing to hide\n"
+	assert.That(t, Text(same) == same && string(Lines([]byte(same))) == same, "text without a secret was changed")
 }
 
 func TestNamedSecretGoesWhereAnotherBreaksTheJSON(t *testing.T) {
 	in := `{"password":"` + letters + `","n":12345678}`
-	if got, want := New("12345678").String(in), `{"password":"`+Mark+`","n":"`+Mark+`"}`; got != want {
-		t.Errorf("got %s, want %s", got, want)
-	}
+	got, want := New("12345678").String(in), `{"password":"`+Mark+`","n":"`+Mark+`"}`
+	assert.That(t, got == want, "got %s, want %s", got, want)
 }
 
 func TestKnownSecretIsFoundInEveryForm(t *testing.T) {
@@ -266,9 +237,7 @@ func TestKnownSecretIsFoundInEveryForm(t *testing.T) {
 			if in == secret+secret+"." && strings.Trim(secret, secret[:1]) == "" {
 				want = Mark + "." // one run of the same character
 			}
-			if got != want {
-				t.Errorf("secret %q: %q became %q, want %q", secret, in, got, want)
-			}
+			assert.That(t, got == want, "secret %q: %q became %q, want %q", secret, in, got, want)
 		}
 	}
 }
@@ -284,9 +253,7 @@ func marshal(t interface{ Fatal(...any) }, value any) string {
 }
 
 func TestShortSecretsAreNotSearchedFor(t *testing.T) {
-	if got := New("", "a", "1234567").String("a 1234567 b"); got != "a 1234567 b" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, New("", "a", "1234567").String("a 1234567 b"), "a 1234567 b")
 }
 
 func TestOverlappingSecretsLeaveNothing(t *testing.T) {
@@ -300,9 +267,7 @@ func TestOverlappingSecretsLeaveNothing(t *testing.T) {
 		{[]string{letters}, "sk-" + letters + "-more", Mark},
 		{[]string{"12345678"}, "12345678 1234567812345678", Mark + " " + Mark + Mark},
 	} {
-		if got := New(c.secrets...).String(c.in); got != c.want {
-			t.Errorf("%q became %q, want %q", c.in, got, c.want)
-		}
+		assert.Equalf(t, New(c.secrets...).String(c.in), c.want, "%q became", c.in)
 	}
 }
 
@@ -318,12 +283,8 @@ func TestJSONStaysJSON(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := New(c.secret).String(c.in)
-			if !json.Valid([]byte(got)) {
-				t.Errorf("no JSON any more: %s", got)
-			}
-			if c.name != "from one string to the next" && got != c.want {
-				t.Errorf("got %s, want %s", got, c.want)
-			}
+			assert.That(t, json.Valid([]byte(got)), "no JSON any more: %s", got)
+			assert.That(t, c.name == "from one string to the next" || got == c.want, "got %s, want %s", got, c.want)
 		})
 	}
 }
@@ -342,19 +303,14 @@ func TestRedactedJSONIsValidAndHoldsNoSecret(t *testing.T) {
 
 		redacted := New(secret).Bytes([]byte(outer))
 		var value any
-		if err := json.Unmarshal(redacted, &value); err != nil {
-			t.Fatalf("%v\nbefore %s\nafter  %s", err, outer, redacted)
-		}
+		err := json.Unmarshal(redacted, &value)
+		assert.Require(t, err == nil, "%v\nbefore %s\nafter  %s", err, outer, redacted)
 		for _, s := range append(stringsIn(value), string(redacted)) {
-			if strings.Contains(s, secret) {
-				t.Fatalf("%q still holds %q", s, secret)
-			}
+			assert.Require(t, !strings.Contains(s, secret), "%q still holds %q", s, secret)
 			var within any
 			if json.Unmarshal([]byte(s), &within) == nil {
 				for _, deep := range stringsIn(within) {
-					if strings.Contains(deep, secret) {
-						t.Fatalf("%q still holds %q within", s, secret)
-					}
+					assert.Require(t, !strings.Contains(deep, secret), "%q still holds %q within", s, secret)
 				}
 			}
 		}
@@ -384,16 +340,13 @@ func stringsIn(value any) []string {
 func TestInputIsNeverChanged(t *testing.T) {
 	in := []byte("say correct horse")
 	kept := string(in)
-	if got := New("correct horse").Bytes(in); string(got) != "say "+Mark || string(in) != kept {
-		t.Errorf("got %q, input is %q", got, in)
-	}
+	got := New("correct horse").Bytes(in)
+	assert.That(t, string(got) == "say "+Mark && string(in) == kept, "got %q, input is %q", got, in)
 }
 
 func TestZeroRedactorReplacesNothing(t *testing.T) {
 	var r Redactor
-	if got := r.String(pem); got != pem {
-		t.Error("the zero value changed the text")
-	}
+	assert.That(t, r.String(pem) == pem, "the zero value changed the text")
 }
 
 // ordinary is text of the kinds that the journal holds, with many beginnings of what might be a token.
@@ -410,9 +363,8 @@ func TestTextWithoutSecretsIsNotCopied(t *testing.T) {
 	text := ordinary(64<<10) + "-----BEGIN CERTIFICATE-----\n" + line + "\n-----END CERTIFICATE-----\n" +
 		"Bearer none eyJ.x.y sk-x"
 	b := []byte(text)
-	if got := r.Bytes(b); &got[0] != &b[0] {
-		t.Error("the text was copied")
-	}
+	got := r.Bytes(b)
+	assert.That(t, &got[0] == &b[0], "the text was copied")
 	if got := r.String(text); unsafe.StringData(got) != unsafe.StringData(text) {
 		t.Error("the string was copied")
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/redact"
 	"sibyl/internal/redact/redacttest"
 )
@@ -14,47 +15,31 @@ import (
 func TestVectorsAreRedactedAsPublished(t *testing.T) {
 	r, secret, stay := redact.New(), 0, 0
 	for _, v := range redacttest.Vectors(t) {
-		if got := r.String(v.Text); got != v.Want {
-			t.Errorf("%s:\n got  %q\n want %q\n from %q", v.Name, got, v.Want, v.Text)
-		}
+		got := r.String(v.Text)
+		assert.That(t, got == v.Want, "%s:\n got  %q\n want %q\n from %q", v.Name, got, v.Want, v.Text)
 		if len(v.Secrets) > 0 {
 			secret++
 		} else {
 			stay++
 		}
 	}
-	if secret < 100 || stay < 20 {
-		t.Errorf("%d vectors with secrets and %d without were found", secret, stay)
-	}
+	assert.That(t, secret >= 100 && stay >= 20, "%d vectors with secrets and %d without were found", secret, stay)
 }
 
 // The journal redacts records: JSON, with the JSON of arguments and structured results in it.
 func TestVectorsAreRedactedWithinJSON(t *testing.T) {
 	r := redact.New()
 	for _, v := range redacttest.Vectors(t) {
-		once, err := json.Marshal(map[string]any{"text": v.Text, "n": 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		twice, err := json.Marshal(map[string]any{"arguments": string(once)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		indented, err := json.MarshalIndent(map[string]any{"lines": strings.Split(v.Text, "\n")}, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		once := assert.Must(json.Marshal(map[string]any{"text": v.Text, "n": 1}))(t)
+		twice := assert.Must(json.Marshal(map[string]any{"arguments": string(once)}))(t)
+		indented := assert.Must(json.MarshalIndent(map[string]any{"lines": strings.Split(v.Text, "\n")}, "", "  "))(t)
 		for name, in := range map[string][]byte{"once": once, "twice": twice, "by lines": indented} {
 			got := r.Bytes(in)
-			if !json.Valid(got) {
-				t.Errorf("%s, %s: no JSON any more: %s", v.Name, name, got)
-			}
+			assert.That(t, json.Valid(got), "%s, %s: no JSON any more: %s", v.Name, name, got)
 			for _, leak := range v.Leaks(string(got)) {
 				t.Errorf("%s, %s: %q is in %s", v.Name, name, leak, got)
 			}
-			if len(v.Secrets) == 0 && string(got) != string(in) {
-				t.Errorf("%s, %s: does not stay: %s", v.Name, name, got)
-			}
+			assert.That(t, len(v.Secrets) != 0 || string(got) == string(in), "%s, %s: does not stay: %s", v.Name, name, got)
 		}
 	}
 }
@@ -83,10 +68,7 @@ func TestKeysAreKnownBehindDecoration(t *testing.T) {
 }
 
 func TestVectorsTripNoScannerThemselves(t *testing.T) {
-	raw, err := os.ReadFile("../../testdata/vectors/redaction.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(os.ReadFile("../../testdata/vectors/redaction.json"))(t)
 	if got := redact.New().Bytes(raw); string(got) != string(raw) {
 		at := 0
 		for at < len(got) && got[at] == raw[at] {
@@ -101,8 +83,7 @@ func TestLimitWordsAndSecretsWithoutANameOrAShapeStay(t *testing.T) {
 		`password: "correct horse battery staple"`, "password: hunter2", "the code is " + "kQ7zW2mX9pL4vB8n",
 		"my cat is called " + "Tr0ub4dor&3", "Password: Butterfly",
 	} {
-		if got := redact.New().String(text); got != text {
-			t.Errorf("%q became %q", text, got)
-		}
+		got := redact.New().String(text)
+		assert.That(t, got == text, "%q became %q", text, got)
 	}
 }

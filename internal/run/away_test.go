@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -23,9 +24,8 @@ func TestJournalThatIsAwayForLongerThanALeaseLeavesTheRunToOthers(t *testing.T) 
 		release()
 		began := time.Now()
 		stopsShort(t, live, journal.ErrUnreachable)
-		if took := time.Since(began); took > lease+grace {
-			t.Errorf("it was tried for %v", took)
-		}
+		took := time.Since(began)
+		assert.That(t, took <= lease+grace, "it was tried for %v", took)
 		pass(lease)
 		w.mu.Lock()
 		delete(w.do, "a")
@@ -58,9 +58,8 @@ func TestRunThatCanNotReadWhatItOpensWithStaysOpen(t *testing.T) {
 	w.opened = func(context.Context, *run.View) error { return fmt.Errorf("its words: %w", errUnreachable) }
 	s := spec(`<Do what="r:a" got="{got}"/>`)
 	s.ID = "begun"
-	if _, err := w.engine(store, "one").Start(t.Context(), s); !errors.Is(err, journal.ErrUnreachable) {
-		t.Errorf("it began with %v", err)
-	}
+	_, err := w.engine(store, "one").Start(t.Context(), s)
+	assert.That(t, errors.Is(err, journal.ErrUnreachable), "it began with %v", err)
 	same(t, "it may be taken up at once", waits(statusOf(t, store, s.ID)), true)
 	w.opened = nil
 	_, r := wait(t, resume(t, w.engine(store, "two"), s.ID))
@@ -72,9 +71,7 @@ func TestWriteThatCanNotReachTheJournalHasAReceiptThatSaysSo(t *testing.T) {
 	w.do["a"] = func(context.Context, run.Job) (any, error) { return nil, errUnreachable }
 	end, r := wait(t, start(t, w.engine(newStore(t), "one"), `<Do what="w:a" got="{got}"/>`))
 	same(t, "status", end.Status, journal.Failed)
-	if r.Fault == nil || !strings.Contains(r.Fault.Reason, errUnreachable.Error()) {
-		t.Errorf("the fault is %v", r.Fault)
-	}
+	assert.That(t, r.Fault != nil && strings.Contains(r.Fault.Reason, errUnreachable.Error()), "the fault is %v", r.Fault)
 }
 
 // away is a journal whose texts can't be read for a while.
@@ -105,7 +102,7 @@ func TestTextOfARunIsWaitedForWhileTheJournalIsAway(t *testing.T) {
 			s := spec(`<Do what="r:a" got="{got}"/>`)
 			s.Texts = []run.Text{{Name: "words", Content: []byte("kept")}}
 			store.until = time.Now().Add(c.away)
-			live := must(w.engine(store, "one").Start(t.Context(), s))(t)
+			live := assert.Must(w.engine(store, "one").Start(t.Context(), s))(t)
 			if c.short {
 				stopsShort(t, live, journal.ErrUnreachable)
 				pass(c.away)

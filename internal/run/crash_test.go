@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -47,10 +48,7 @@ func survive(
 		end, _ = wait(t, resume(t, w.engine(store, "survivor"), id))
 		return id, end, deaths
 	}
-	end, err := run.ReadEnd(t.Context(), store, ada, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	end = assert.Must(run.ReadEnd(t.Context(), store, ada, id))(t)
 	return id, end, deaths
 }
 
@@ -69,9 +67,7 @@ func TestCrashAtAnyWriteLosesNothingAndRepeatsNoWrite(t *testing.T) {
 		recs := records(t, store, id)
 		repeated := map[uint64]int{}
 		resumed := all[run.ResumeRecord](t, recs, run.KindResume)
-		if len(resumed) > deaths {
-			t.Errorf("%sresumed %d times after %d deaths", where, len(resumed), deaths)
-		}
+		assert.That(t, len(resumed) <= deaths, "%sresumed %d times after %d deaths", where, len(resumed), deaths)
 		for _, again := range resumed {
 			for _, op := range again.Repeated {
 				repeated[op]++
@@ -105,9 +101,8 @@ func TestCrashAtAnyWriteLosesNothingAndRepeatsNoWrite(t *testing.T) {
 					check(t, store, death{at, after}, second)
 				}
 				runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-				if err != nil || len(runs) != len(seconds) {
-					t.Errorf("first death %d %v: %d runs, want %d, %v", at, after, len(runs), len(seconds), err)
-				}
+				assert.That(t, err == nil && len(runs) == len(seconds),
+					"first death %d %v: %d runs, want %d, %v", at, after, len(runs), len(seconds), err)
 			})
 		}
 	}
@@ -244,9 +239,8 @@ func TestJournalThatDoesNotFitItsTreeIsNotGoneOnFrom(t *testing.T) {
 			id := crash(t, w, store, writeTree, c.at, true)
 			before := w.begun()
 			_, err := w.engine(changed{store, c.from, c.to}, "two").Resume(t.Context(), ada, id)
-			if !errors.Is(err, run.ErrDiverged) || !strings.Contains(fmt.Sprint(err), c.want) {
-				t.Errorf("resuming gives %v; want %v with %q", err, run.ErrDiverged, c.want)
-			}
+			assert.That(t, errors.Is(err, run.ErrDiverged) && strings.Contains(fmt.Sprint(err), c.want),
+				"resuming gives %v; want %v with %q", err, run.ErrDiverged, c.want)
 			same(t, "effects", w.begun(), before)
 			r := statusOf(t, store, id)
 			same(t, "status", r.Status, journal.Running)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -80,10 +81,10 @@ func TestPerformersReadTheRunsBeginningAndReceiptsAndEarlierRuns(t *testing.T) {
 	s := spec(`<Sequence><Do what="{what}" got="{ab}"/><Do what="r:b" got="{got}"/></Sequence>`)
 	s.Texts = []run.Text{{Name: "manual", Content: []byte("read me")}}
 	s.Env = map[string]int{"folders": 2}
-	live := must(w.engine(store, "one").Start(t.Context(), s))(t)
+	live := assert.Must(w.engine(store, "one").Start(t.Context(), s))(t)
 	_, r := wait(t, live)
 	same(t, "what a performer read", r.Got, `read me r:a "A" done "before" start,completion`)
-	ended := must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
+	ended := assert.Must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
 	begun := all[run.StartRecord](t, records(t, store, live.ID), run.KindStart)[0]
 	same(t, "environment", string(begun.Env), `{"folders":2}`)
 	same(t, "status", ended.Status, journal.Done)
@@ -115,10 +116,8 @@ func TestTreeThatBreaksFailsTheRunAndPerformsNothingMore(t *testing.T) {
 			live := start(t, w.engine(localStore(t), "one"), c.body)
 			end, r := wait(t, live)
 			same(t, "status", end.Status, journal.Failed)
-			if r.Fault == nil || r.Fault.Kind != "tree" ||
-				!strings.Contains(r.Fault.Reason, "{later} was not written") {
-				t.Errorf("the fault is %+v", r.Fault)
-			}
+			assert.That(t, r.Fault != nil && r.Fault.Kind == "tree" &&
+				strings.Contains(r.Fault.Reason, "{later} was not written"), "the fault is %+v", r.Fault)
 			same(t, "effects", w.begun(), c.want)
 		})
 	}
@@ -159,9 +158,8 @@ func TestOutcomeThatPanicsLeavesTheRunOpen(t *testing.T) {
 	store := newStore(t)
 	w.outcome = func(*run.View, run.Ending) run.Outcome { panic("no words") }
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
-	if _, err := live.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "no words") {
-		t.Errorf("the run stopped with %v", err)
-	}
+	_, err := live.Wait(t.Context())
+	assert.That(t, err != nil && strings.Contains(err.Error(), "no words"), "the run stopped with %v", err)
 	w.outcome = outcomeOf
 	_, r := wait(t, resume(t, w.engine(store, "two"), live.ID))
 	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
@@ -225,15 +223,11 @@ func TestOpenThatFailsEndsANewRun(t *testing.T) {
 	noModel := errors.New("no model answers")
 	w.opened = func(context.Context, *run.View) error { return noModel }
 	_, err := w.engine(store, "one").Start(t.Context(), spec(`<Do what="w:a" got="{got}"/>`))
-	if !errors.Is(err, noModel) {
-		t.Errorf("starting gives %v", err)
-	}
+	assert.That(t, errors.Is(err, noModel), "starting gives %v", err)
 	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-	if err != nil || len(runs) != 1 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	assert.Require(t, err == nil && len(runs) == 1, "%d runs, %v", len(runs), err)
 	same(t, "status", runs[0].Status, journal.Failed)
-	end := must(run.ReadEnd(t.Context(), store, ada, runs[0].ID))(t)
+	end := assert.Must(run.ReadEnd(t.Context(), store, ada, runs[0].ID))(t)
 	same(t, "fault", end.Fault, &bt.Fault{Kind: "open", Reason: noModel.Error()})
 	same(t, "effects", w.begun(), nil)
 }
@@ -245,13 +239,10 @@ func TestRunThatCanNeitherBeOpenedNorEndedIsLetGo(t *testing.T) {
 	full.set(true)
 	w.opened = func(context.Context, *run.View) error { return errors.New("no model answers") }
 	e := w.engine(full, "one")
-	if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, journal.ErrFull) {
-		t.Errorf("starting gives %v", err)
-	}
+	_, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`))
+	assert.That(t, errors.Is(err, journal.ErrFull), "starting gives %v", err)
 	runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-	if err != nil || len(runs) != 1 {
-		t.Fatalf("%d runs, %v", len(runs), err)
-	}
+	assert.Require(t, err == nil && len(runs) == 1, "%d runs, %v", len(runs), err)
 	same(t, "holder of the lease", runs[0].LeaseHolder, "")
 	full.set(false)
 	w.opened = nil
@@ -267,10 +258,8 @@ func TestOpenThatFailsLeavesAResumedRunOpenAndFree(t *testing.T) {
 			"a panic":  func(context.Context, *run.View) error { panic("no model answers") },
 		} {
 			w.opened = open
-			if _, err := w.engine(store, name).Resume(t.Context(), ada, id); err == nil ||
-				!strings.Contains(err.Error(), "no model answers") {
-				t.Errorf("resuming gives %v", err)
-			}
+			_, err := w.engine(store, name).Resume(t.Context(), ada, id)
+			assert.That(t, err != nil && strings.Contains(err.Error(), "no model answers"), "resuming gives %v", err)
 		}
 		w.opened = nil
 		_, r := wait(t, resume(t, w.engine(store, "two"), id))
@@ -305,13 +294,10 @@ func TestSpecThatDoesNotFitItsTreeWritesNothing(t *testing.T) {
 			store := localStore(t)
 			s := spec(`<Do what="{what}" got="{got}"/>`)
 			change(&s)
-			if _, err := w.engine(store, "one").Start(t.Context(), s); err == nil {
-				t.Error("it was started")
-			}
+			_, err := w.engine(store, "one").Start(t.Context(), s)
+			assert.That(t, err != nil, "it was started")
 			runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-			if err != nil || len(runs) != 0 {
-				t.Errorf("%d runs, %v", len(runs), err)
-			}
+			assert.That(t, err == nil && len(runs) == 0, "%d runs, %v", len(runs), err)
 		})
 	}
 }
@@ -335,7 +321,7 @@ func TestSecretReachesNeitherTheStoreNorTheStep(t *testing.T) {
 	})
 	s := spec(`<Fallback><Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{b}"/></Sequence><Do what="{what}" got="{c}" lenient="true"/></Fallback>`)
 	s.Title, s.Given, s.Env = "is hunter2 good?", given{"x:hunter2"}, "hunter2"
-	live := must(e.Start(t.Context(), s))(t)
+	live := assert.Must(e.Start(t.Context(), s))(t)
 	end, r := wait(t, live)
 	same(t, "note of the outcome", r.Under, []string{"[secret] was there"})
 	if kept, err := run.ReadEnd(t.Context(), store, ada, live.ID); err != nil || cmp.Diff(end, kept) != "" {
@@ -344,9 +330,7 @@ func TestSecretReachesNeitherTheStoreNorTheStep(t *testing.T) {
 	same(t, "what the step saw", r.Got, "the key is [secret]")
 	same(t, "title", statusOf(t, store, live.ID).Title, "is [secret] good?")
 	for _, rec := range records(t, store, live.ID) {
-		if strings.Contains(string(rec.Data), "hunter2") {
-			t.Errorf("record %d holds the secret: %s", rec.Seq, rec.Data)
-		}
+		assert.That(t, !strings.Contains(string(rec.Data), "hunter2"), "record %d holds the secret: %s", rec.Seq, rec.Data)
 	}
 }
 
@@ -364,9 +348,8 @@ func TestFiftyRunsAtOnceEachEndOnce(t *testing.T) {
 			}
 			for range live.Watch(t.Context(), 0) {
 			}
-			if end, err := live.Wait(t.Context()); err != nil || end.Status != journal.Done {
-				t.Errorf("a run ended %q, %v", end.Status, err)
-			}
+			end, err := live.Wait(t.Context())
+			assert.That(t, err == nil && end.Status == journal.Done, "a run ended %q, %v", end.Status, err)
 		})
 	}
 	group.Wait()
@@ -389,9 +372,8 @@ func TestConfigurationIsChecked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := run.Config{Store: localStore(t), Assistants: []*run.Assistant{w.assistant()}, Holder: "one"}
 			change(&c)
-			if _, err := run.NewEngine(c); err == nil {
-				t.Error("it was accepted")
-			}
+			_, err := run.NewEngine(c)
+			assert.That(t, err != nil, "it was accepted")
 		})
 	}
 }
@@ -402,22 +384,17 @@ func TestIDsSortByTimeAndAreUnique(t *testing.T) {
 	for i := range 200 {
 		ids = append(ids, run.NewID(at.Add(time.Duration(i*i)*37*time.Microsecond)))
 	}
-	if !slices.IsSorted(ids) {
-		t.Errorf("ids are not in the order of their times: %v", ids)
-	}
+	assert.That(t, slices.IsSorted(ids), "ids are not in the order of their times: %v", ids)
 	seen := map[string]bool{}
 	for range 20 {
 		id := run.NewID(at)
-		if seen[id] || len(id) != 16 {
-			t.Errorf("%s is there twice, or not 16 characters", id)
-		}
+		assert.That(t, !seen[id] && len(id) == 16, "%s is there twice, or not 16 characters", id)
 		seen[id] = true
 	}
 }
 
 // The journal has ids that earlier builds computed.
 func TestIDOfPartsIsAlwaysTheSame(t *testing.T) {
-	if id := run.IDOf("run", "ada", "k"); id != "1rtkftakbch4c27c" || id == run.IDOf("run", "adak") {
-		t.Errorf("it is %s", id)
-	}
+	id := run.IDOf("run", "ada", "k")
+	assert.That(t, id == "1rtkftakbch4c27c" && id != run.IDOf("run", "adak"), "it is %s", id)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -121,16 +122,10 @@ func TestWatchersOfAFeedComeToTheSameWheneverTheyRead(t *testing.T) {
 		})
 		for i, w := range append(watchers, newWatcher()) {
 			w.read(s.feed)
-			if diff := cmp.Diff(s.seqs, w.seqs); diff != "" {
-				t.Errorf("watcher %d: records (-want +got):\n%s", i, diff)
-			}
-			if diff := cmp.Diff(s.text, w.text); diff != "" {
-				t.Errorf("watcher %d: text (-want +got):\n%s", i, diff)
-			}
+			assert.NoDiff(t, cmp.Diff(s.seqs, w.seqs), "watcher %d: records (-want +got)", i)
+			assert.NoDiff(t, cmp.Diff(s.text, w.text), "watcher %d: text (-want +got)", i)
 			for _, d := range w.drafts { // which what came later has not changed
-				if string(d.draft) != d.want {
-					t.Errorf("watcher %d: a draft is %q, and %q had been said", i, d.draft, d.want)
-				}
+				assert.That(t, string(d.draft) == d.want, "watcher %d: a draft is %q, and %q had been said", i, d.draft, d.want)
 			}
 		}
 	})
@@ -149,16 +144,13 @@ func TestPauseIsToldWhileItLastsAndNotAfterwards(t *testing.T) {
 		during := newWatcher()
 		during.read(f)
 		during.read(f)
-		if during.pauses != 1 {
-			t.Errorf("%s: who watched the pause was told of %d", name, during.pauses)
-		}
+		assert.That(t, during.pauses == 1, "%s: who watched the pause was told of %d", name, during.pauses)
 		after(f)
 		during.read(f)
 		late := newWatcher()
 		late.read(f)
-		if during.pauses != 1 || late.pauses != 0 {
-			t.Errorf("%s: of a pause that was over, %d were told, and late %d", name, during.pauses-1, late.pauses)
-		}
+		assert.That(t, during.pauses == 1 && late.pauses == 0,
+			"%s: of a pause that was over, %d were told, and late %d", name, during.pauses-1, late.pauses)
 	}
 }
 

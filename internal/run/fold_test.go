@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -26,7 +27,7 @@ func TestTraceShowsWhatALeafTells(t *testing.T) {
 	})
 	live := start(t, w.engine(store, "one", w.with(append(leaves(), point)...)), `<Point value="{v}"/>`)
 	wait(t, live)
-	steps := must(run.ReadTrace(records(t, store, live.ID)))(t)
+	steps := assert.Must(run.ReadTrace(records(t, store, live.ID)))(t)
 	same(t, "events", steps[0].Events, []run.TraceEvent{
 		{Rule: "Main/Point", Type: "pointed", Data: json.RawMessage(`{"Names":["x","y"]}`)},
 		{Rule: "Main/Point", Status: "SUCCESS"}})
@@ -42,13 +43,11 @@ func TestTraceNamesAnEffectWithoutLabelByItsKind(t *testing.T) {
 	store := localStore(t)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a r:" got="{got}"/>`)
 	wait(t, live)
-	steps := must(run.ReadTrace(records(t, store, live.ID)))(t)
+	steps := assert.Must(run.ReadTrace(records(t, store, live.ID)))(t)
 	var names []string
 	for i, a := range steps[0].Start {
 		names = append(names, a.Name())
-		if a.Op != uint64(i+1) || a.Leaf != "Do" || a.Kind != "read" || a.Digest == "" {
-			t.Errorf("%+v", a)
-		}
+		assert.That(t, a.Op == uint64(i+1) && a.Leaf == "Do" && a.Kind == "read" && a.Digest != "", "%+v", a)
 	}
 	same(t, "what was asked for", names, []string{"read a", "read"})
 }
@@ -67,7 +66,7 @@ func TestTextsOfATraceAreShortAndClean(t *testing.T) {
 			say := bt.Check("Say", "says why", func(struct{}) (bool, string) { return true, c.value })
 			live := start(t, w.engine(store, "one", w.with(say)), `<Say/>`)
 			wait(t, live)
-			steps := must(run.ReadTrace(records(t, store, live.ID)))(t)
+			steps := assert.Must(run.ReadTrace(records(t, store, live.ID)))(t)
 			same(t, "reason", steps[0].Events[0].Reason, c.want)
 		})
 	}
@@ -97,7 +96,7 @@ func TestJournalThatIsDamagedIsToldAndLeftAlone(t *testing.T) {
 	for name, recs := range cases {
 		t.Run(name, func(t *testing.T) {
 			id := "run with " + name
-			noError(t, store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada},
+			assert.NoError(t, store.Begin(t.Context(), journal.Beginning{Run: journal.Run{ID: id, Session: session, Owner: ada},
 				Records: recs}))
 			if _, err := w.engine(store, "one").Resume(t.Context(), ada, id); !errors.Is(err, journal.ErrCorrupt) {
 				t.Errorf("resuming gives %v", err)
@@ -136,9 +135,7 @@ func TestResultIsReadFromItsRecord(t *testing.T) {
 				}
 			})
 			wait(t, start(t, e, `<Do what="r:a" got="{got}" lenient="true"/>`))
-			if got != any(c.want) {
-				t.Errorf("the result is %+v, not %+v", got, c.want)
-			}
+			assert.That(t, got == any(c.want), "the result is %+v, not %+v", got, c.want)
 		})
 	}
 }
@@ -159,7 +156,5 @@ func TestTraceThatIsTooLargeKeepsItsFirstSteps(t *testing.T) {
 	end, _ := wait(t, live)
 	same(t, "status", end.Status, journal.Done)
 	steps, err := run.ReadTrace(records(t, store, live.ID))
-	if err != nil || len(steps) == 0 || len(steps) >= 13 {
-		t.Errorf("%d steps are kept, error %v", len(steps), err)
-	}
+	assert.That(t, err == nil && len(steps) != 0 && len(steps) < 13, "%d steps are kept, error %v", len(steps), err)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -285,7 +286,7 @@ func (w *world) engine(store journal.Store, holder string, change ...func(*run.C
 	for _, f := range change {
 		f(&c)
 	}
-	e := must(run.NewEngine(c))(w.t)
+	e := assert.Must(run.NewEngine(c))(w.t)
 	return e
 }
 
@@ -299,11 +300,10 @@ func newStore(t *testing.T) journal.Store {
 // decide.
 func localStore(t *testing.T) journal.Store {
 	t.Helper()
-	db := must(store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced()))(t)
+	db := assert.Must(store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced()))(t)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
+		err := db.Close()
+		assert.That(t, err == nil, "close the store: %v", err)
 	})
 	return withSession(db)
 }
@@ -326,45 +326,40 @@ func spec(body string) run.Spec {
 
 func start(t *testing.T, e *run.Engine, body string) *run.Live {
 	t.Helper()
-	live := must(e.Start(t.Context(), spec(body)))(t)
+	live := assert.Must(e.Start(t.Context(), spec(body)))(t)
 	return live
 }
 
 func resume(t *testing.T, e *run.Engine, id string) *run.Live {
 	t.Helper()
 	live, err := e.Resume(t.Context(), ada, id)
-	if err != nil {
-		t.Fatalf("resuming: %v", err)
-	}
+	assert.NoErrorf(t, err, "resuming")
 	return live
 }
 
 func wait(t *testing.T, live *run.Live) (run.EndRecord, result) {
 	t.Helper()
 	end, err := live.Wait(t.Context())
-	if err != nil {
-		t.Fatalf("the run stopped short: %v", err)
-	}
+	assert.NoErrorf(t, err, "the run stopped short")
 	return end, resultOf(t, end)
 }
 
 func resultOf(t *testing.T, end run.EndRecord) result {
 	t.Helper()
 	var r result
-	noError(t, json.Unmarshal(end.Outcome, &r))
+	assert.NoError(t, json.Unmarshal(end.Outcome, &r))
 	return r
 }
 
 func stopsShort(t *testing.T, live *run.Live, want error) {
 	t.Helper()
-	if _, err := live.Wait(t.Context()); !errors.Is(err, want) {
-		t.Errorf("the run stopped with %v; want %v", err, want)
-	}
+	_, err := live.Wait(t.Context())
+	assert.That(t, errors.Is(err, want), "the run stopped with %v; want %v", err, want)
 }
 
 func records(t *testing.T, store journal.Store, id string) []journal.Record {
 	t.Helper()
-	recs := must(store.Records(t.Context(), ada, id, 0))(t)
+	recs := assert.Must(store.Records(t.Context(), ada, id, 0))(t)
 	return recs
 }
 
@@ -385,7 +380,7 @@ func all[T any](t *testing.T, recs []journal.Record, kind string) []T {
 			continue
 		}
 		var v T
-		noError(t, json.Unmarshal(r.Data, &v))
+		assert.NoError(t, json.Unmarshal(r.Data, &v))
 		found = append(found, v)
 	}
 	return found
@@ -393,15 +388,13 @@ func all[T any](t *testing.T, recs []journal.Record, kind string) []T {
 
 func statusOf(t *testing.T, store journal.Store, id string) journal.Run {
 	t.Helper()
-	r := must(store.Run(t.Context(), ada, id))(t)
+	r := assert.Must(store.Run(t.Context(), ada, id))(t)
 	return r
 }
 
 func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s (-want +got)", what)
 }
 
 // inWorld runs a test on a clock of its own, in a world and with a journal of its own.
@@ -413,21 +406,6 @@ func inWorld(t *testing.T, test func(t *testing.T, w *world, store journal.Store
 // inWorldOf is inWorld as a subtest.
 func inWorldOf(t *testing.T, name string, test func(t *testing.T, w *world, store journal.Store)) {
 	t.Run(name, func(t *testing.T) { inWorld(t, test) })
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // bubble runs a subtest on a clock of its own.

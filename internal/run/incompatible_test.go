@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -25,13 +26,9 @@ func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, oldTree, 3, false)
 		_, err := w.engine(store, "two", nextBuild).Resume(t.Context(), ada, id)
-		if !errors.Is(err, run.ErrIncompatible) {
-			t.Errorf("resuming gives %v", err)
-		}
+		assert.That(t, errors.Is(err, run.ErrIncompatible), "resuming gives %v", err)
 		for _, want := range []string{id, `build "test" wrote it`, `"next"`, "sibyl run stop " + id, "Add"} {
-			if !strings.Contains(fmt.Sprint(err), want) {
-				t.Errorf("resuming gives %v, without %q", err, want)
-			}
+			assert.That(t, strings.Contains(fmt.Sprint(err), want), "resuming gives %v, without %q", err, want)
 		}
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "mark"})
 		_, r := wait(t, resume(t, w.engine(store, "old"), id))
@@ -65,27 +62,22 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 			before := w.begun()
 			w.outcome = c.outcome
 			e := w.engine(changed{store, c.from, c.to}, "two", c.change)
-			noError(t, e.Cancel(t.Context(), ada, id, "enough"))
+			assert.NoError(t, e.Cancel(t.Context(), ada, id, "enough"))
 			r := statusOf(t, store, id)
 			same(t, "status", r.Status, journal.Cancelled)
 			same(t, "holder of the lease", r.LeaseHolder, "")
 			same(t, "effects", w.begun(), before)
 			same(t, "records", kinds(records(t, store, id)), []string{"start", "mark", "cancel", "stopped", "end"})
-			end := must(run.ReadEnd(t.Context(), store, ada, id))(t)
+			end := assert.Must(run.ReadEnd(t.Context(), store, ada, id))(t)
 			same(t, "status of the end", end.Status, journal.Cancelled)
 			same(t, "fault", end.Fault.Kind, run.KindCancelled)
 			for _, want := range []string{"enough", `build "test" wrote`, c.why,
 				"operation 1 of Do had begun, and nobody can tell"} {
-				if !strings.Contains(end.Fault.Reason, want) {
-					t.Errorf("the end says %q, without %q", end.Fault.Reason, want)
-				}
+				assert.That(t, strings.Contains(end.Fault.Reason, want), "the end says %q, without %q", end.Fault.Reason, want)
 			}
-			if !strings.HasPrefix(string(end.Outcome), c.want) {
-				t.Errorf("the outcome is %s; want %s…", end.Outcome, c.want)
-			}
-			if err := e.Cancel(t.Context(), ada, id, "again"); !errors.Is(err, journal.ErrEnded) {
-				t.Errorf("cancelling it again gives %v; want that it has ended", err)
-			}
+			assert.That(t, strings.HasPrefix(string(end.Outcome), c.want), "the outcome is %s; want %s…", end.Outcome, c.want)
+			err := e.Cancel(t.Context(), ada, id, "again")
+			assert.That(t, errors.Is(err, journal.ErrEnded), "cancelling it again gives %v; want that it has ended", err)
 		})
 	}
 }
@@ -99,14 +91,12 @@ func TestCancellingARunThatThisBuildCannotFoldKeepsWhatHadArrived(t *testing.T) 
 		live.Cancel("the first request") // the stop is recorded, the end is not
 		stopsShort(t, live, journaltest.ErrDead)
 		pass(lease)
-		noError(t, w.engine(store, "two", nextBuild).Cancel(t.Context(), ada, live.ID,
+		assert.NoError(t, w.engine(store, "two", nextBuild).Cancel(t.Context(), ada, live.ID,
 			"the second request"))
-		end := must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
+		end := assert.Must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
 		same(t, "what was under way", resultOf(t, end).Under, []string{`read a: "half of a" !cancelled`})
 		same(t, "stops", countOf(t, store, live.ID, run.KindStopped), 1)
-		if !strings.HasPrefix(end.Fault.Reason, "the first request; ") {
-			t.Errorf("the end says %q", end.Fault.Reason)
-		}
+		assert.That(t, strings.HasPrefix(end.Fault.Reason, "the first request; "), "the end says %q", end.Fault.Reason)
 	})
 }
 
@@ -123,9 +113,8 @@ func TestWishThatComesBetweenEndsARunThatThisBuildCannotFold(t *testing.T) {
 					Data: []byte(`{"reason":"another"}`)}
 				return store.Append(t.Context(), ada, id, []journal.Record{request}, nil)
 			}), "two", nextBuild)
-			if err := e.Cancel(t.Context(), ada, id, "enough"); !errors.Is(err, want) {
-				t.Errorf("after %d wishes: %v; want %v", times, err, want)
-			}
+			err := e.Cancel(t.Context(), ada, id, "enough")
+			assert.That(t, errors.Is(err, want), "after %d wishes: %v; want %v", times, err, want)
 			same(t, "whether it has ended", statusOf(t, store, id).Status == journal.Cancelled, want == nil)
 			same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "")
 		})

@@ -8,15 +8,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
 
 func refused(t *testing.T, e *run.Engine, id string) {
 	t.Helper()
-	if _, err := e.Resume(t.Context(), ada, id); !errors.Is(err, journal.ErrLeased) {
-		t.Errorf("resuming gives %v; want %v", err, journal.ErrLeased)
-	}
+	_, err := e.Resume(t.Context(), ada, id)
+	assert.That(t, errors.Is(err, journal.ErrLeased), "resuming gives %v; want %v", err, journal.ErrLeased)
 }
 
 func TestRunIsItsDriversWhileTheLeaseIsRenewed(t *testing.T) {
@@ -26,17 +26,15 @@ func TestRunIsItsDriversWhileTheLeaseIsRenewed(t *testing.T) {
 		live := start(t, first, `<Do what="r:a" got="{got}"/>`)
 		for range 120 {
 			refused(t, second, live.ID)
-			if left := time.Until(statusOf(t, store, live.ID).LeaseUntil); left < lease/2 {
-				t.Errorf("%s are left of the lease", left)
-			}
+			left := time.Until(statusOf(t, store, live.ID).LeaseUntil)
+			assert.That(t, left >= lease/2, "%s are left of the lease", left)
 			pass(500 * time.Millisecond)
 		}
 		release()
 		wait(t, live)
 		for _, e := range []*run.Engine{first, second} {
-			if _, err := e.Resume(t.Context(), ada, live.ID); !errors.Is(err, journal.ErrEnded) {
-				t.Errorf("resuming an ended run gives %v", err)
-			}
+			_, err := e.Resume(t.Context(), ada, live.ID)
+			assert.That(t, errors.Is(err, journal.ErrEnded), "resuming an ended run gives %v", err)
 		}
 	})
 }
@@ -80,15 +78,13 @@ func TestBeginningThatTakesLongerThanItsLeaseIsNone(t *testing.T) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
 		e := w.engine(hanging(store), "one")
 		began := time.Now()
-		if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err,
-			context.DeadlineExceeded) || time.Since(began) != lease {
-			t.Errorf("starting gives %v after %v", err, time.Since(began))
-		}
+		_, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`))
+		assert.That(t, errors.Is(err, context.DeadlineExceeded) && time.Since(began) == lease,
+			"starting gives %v after %v", err, time.Since(began))
 		began = time.Now()
-		if _, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id}); !errors.Is(err,
-			context.DeadlineExceeded) || time.Since(began) != lease {
-			t.Errorf("taking up gives %v after %v", err, time.Since(began))
-		}
+		_, err = e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
+		assert.That(t, errors.Is(err, context.DeadlineExceeded) && time.Since(began) == lease,
+			"taking up gives %v after %v", err, time.Since(began))
 	})
 }
 
@@ -141,7 +137,7 @@ func TestDriverWhoseLeaseWasTakenStopsBeforeTheOtherAppends(t *testing.T) {
 		wire.set(true)
 		pass(lease)
 		now := time.Now()
-		noError(t, store.Acquire(t.Context(), ada, zombie.ID, "two", now, now.Add(lease)))
+		assert.NoError(t, store.Acquire(t.Context(), ada, zombie.ID, "two", now, now.Add(lease)))
 		wire.set(false)
 		stopsShort(t, zombie, journal.ErrLeased)
 		same(t, "holder of the lease", statusOf(t, store, zombie.ID).LeaseHolder, "two")
@@ -164,9 +160,7 @@ func TestOneProcessDrivesARunOnceOnly(t *testing.T) {
 		first := make(chan *run.Live)
 		go func() {
 			live, err := e.Resume(t.Context(), ada, id)
-			if err != nil {
-				t.Error(err)
-			}
+			assert.That(t, err == nil, "%v", err)
 			first <- live
 		}()
 		synctest.Wait()
@@ -174,17 +168,13 @@ func TestOneProcessDrivesARunOnceOnly(t *testing.T) {
 		close(opening)
 		live := <-first
 		refused(t, e, id) // while it is driven
-		if e.Live(id) != live {
-			t.Error("the run that is driven is not the live one")
-		}
+		assert.That(t, e.Live(id) == live, "the run that is driven is not the live one")
 		pass(time.Minute)
 		same(t, "holder of the lease", statusOf(t, store, id).LeaseHolder, "one")
 		release()
 		_, r := wait(t, live)
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
-		if e.Live(id) != nil {
-			t.Error("an ended run is live")
-		}
+		assert.That(t, e.Live(id) == nil, "an ended run is live")
 	})
 }
 
@@ -215,7 +205,7 @@ func TestLeaseOfADeadProcessIsNotWaitedFor(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
 		now := time.Now()
-		noError(t, store.Acquire(t.Context(), ada, id, "gone", now, now.Add(lease)))
+		assert.NoError(t, store.Acquire(t.Context(), ada, id, "gone", now, now.Add(lease)))
 		refused(t, w.engine(store, "two"), id)
 		knows := w.engine(store, "three", func(c *run.Config) {
 			c.Dead = func(holder string) bool { return holder == "gone" }
@@ -255,28 +245,23 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 	} {
 		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-			noError(t, set(t.Context(), store, id))
+			assert.NoError(t, set(t.Context(), store, id))
 			e := w.engine(store, "right")
 			if row := statusOf(t, store, id); e.Driven(row) || row.Rests(e.LeaseTimes()) {
 				t.Errorf("driven %v, rests %v", e.Driven(row), row.Rests(e.LeaseTimes()))
 			}
 			stranded, err := store.Stranded(t.Context(), e.LeaseTimes(), 5)
 			same(t, "stranded", fmt.Sprint(len(stranded), err), "1 <nil>")
-			live, err := e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
-			if err != nil {
-				t.Fatal(err)
-			}
+			live := assert.Must(e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id}))(t)
 			_, r := wait(t, live)
 			same(t, "outcome", r.Got, "A")
 		})
 	}
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)
-		noError(t, store.Acquire(t.Context(), ada, id, "a little ahead", time.Now(),
+		assert.NoError(t, store.Acquire(t.Context(), ada, id, "a little ahead", time.Now(),
 			time.Now().Add(lease+time.Second)))
 		_, err := w.engine(store, "right").ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
-		if !errors.Is(err, journal.ErrLeased) {
-			t.Errorf("a lease of a clock that is a second ahead is taken with %v", err)
-		}
+		assert.That(t, errors.Is(err, journal.ErrLeased), "a lease of a clock that is a second ahead is taken with %v", err)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -102,9 +103,7 @@ func (a *announcing) listening() int {
 // lags are how long after they were made the records of a run are seen, until it ends.
 func lags(t *testing.T, e *run.Engine, id string) (all []time.Duration) {
 	for u, err := range e.Watch(t.Context(), ada, id, 0) {
-		if err != nil {
-			t.Error(err)
-		}
+		assert.That(t, err == nil, "%v", err)
 		if u.Record != nil {
 			all = append(all, time.Since(u.Record.At))
 		}
@@ -127,15 +126,11 @@ func TestAnnouncedRecordIsSeenAtOnce(t *testing.T) {
 		go func() { seen <- lags(t, w.engine(store, "two"), live.ID) }()
 		wait(t, live)
 		for i, lag := range <-seen {
-			if lag >= time.Millisecond {
-				t.Errorf("record %d was seen %s after it was made", i, lag)
-			}
+			assert.That(t, lag < time.Millisecond, "record %d was seen %s after it was made", i, lag)
 		}
 		store.mu.Lock()
 		defer store.mu.Unlock()
-		if store.reads > 2*21 {
-			t.Errorf("within 20 s of announcements it was read %d times", store.reads)
-		}
+		assert.That(t, store.reads <= 2*21, "within 20 s of announcements it was read %d times", store.reads)
 	})
 }
 
@@ -150,9 +145,8 @@ func TestRecordThatWasNotAnnouncedIsFoundWithinASecond(t *testing.T) {
 		store.change(func() { store.mute = true })
 		wait(t, live)
 		slowest := slices.Max(<-seen)
-		if slowest > time.Second || slowest == 0 {
-			t.Errorf("the slowest record was seen after %s; want some time, and at most a second", slowest)
-		}
+		assert.That(t, slowest <= time.Second && slowest != 0,
+			"the slowest record was seen after %s; want some time, and at most a second", slowest)
 	})
 }
 
@@ -218,10 +212,9 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 		store.change(func() { store.fails = journaltest.ErrDead })
 		again()
 		began := time.Now()
-		if err := <-failed; !errors.Is(err, journaltest.ErrDead) || time.Since(began) < 10*time.Second ||
-			time.Since(began) > 12*time.Second {
-			t.Errorf("the watch ends after %s with %v", time.Since(began), err)
-		}
+		err := <-failed
+		assert.That(t, errors.Is(err, journaltest.ErrDead) && time.Since(began) >= 10*time.Second &&
+			time.Since(began) <= 12*time.Second, "the watch ends after %s with %v", time.Since(began), err)
 		wait(t, live)
 	})
 }
@@ -268,27 +261,21 @@ func TestRunThatWaitsIsSeenByItsWatchersWhereverItIsTakenUp(t *testing.T) {
 			first := start(t, engines["here"], `<Do what="r:a" got="{got}"/>`)
 			k, live, err := engines["here"].Submit(t.Context(),
 				spec(`<Sequence><Do what="r:b" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`))
-			if err != nil || live != nil {
-				t.Fatalf("submitted without room: %v, %v", live, err)
-			}
+			assert.Require(t, err == nil && live == nil, "submitted without room: %v, %v", live, err)
 			got := make(chan *seen)
 			go func() {
 				s := &seen{}
 				for u, err := range engines["here"].Watch(t.Context(), ada, k.Run, 0) {
-					if err != nil {
-						t.Error(err)
-					}
+					assert.That(t, err == nil, "%v", err)
 					s.add(u)
-					if u.Left {
-						t.Error("it was left")
-					}
+					assert.That(t, !u.Left, "it was left")
 				}
 				got <- s
 			}()
 			pass(time.Second)
 			release()
 			wait(t, first)
-			live = must(engines[taker].ResumeFound(t.Context(), k))(t)
+			live = assert.Must(engines[taker].ResumeFound(t.Context(), k))(t)
 			wait(t, live)
 			want := &seen{Kinds: []string{"start", "resume", "completion", "completion", "trace", "end"}}
 			if taker == "here" {
@@ -340,9 +327,7 @@ func TestEngineThatListensHearsForWhoBeginsToWatch(t *testing.T) {
 		pass(10 * time.Second)
 		live := start(t, w.engine(newShared(store), "one"), w.everySecond(3))
 		for i, lag := range lags(t, two, live.ID)[1:] {
-			if lag >= time.Millisecond {
-				t.Errorf("record %d was seen %s after it was made", i+1, lag)
-			}
+			assert.That(t, lag < time.Millisecond, "record %d was seen %s after it was made", i+1, lag)
 		}
 		wait(t, live)
 		same(t, "times that somebody listened", len(store.beginnings()), 1)

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -96,14 +97,10 @@ func TestObserverIsToldWhatARunDoesAndItsContextsReachIt(t *testing.T) {
 		e := w.engine(localStore(t), "one", eye.watch)
 		live, err := e.Start(context.WithValue(t.Context(), through{}, "request"),
 			spec(`<Sequence><Do what="r:a" got="{got}"/><Do what="w:b" got="{got}"/><Do what="r:c x:d" lenient="true" got="{got}"/></Sequence>`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		wait(t, live)
 		told := eye.heard()
-		if len(told) != 10 {
-			t.Fatalf("it was told %q", told)
-		}
+		assert.Require(t, len(told) == 10, "it was told %q", told)
 		same(t, "what it was told first", told[:5], []string{"drives tester, taken up false",
 			"performs read of Do, once false, under request/drive",
 			`has performed read in 2s: "", found false, suspended false`,
@@ -112,9 +109,8 @@ func TestObserverIsToldWhatARunDoesAndItsContextsReachIt(t *testing.T) {
 		same(t, "what it was told last", told[9], "stands done good")
 		for _, want := range []string{`has performed read in 0s: "unsorted", found false, suspended false`,
 			`has performed unheard in 0s: "unavailable", found false, suspended false`} {
-			if all := strings.Join(told[5:9], "\n"); !strings.Contains(all, want) {
-				t.Errorf("it was not told %q, but\n%s", want, all)
-			}
+			all := strings.Join(told[5:9], "\n")
+			assert.That(t, strings.Contains(all, want), "it was not told %q, but\n%s", want, all)
 		}
 		same(t, "run", eye.run, live.ID)
 		same(t, "session", eye.sessions, map[string]bool{session: true})
@@ -162,29 +158,26 @@ func TestObserverIsToldHowARunStandsThatIsNotDrivenAnyMore(t *testing.T) {
 		"another process has it": {func(t *testing.T, w *world, e *run.Engine, s *failing) {
 			release := w.holds("a", false)
 			live := start(t, e, body)
-			noError(t, s.Store.Append(t.Context(), ada, live.ID,
+			assert.NoError(t, s.Store.Append(t.Context(), ada, live.ID,
 				[]journal.Record{{Seq: 1, At: time.Now(), Kind: run.KindTime, Data: []byte(`{}`)}}, nil))
 			release()
 			stopsShort(t, live, journal.ErrConflict)
 		}, "stands lost taken"},
 		"it can't be opened": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			w.opened = func(context.Context, *run.View) error { return errors.New("no model") }
-			if _, err := e.Start(t.Context(), spec(body)); err == nil {
-				t.Error("it was started")
-			}
+			_, err := e.Start(t.Context(), spec(body))
+			assert.That(t, err != nil, "it was started")
 		}, "stands failed bad"},
 		"it is cancelled while it opens": {func(t *testing.T, w *world, e *run.Engine, _ *failing) {
 			ctx, stop := context.WithCancel(t.Context())
 			w.opened = func(context.Context, *run.View) error { stop(); return nil }
-			if _, err := e.Start(ctx, spec(body)); err == nil {
-				t.Error("it was started")
-			}
+			_, err := e.Start(ctx, spec(body))
+			assert.That(t, err != nil, "it was started")
 		}, "stands cancelled stopped"},
 		"it can neither be opened nor ended": {func(t *testing.T, w *world, e *run.Engine, s *failing) {
 			w.opened = func(context.Context, *run.View) error { s.set(true); return errors.New("no model") }
-			if _, err := e.Start(t.Context(), spec(body)); err == nil {
-				t.Error("it was started")
-			}
+			_, err := e.Start(t.Context(), spec(body))
+			assert.That(t, err != nil, "it was started")
 		}, "stands lost open"},
 	} {
 		bubble(t, name, func(t *testing.T) {
@@ -217,14 +210,12 @@ func TestRunThatWaitedForRoomIsNotTakenUp(t *testing.T) {
 		one := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 }, eye.watch)
 		first := start(t, one, `<Do what="r:a" got="{got}"/>`)
 		k, _, err := one.Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		release()
 		wait(t, first)
 		same(t, "commits with that of the run that waits", eye.commits, 4)
 		eye.heard()
-		second := must(one.ResumeFound(t.Context(), k))(t)
+		second := assert.Must(one.ResumeFound(t.Context(), k))(t)
 		wait(t, second)
 		same(t, "what it was told", eye.heard()[0], "drives tester, taken up false")
 	})
@@ -238,9 +229,8 @@ func TestObserverIsToldOfCommitsThatFail(t *testing.T) {
 		return "A", nil
 	}
 	stopsShort(t, start(t, w.engine(s, "one", eye.watch), `<Do what="r:a" got="{got}"/>`), journal.ErrFull)
-	if eye.commits != 2 || !errors.Is(eye.failed, journal.ErrFull) {
-		t.Errorf("it was told of %d commits, the last error being %v", eye.commits, eye.failed)
-	}
+	assert.That(t, eye.commits == 2 && errors.Is(eye.failed, journal.ErrFull),
+		"it was told of %d commits, the last error being %v", eye.commits, eye.failed)
 }
 
 func TestLogOfAPanicHasTheRunAndNotTheWordsOfThePanic(t *testing.T) {
@@ -252,8 +242,7 @@ func TestLogOfAPanicHasTheRunAndNotTheWordsOfThePanic(t *testing.T) {
 	live := start(t, e, `<Sequence><Do what="r:a" lenient="true" got="{got}"/><Do what="r:b" lenient="true" got="{got}"/></Sequence>`)
 	_, r := wait(t, live)
 	same(t, "outcome", r, result{Ended: "SUCCESS", Got: "!panic !panic"})
-	if text := log.String(); strings.Contains(text, "asked") || strings.Count(text, `"run_id":"`+live.ID+`"`) != 2 ||
-		!strings.Contains(text, "index out of range") {
-		t.Errorf("the log is\n%s", text)
-	}
+	text := log.String()
+	assert.That(t, !strings.Contains(text, "asked") && strings.Count(text, `"run_id":"`+live.ID+`"`) == 2 &&
+		strings.Contains(text, "index out of range"), "the log is\n%s", text)
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -24,10 +25,8 @@ func poisoned(t *testing.T, w *world, store journal.Store, times int) journal.Ke
 	t.Helper()
 	k := journal.Key{Owner: ada, Run: crash(t, w, store, `<Do what="r:a" got="{got}"/>`, 2, false)}
 	for i := range times {
-		if _, err := w.engine(perishing(store), fmt.Sprint("perishes ", i)).ResumeFound(t.Context(), k); !errors.Is(err,
-			journaltest.ErrDead) {
-			t.Fatalf("take-up %d: %v", i+1, err)
-		}
+		_, err := w.engine(perishing(store), fmt.Sprint("perishes ", i)).ResumeFound(t.Context(), k)
+		assert.Require(t, errors.Is(err, journaltest.ErrDead), "take-up %d: %v", i+1, err)
 		pass(lease)
 	}
 	return k
@@ -50,37 +49,28 @@ func TestRunThatThreeProcessesDiedOfIsTakenUpByNobody(t *testing.T) {
 			},
 		} {
 			_, err := take(w.engine(untouched, name))
-			if !errors.Is(err, run.ErrSetAside) {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.That(t, errors.Is(err, run.ErrSetAside), "%s: %v", name, err)
 			for _, want := range []string{k.Run, "3 times", "resume --force " + k.Run, "run stop " + k.Run} {
-				if !strings.Contains(fmt.Sprint(err), want) {
-					t.Errorf("%s: %v, without %q", name, err, want)
-				}
+				assert.That(t, strings.Contains(fmt.Sprint(err), want), "%s: %v, without %q", name, err, want)
 			}
 		}
 		same(t, "looks at its records", looks, 0)
 		same(t, "tries after those that were refused", statusOf(t, store, k.Run).Tries, 3)
 		_, err = e.Explain(t.Context(), ada, k.Run)
-		if !errors.Is(err, run.ErrSetAside) {
-			t.Errorf("explaining it gives %v", err)
-		}
+		assert.That(t, errors.Is(err, run.ErrSetAside), "explaining it gives %v", err)
 	})
 }
 
 func TestRunThatIsSetAsideIsForcedOnceMoreAndThenSettled(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		k := poisoned(t, w, store, 3)
-		if _, err := w.engine(perishing(store), "perishes too").Resume(t.Context(), ada, k.Run,
-			run.Forced); !errors.Is(err, journaltest.ErrDead) {
-			t.Fatal(err)
-		}
+		_, err := w.engine(perishing(store), "perishes too").Resume(t.Context(), ada, k.Run, run.Forced)
+		assert.Require(t, errors.Is(err, journaltest.ErrDead), "%v", err)
 		pass(lease)
 		e := w.engine(store, "healed")
-		if _, err := e.Resume(t.Context(), ada, k.Run); !errors.Is(err, run.ErrSetAside) {
-			t.Errorf("after another try in vain, resuming gives %v", err)
-		}
-		live := must(e.Resume(t.Context(), ada, k.Run, run.Forced, run.AtOnce))(t)
+		_, err = e.Resume(t.Context(), ada, k.Run)
+		assert.That(t, errors.Is(err, run.ErrSetAside), "after another try in vain, resuming gives %v", err)
+		live := assert.Must(e.Resume(t.Context(), ada, k.Run, run.Forced, run.AtOnce))(t)
 		_, r := wait(t, live)
 		same(t, "outcome", r.Got, "A")
 	})
@@ -90,7 +80,7 @@ func TestTakeUpThatSettlesIsCountedAnew(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		k := poisoned(t, w, store, 2)
 		release := w.holds("a", false)
-		live := must(w.engine(store, "careful").ResumeFound(t.Context(), k))(t)
+		live := assert.Must(w.engine(store, "careful").ResumeFound(t.Context(), k))(t)
 		synctest.Wait()
 		same(t, "tries", statusOf(t, store, k.Run).Tries, 0)
 		release()
@@ -104,10 +94,9 @@ func TestBuildsThatCanNotFoldARunDoNotSetItAside(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		id := crash(t, w, store, oldTree, 3, false)
 		for range 2 * journal.MaxTries {
-			if _, err := w.engine(store, "next", nextBuild).ResumeFound(t.Context(),
-				journal.Key{Owner: ada, Run: id}); !errors.Is(err, run.ErrIncompatible) {
-				t.Fatal(err)
-			}
+			_, err := w.engine(store, "next", nextBuild).ResumeFound(t.Context(),
+				journal.Key{Owner: ada, Run: id})
+			assert.Require(t, errors.Is(err, run.ErrIncompatible), "%v", err)
 		}
 		_, r := wait(t, resume(t, w.engine(store, "old"), id))
 		same(t, "outcome", r.Got, "B!")
@@ -121,15 +110,13 @@ func TestCancelOfARunThatAProcessDiedOfDoesNotGoThroughIt(t *testing.T) {
 			before := w.begun()
 			unreadable := w.with(append(leaves()[1:], bt.Func("Do", "must not be asked",
 				func(struct{}, *struct{}) error { panic("it was gone through") }))...)
-			noError(t, w.engine(store, "careful", unreadable).Cancel(t.Context(), ada, k.Run, "enough"))
-			end := must(run.ReadEnd(t.Context(), store, ada, k.Run))(t)
+			assert.NoError(t, w.engine(store, "careful", unreadable).Cancel(t.Context(), ada, k.Run, "enough"))
+			end := assert.Must(run.ReadEnd(t.Context(), store, ada, k.Run))(t)
 			same(t, "status", statusOf(t, store, k.Run).Status, journal.Cancelled)
 			same(t, "effects", w.begun(), before)
-			if !strings.Contains(end.Fault.Reason, "enough") ||
-				!strings.Contains(end.Fault.Reason, "ended before it had read") ||
-				strings.Contains(end.Fault.Reason, "leaves") {
-				t.Errorf("the end says %q", end.Fault.Reason)
-			}
+			assert.That(t, strings.Contains(end.Fault.Reason, "enough") &&
+				strings.Contains(end.Fault.Reason, "ended before it had read") && !strings.Contains(end.Fault.Reason, "leaves"),
+				"the end says %q", end.Fault.Reason)
 		})
 	}
 }
@@ -141,9 +128,7 @@ func TestWatcherOfARunThatAProcessDiedOfSeesItsRecordsAlone(t *testing.T) {
 		defer stop()
 		var recs, steps int
 		for u, err := range w.engine(store, "watches").Watch(ctx, ada, k.Run, 0) {
-			if err != nil && ctx.Err() == nil {
-				t.Fatal(err)
-			}
+			assert.Require(t, err == nil || ctx.Err() != nil, "%v", err)
 			if u.Record != nil {
 				recs++
 			}
@@ -238,7 +223,7 @@ func TestRunThatEndsEveryProcessThatReadsItIsSetAsideAndCancelled(t *testing.T) 
 			t.Fatalf("process %d, %s: %v with status %d, want %d: %s", i, c.role, err, code, c.want, said)
 		}
 	}
-	store := must(store.OpenFile(t.Context(), filepath.Join(folder, "sibyl.db")))(t)
+	store := assert.Must(store.OpenFile(t.Context(), filepath.Join(folder, "sibyl.db")))(t)
 	defer func() { _ = store.Close() }()
 	same(t, "status", statusOf(t, store, lethalRun).Status, journal.Cancelled)
 }
@@ -264,9 +249,7 @@ func TestResultThatIsTooLargeIsLeftOutAndSaysSo(t *testing.T) {
 			for _, rec := range records(t, store, live.ID) {
 				size += len(rec.Data)
 			}
-			if size > 16<<10 {
-				t.Errorf("the records have %d bytes", size)
-			}
+			assert.That(t, size <= 16<<10, "the records have %d bytes", size)
 		})
 	}
 }
@@ -287,10 +270,8 @@ func TestWhatHadArrivedOfAStoppedRunIsBoundedTogether(t *testing.T) {
 		_, r := wait(t, live)
 		same(t, "under way", len(r.Under), 3)
 		for _, rec := range records(t, store, live.ID) {
-			if rec.Kind == run.KindStopped && (len(rec.Data) > run.MaxResult+16<<10 ||
-				len(rec.Data) < run.MaxResult/2) {
-				t.Errorf("the stopped record has %d bytes", len(rec.Data))
-			}
+			assert.That(t, rec.Kind != run.KindStopped || (len(rec.Data) <= run.MaxResult+16<<10 &&
+				len(rec.Data) >= run.MaxResult/2), "the stopped record has %d bytes", len(rec.Data))
 		}
 	})
 }
@@ -303,11 +284,8 @@ func TestTreeThatGoesBeyondABoundEndsWithAFaultThatNamesIt(t *testing.T) {
 		<Loop max="64" until="{done}"><Script code="t := t .. t"/></Loop></Sequence>`)
 	_, r := wait(t, live)
 	same(t, "kind", r.Fault.Kind, run.KindBound)
-	if !strings.Contains(r.Fault.Reason, "key {t}") || !strings.Contains(r.Fault.Reason, "4194304") {
-		t.Errorf("fault: %s", r.Fault.Reason)
-	}
+	assert.That(t, strings.Contains(r.Fault.Reason, "key {t}") && strings.Contains(r.Fault.Reason, "4194304"),
+		"fault: %s", r.Fault.Reason)
 	steps, err := w.engine(store, "two").Explain(t.Context(), ada, live.ID)
-	if err != nil || len(steps) == 0 {
-		t.Errorf("explained: %d steps, %v", len(steps), err)
-	}
+	assert.That(t, err == nil && len(steps) != 0, "explained: %d steps, %v", len(steps), err)
 }

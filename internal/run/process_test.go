@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -55,7 +56,7 @@ func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
 			b := journal.Beginning{Run: journal.Run{ID: "first of " + string(owner), Session: string(owner),
 				Owner: owner}, Session: &journal.Session{ID: string(owner), Owner: owner},
 				Records: []journal.Record{{Kind: "start"}}}
-			noError(t, store.Begin(t.Context(), b))
+			assert.NoError(t, store.Begin(t.Context(), b))
 		}
 		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		var mu sync.Mutex
@@ -75,9 +76,7 @@ func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
 					s.Session = string(owner)
 				}
 				live, err := e.Start(ctx, s)
-				if !errors.Is(err, want) {
-					t.Errorf("starting gives %v; want %v", err, want)
-				}
+				assert.That(t, errors.Is(err, want), "starting gives %v; want %v", err, want)
 				if err == nil {
 					wait(t, live)
 				}
@@ -95,9 +94,7 @@ func TestRunsBeyondTheLimitWaitAndOwnersTakeTurns(t *testing.T) {
 		group.Wait()
 		same(t, "whose runs went on, in turn", order, []string{"ada", "ada", "bob", "ada", "bob", "ada"})
 		runs, err := store.Runs(t.Context(), "eve", journal.Filter{})
-		if err != nil || len(runs) != 1 {
-			t.Errorf("of a run that found no room, something is recorded: %v, %v", runs, err)
-		}
+		assert.That(t, err == nil && len(runs) == 1, "of a run that found no room, something is recorded: %v, %v", runs, err)
 	})
 }
 
@@ -121,12 +118,10 @@ func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
 		began := time.Now()
 		e.Drain(ctx)
 		same(t, "time until nothing is driven", time.Since(began), 11*time.Second) // the write was under way
-		if err := <-waiting; !errors.Is(err, run.ErrDraining) {
-			t.Errorf("a run that waited for room gets %v", err)
-		}
-		if _, err := e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err, run.ErrDraining) {
-			t.Errorf("starting gives %v", err)
-		}
+		err := <-waiting
+		assert.That(t, errors.Is(err, run.ErrDraining), "a run that waited for room gets %v", err)
+		_, err = e.Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`))
+		assert.That(t, errors.Is(err, run.ErrDraining), "starting gives %v", err)
 		_, r := wait(t, quick)
 		same(t, "outcome of what ended in time", r, result{Ended: "SUCCESS", Got: "quick"})
 		for _, live := range []*run.Live{slow, writes} {
@@ -134,17 +129,13 @@ func TestDrainingFinishesWhatCanBeAndLeavesTheRestOpen(t *testing.T) {
 			row := statusOf(t, store, live.ID)
 			same(t, "status", row.Status, journal.Running)
 			same(t, "holder of the lease", row.LeaseHolder, "")
-			if slices.Contains(kinds(records(t, store, live.ID)), run.KindCancel) {
-				t.Error("it was cancelled")
-			}
+			assert.That(t, !slices.Contains(kinds(records(t, store, live.ID)), run.KindCancel), "it was cancelled")
 		}
 		same(t, "records of the write", kinds(records(t, store, writes.ID)), []string{"start", "mark", "completion",
 			"leave"})
 		release()
 		stranded, err := store.Stranded(t.Context(), journal.LeaseTimes{Now: time.Now()}, 10)
-		if err != nil || len(stranded) != 2 {
-			t.Errorf("%d runs are left for others, %v", len(stranded), err)
-		}
+		assert.That(t, err == nil && len(stranded) == 2, "%d runs are left for others, %v", len(stranded), err)
 		two := w.engine(store, "two")
 		for _, c := range []struct{ id, got string }{{slow.ID, "SLOW"}, {writes.ID, "write THEN"}} {
 			_, r := wait(t, resume(t, two, c.id))
@@ -194,26 +185,23 @@ func TestPendingRowsAndClaimsPassThroughRuns(t *testing.T) {
 	release := w.holds("a", false)
 	s := spec(`<Do what="r:a" got="{got}"/>`)
 	s.Claims = []string{"only one"}
-	first := must(e.Start(t.Context(), s))(t)
+	first := assert.Must(e.Start(t.Context(), s))(t)
 	var claimed *journal.ClaimedError
-	if _, err := e.Start(t.Context(), s); !errors.As(err, &claimed) || claimed.Run != first.ID {
-		t.Errorf("a second run with the claim gives %v", err)
-	}
+	_, err := e.Start(t.Context(), s)
+	assert.That(t, errors.As(err, &claimed) && claimed.Run == first.ID, "a second run with the claim gives %v", err)
 	release()
 	wait(t, first)
 	pending, err := store.Pending(t.Context(), ada, session, time.Now())
-	if err != nil || len(pending) != 1 || pending[0].Run != first.ID || pending[0].CreatedAt.IsZero() {
-		t.Fatalf("%+v, %v", pending, err)
-	}
+	assert.Require(t, err == nil && len(pending) == 1 && pending[0].Run == first.ID && !pending[0].CreatedAt.IsZero(),
+		"%+v, %v", pending, err)
 	w.outcome = outcomeOf
 	s.Claims, s.Consume = nil, []string{"p1"}
-	second := must(e.Start(t.Context(), s))(t)
+	second := assert.Must(e.Start(t.Context(), s))(t)
 	wait(t, second)
 	same(t, "what it used up", all[run.StartRecord](t, records(t, store, second.ID), run.KindStart)[0].Consumed,
 		[]string{"p1"})
-	if _, err := e.Start(t.Context(), s); !errors.Is(err, journal.ErrConsumed) {
-		t.Errorf("a second yes gives %v", err)
-	}
+	_, err = e.Start(t.Context(), s)
+	assert.That(t, errors.Is(err, journal.ErrConsumed), "a second yes gives %v", err)
 	third, err := e.Start(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
 	if err != nil {
 		t.Fatal(fmt.Errorf("room is kept by a beginning that failed: %w", err))

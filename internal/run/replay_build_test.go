@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -86,9 +87,8 @@ func TestReplayInAnotherBuildTellsWhereThatBuildDecidesOtherwise(t *testing.T) {
 			same(t, "where it ended", found.Reached, cmp.Or(c.reach, replay.ReachedEnd))
 			for _, d := range found.Differences {
 				for _, r := range d.Requests {
-					if bytes.Equal(r.Was.Payload, r.Would.Payload) {
-						t.Errorf("the recorded request is told to be %s, as this build would ask", r.Was.Payload)
-					}
+					assert.That(t, !bytes.Equal(r.Was.Payload, r.Would.Payload),
+						"the recorded request is told to be %s, as this build would ask", r.Was.Payload)
 				}
 			}
 		})
@@ -140,10 +140,7 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 	defer w.holds("held", false)()
 	s := spec(`<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/><ForceSuccess><Timeout msec="1"><Do what="r:held" got="{got}"/></Timeout></ForceSuccess></Sequence>`)
 	s.Texts = []run.Text{{Name: "style", Content: []byte("plain words")}}
-	live, err := w.styled(store, "").Start(t.Context(), s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	live := assert.Must(w.styled(store, "").Start(t.Context(), s))(t)
 	wait(t, live)
 	texts := func(name, content string) func(context.Context, *run.View) ([]run.Text, error) {
 		return func(ctx context.Context, v *run.View) ([]run.Text, error) {
@@ -177,10 +174,7 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 			if c.style != "" {
 				o.Texts = texts("style", c.style)
 			}
-			found, err := replay.Run(t.Context(), w.styled(untouched(t, store), c.build), ada, live.ID, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			found := assert.Must(replay.Run(t.Context(), w.styled(untouched(t, store), c.build), ada, live.ID, o))(t)
 			if c.want == nil {
 				same(t, "differences", tell(found), nil)
 				return
@@ -192,11 +186,10 @@ func TestReplayTellsWhatElseWouldBeSent(t *testing.T) {
 			same(t, "build and why", fmt.Sprint(got.Build, got.Why), fmt.Sprint(c.want.Build, c.want.Why))
 		})
 	}
-	_, err = replay.Run(t.Context(), w.styled(untouched(t, store), ""), ada, live.ID,
+	_, err := replay.Run(t.Context(), w.styled(untouched(t, store), ""), ada, live.ID,
 		replay.Options{Texts: texts("manner", "x")})
-	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "keeps no text manner") {
-		t.Errorf("a text that the run has not gives %v", err)
-	}
+	assert.That(t, errors.Is(err, run.ErrUnfit) && strings.Contains(err.Error(), "keeps no text manner"),
+		"a text that the run has not gives %v", err)
 }
 
 // A hash of the prompt says nothing of the tools that go with it.
@@ -244,7 +237,7 @@ func TestReplayOfARunThatAnotherBuildEnded(t *testing.T) {
 		id := crash(t, w, store,
 			`<Sequence><Do what="r:a" got="{got}"/><Add add="!" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`,
 			3, false)
-		noError(t, w.engine(store, "next", w.lacking("Add")).Cancel(t.Context(), ada, id, "enough"))
+		assert.NoError(t, w.engine(store, "next", w.lacking("Add")).Cancel(t.Context(), ada, id, "enough"))
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "completion", "cancel", "stopped", "end"})
 		for name, c := range map[string]struct {
 			e    *run.Engine

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -91,7 +92,7 @@ func TestReplayedPayloadsHoldTheRecordNumbersOfTheirRun(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		e := w.engine(store, "one", withRefs(w))
 		s := spec(`<Sequence><Do what="r:a r:b" got="{got}"/><Ask refs="{refs}"/><Ask refs="{refs}"/></Sequence>`)
-		live := must(e.Start(t.Context(), s))(t)
+		live := assert.Must(e.Start(t.Context(), s))(t)
 		wait(t, live)
 		found := mustReplayBy(t, w.engine(untouched(t, store), "two", withRefs(w)), live.ID, "")
 		same(t, "differences", tell(found), nil)
@@ -123,38 +124,32 @@ func TestReplayThatDoesNotFitSaysWhy(t *testing.T) {
 	wait(t, live)
 	var broken *bt.LoadError
 	_, err := w.replay(store, live.ID, `<NoSuchLeaf/>`)
-	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "changed.xml:1:") {
-		t.Errorf("a tree that does not load gives %v", err)
-	}
-	if _, err = w.replay(store, "no run", ""); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("no run gives %v", err)
-	}
+	assert.That(t, errors.As(err, &broken) && strings.Contains(err.Error(), "changed.xml:1:"),
+		"a tree that does not load gives %v", err)
+	_, err = w.replay(store, "no run", "")
+	assert.That(t, errors.Is(err, journal.ErrNotFound), "no run gives %v", err)
 	given := func(key string) func(*run.Config) {
 		return func(c *run.Config) {
 			c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: key, Type: textType})
 		}
 	}
 	_, err = replayBy(t, w.engine(untouched(t, store), "two", given("more")), live.ID, `<Do what="{more}" got="{got}"/>`)
-	if !errors.Is(err, run.ErrUnfit) ||
-		!strings.Contains(err.Error(), "reads {more}, which the run was not given: changed.xml:1:") {
-		t.Errorf("a key that was not given gives %v", err)
-	}
+	assert.That(t, errors.Is(err, run.ErrUnfit) &&
+		strings.Contains(err.Error(), "reads {more}, which the run was not given: changed.xml:1:"),
+		"a key that was not given gives %v", err)
 	_, err = replayBy(t, w.engine(untouched(t, store), "number", func(c *run.Config) {
 		c.Assistants[0].Options.Given[0].Type = reflect.TypeFor[int]()
 	}), live.ID, `<Do what="r:a" got="{got}"/>`)
-	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), "key {what}") {
-		t.Errorf("a key of another type gives %v", err)
-	}
+	assert.That(t, errors.Is(err, run.ErrUnfit) && strings.Contains(err.Error(), "key {what}"),
+		"a key of another type gives %v", err)
 	_, err = replayBy(t, w.engine(untouched(t, store), "three", func(c *run.Config) {
 		c.Assistants[0].Name = "somebody else"
 	}), live.ID, "")
-	if !errors.Is(err, run.ErrUnfit) || !strings.Contains(err.Error(), `no assistant "tester"`) {
-		t.Errorf("an unknown assistant gives %v", err)
-	}
+	assert.That(t, errors.Is(err, run.ErrUnfit) && strings.Contains(err.Error(), `no assistant "tester"`),
+		"an unknown assistant gives %v", err)
 	_, err = replayBy(t, w.engine(untouched(t, store), "four", w.lacking("Do")), live.ID, "")
-	if !errors.As(err, &broken) || !strings.Contains(err.Error(), "does not load in this build") {
-		t.Errorf("a leaf type that this build has not gives %v", err)
-	}
+	assert.That(t, errors.As(err, &broken) && strings.Contains(err.Error(), "does not load in this build"),
+		"a leaf type that this build has not gives %v", err)
 	found := mustReplayBy(t, w.engine(untouched(t, store), "five", w.lacking("Do")), live.ID,
 		`<Add add="x" got="{got}"/>`)
 	same(t, "differences to a tree that does not load any more", tell(found),
@@ -169,7 +164,7 @@ func TestReplayNeedsNothingThatItsTreeDoesNotRead(t *testing.T) {
 		What string `port:"what"`
 		More string `port:"more"`
 	}{"r:a", "than this build gives"}
-	live := must(w.engine(store, "one", func(c *run.Config) {
+	live := assert.Must(w.engine(store, "one", func(c *run.Config) {
 		c.Assistants[0].Options.Given = append(c.Assistants[0].Options.Given, bt.Port{Name: "more", Type: textType})
 	}).Start(t.Context(), s))(t)
 	wait(t, live)
@@ -201,7 +196,5 @@ func TestReplayKeepsWhatCameInBeforeATimerThatWasOverdue(t *testing.T) {
 				[]string{"1+1999ms decision withdraws read b RUNNING→FAILURE"})
 		})
 	}
-	if late == 0 {
-		t.Error("no receipt came in late")
-	}
+	assert.That(t, late != 0, "no receipt came in late")
 }

@@ -13,6 +13,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -124,16 +125,14 @@ func TestAnyRunIsReplayedAsRecorded(t *testing.T) {
 				w.asRecorded(store, id, want)
 			})
 		})
-		if !ok {
-			r.Fatalf("tree %s, crash at %d, stop after %d s", body, crashAt, stopAfter)
-		}
+		assert.Require(r, ok, "tree %s, crash at %d, stop after %d s", body, crashAt, stopAfter)
 	})
 }
 
 // anyRun begins a run in a process that may die at a write (0: it lives), or be told to stop (0: it is not).
 func (w *world) anyRun(store journal.Store, body string, crashAt int, stopAfter time.Duration) string {
 	w.t.Helper()
-	live := must(w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1),
+	live := assert.Must(w.engine(&journaltest.Mortal{Store: store, At: crashAt + min(crashAt, 1),
 		After: crashAt%2 == 0}, "one").Start(w.t.Context(),
 		spec(body)))(w.t)
 	if stopAfter > 0 {
@@ -188,13 +187,9 @@ func TestReplayThroughAnyTreeTellsWhetherItWouldHaveDecidedTheSame(t *testing.T)
 				}
 			})
 		})
-		if !ok {
-			r.Fatalf("recorded: %s\nthrough: %s", was, would)
-		}
+		assert.Require(r, ok, "recorded: %s\nthrough: %s", was, would)
 	})
-	if sames == 0 {
-		t.Error("no tree decided the same")
-	}
+	assert.That(t, sames != 0, "no tree decided the same")
 }
 
 func told(found *replay.Result) string { return strings.Join(tell(found), "\n") }
@@ -205,7 +200,7 @@ func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 	t.Helper()
 	end, _ := wait(t, live)
 	recs := records(t, store, live.ID)
-	steps := must(run.ReadTrace(recs))(t)
+	steps := assert.Must(run.ReadTrace(recs))(t)
 	var all []string
 	asked := uint64(0)
 	for _, s := range steps {
@@ -215,7 +210,7 @@ func decided(t *testing.T, store journal.Store, live *run.Live) []string {
 		}
 		if len(s.Start)+len(s.Cancel) > 0 || s.Status != "RUNNING" {
 			var at run.TimeRecord // a completion has the same field
-			noError(t, json.Unmarshal(recs[s.Record].Data, &at))
+			assert.NoError(t, json.Unmarshal(recs[s.Record].Data, &at))
 			all = append(all, fmt.Sprint(at.Now, s.Start, len(s.Cancel), s.Status))
 		}
 	}

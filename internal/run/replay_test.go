@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
@@ -42,9 +43,7 @@ func replayBy(
 func mustReplayBy(t *testing.T, e *run.Engine, id, body string, change ...func(*replay.Options)) *replay.Result {
 	t.Helper()
 	found, err := replayBy(t, e, id, body, change...)
-	if err != nil {
-		t.Fatalf("replaying: %v", err)
-	}
+	assert.NoErrorf(t, err, "replaying")
 	return found
 }
 
@@ -70,9 +69,7 @@ func pastFirst(o *replay.Options) { o.PastFirst = true }
 func (w *world) mustReplay(store journal.Store, id, body string, change ...func(*replay.Options)) *replay.Result {
 	w.t.Helper()
 	found, err := w.replay(store, id, body, change...)
-	if err != nil {
-		w.t.Fatalf("replaying: %v", err)
-	}
+	assert.NoErrorf(w.t, err, "replaying")
 	return found
 }
 
@@ -82,10 +79,8 @@ func (w *world) asRecorded(store journal.Store, id string, want replay.Reach) *r
 	found := w.mustReplay(store, id, "")
 	same(w.t, "differences", tell(found), nil)
 	same(w.t, "where the replay ended", found.Reached, want)
-	if found.OtherTrace != nil {
-		w.t.Errorf("the own tree went another way: %+v", found.OtherTrace)
-	}
-	told := must(w.engine(untouched(w.t, store), "explains").Explain(w.t.Context(), ada, id))(w.t)
+	assert.That(w.t, found.OtherTrace == nil, "the own tree went another way: %+v", found.OtherTrace)
+	told := assert.Must(w.engine(untouched(w.t, store), "explains").Explain(w.t.Context(), ada, id))(w.t)
 	same(w.t, "traces", found.Trace, told)
 	return found
 }
@@ -162,9 +157,7 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 			w.outcome = func(v *run.View, e run.Ending) run.Outcome {
 				o := outcomeOf(v, e)
 				state, err := json.Marshal(e.State)
-				if err != nil {
-					t.Error(err)
-				}
+				assert.That(t, err == nil, "%v", err)
 				o.Result = []any{o.Result, kinds(v.Records()), state}
 				return o
 			}
@@ -174,9 +167,7 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 			if name == "a stop" {
 				live.Cancel("enough")
 			}
-			if _, err := live.Wait(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(live.Wait(t.Context()))(t)
 			found := w.asRecorded(store, live.ID, c.reach)
 			if name == "a stop" {
 				same(t, "why it ended there", found.Why, "the run was stopped: enough")
@@ -203,10 +194,9 @@ func TestReplayOfARunThatCouldNotBeOpenedSaysSo(t *testing.T) {
 	w := newWorld(t)
 	store := newStore(t)
 	w.opened = func(context.Context, *run.View) error { return errors.New("no model answers") }
-	if _, err := w.engine(store, "one").Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`)); err == nil {
-		t.Fatal("the run began")
-	}
-	runs := must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
+	_, err := w.engine(store, "one").Start(t.Context(), spec(`<Do what="r:a" got="{got}"/>`))
+	assert.Require(t, err != nil, "the run began")
+	runs := assert.Must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
 	found := w.mustReplay(store, runs[0].ID, "")
 	same(t, "differences", tell(found), nil)
 	same(t, "where it ended", found.Reached, replay.ReachedStop)
@@ -224,8 +214,7 @@ func TestSecretsDoNotShowInAReplay(t *testing.T) {
 	}
 	found := mustReplayBy(t, w.engine(untouched(t, store), "two", redact), live.ID, `<Sequence><Add add="`+secret+
 		`" got="{got}"/><Do what="r:`+secret+` r:a" got="{got}"/></Sequence>`, pastFirst)
-	raw := must(json.Marshal(found))(t)
-	if strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "[redacted]") {
-		t.Errorf("the report is %s", raw)
-	}
+	raw := assert.Must(json.Marshal(found))(t)
+	assert.That(t, !strings.Contains(string(raw), secret) && strings.Contains(string(raw), "[redacted]"),
+		"the report is %s", raw)
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -41,7 +42,7 @@ func TestWishToStopKeepsWhatHadArrived(t *testing.T) {
 			ctx, cut := context.WithCancelCause(t.Context())
 			defer cut(nil)
 			e := w.engine(store, "one")
-			live := must(e.Start(ctx, spec(`<Do what="r:a r:b" got="{got}"/>`)))(t)
+			live := assert.Must(e.Start(ctx, spec(`<Do what="r:a r:b" got="{got}"/>`)))(t)
 			synctest.Wait()
 			request(e, live, cut)
 			end, r := wait(t, live)
@@ -118,7 +119,7 @@ func TestWishOfAnotherProcessIsTakenIn(t *testing.T) {
 			synctest.Wait()
 			began := time.Now()
 			for range c.wishes {
-				noError(t, w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough"))
+				assert.NoError(t, w.engine(store, "two").Cancel(t.Context(), ada, live.ID, "enough"))
 			}
 			c.then(release)
 			_, r := wait(t, live)
@@ -154,9 +155,8 @@ func TestWishThatComesBetweenEndsTheRunAllTheSame(t *testing.T) {
 					}
 					id = runs[0].ID
 				}
-				if err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"); err != nil {
-					t.Error(err)
-				}
+				err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough")
+				assert.That(t, err == nil, "%v", err)
 			}
 			e := w.engine(beforeKind(store, kind, func(journal.Record) error { once.Do(other); return nil }), "one")
 			var live *run.Live
@@ -206,8 +206,8 @@ func TestCancellingARunThatNobodyDrivesEndsItAndPerformsNothing(t *testing.T) {
 			id := crash(t, w, store, `<Do what="r:a w:b" got="{got}"/>`, c.at, c.after)
 			before := w.begun()
 			c.change(w)
-			noError(t, w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"))
-			end := must(run.ReadEnd(t.Context(), store, ada, id))(t)
+			assert.NoError(t, w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"))
+			end := assert.Must(run.ReadEnd(t.Context(), store, ada, id))(t)
 			same(t, "outcome", resultOf(t, end), c.want)
 			same(t, "effects", w.begun(), before)
 			same(t, "resume records", countOf(t, store, id, run.KindResume), 0)
@@ -231,9 +231,8 @@ func TestCancellingWhatCannotBeSaysWhy(t *testing.T) {
 		"no run":        {ada, "none", journal.ErrNotFound},
 		"another's run": {"bob", live.ID, journal.ErrNotFound},
 	} {
-		if err := e.Cancel(t.Context(), c.owner, c.id, "enough"); !errors.Is(err, c.want) {
-			t.Errorf("cancelling %s gives %v; want %v", name, err, c.want)
-		}
+		err := e.Cancel(t.Context(), c.owner, c.id, "enough")
+		assert.That(t, errors.Is(err, c.want), "cancelling %s gives %v; want %v", name, err, c.want)
 	}
 }
 
@@ -242,16 +241,11 @@ func TestAnothersRunIsNotLive(t *testing.T) {
 	e := w.engine(localStore(t), "one")
 	release := w.holds("a", false)
 	live := start(t, e, `<Do what="r:a" got="{got}"/>`)
-	if err := e.Cancel(t.Context(), "bob", live.ID, "enough"); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("cancelling another's run gives %v", err)
-	}
-	if _, err := e.Resume(t.Context(), "bob", live.ID); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("resuming another's run gives %v", err)
-	}
+	assert.ErrorIsf(t, e.Cancel(t.Context(), "bob", live.ID, "enough"), journal.ErrNotFound, "cancelling another's run")
+	_, err := e.Resume(t.Context(), "bob", live.ID)
+	assert.That(t, errors.Is(err, journal.ErrNotFound), "resuming another's run gives %v", err)
 	for _, err := range e.Watch(t.Context(), "bob", live.ID, 0) {
-		if !errors.Is(err, journal.ErrNotFound) {
-			t.Errorf("watching another's run gives %v", err)
-		}
+		assert.That(t, errors.Is(err, journal.ErrNotFound), "watching another's run gives %v", err)
 	}
 	release()
 	_, r := wait(t, live)
@@ -290,7 +284,7 @@ func TestCrashWhileStoppingStopsOnceAndKeepsWhatHadArrived(t *testing.T) {
 				delete(w.do, "b")
 				wait(t, resume(t, w.engine(store, "two"), live.ID))
 			}
-			last := must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
+			last := assert.Must(run.ReadEnd(t.Context(), store, ada, live.ID))(t)
 			same(t, "outcome", resultOf(t, last), c.want)
 			same(t, "stopped records", countOf(t, store, live.ID, run.KindStopped), whether(c.want.Cancelled))
 			same(t, "resume records", countOf(t, store, live.ID, run.KindResume), whether(!c.want.Cancelled))
@@ -324,21 +318,15 @@ func TestWishThatReachesAProcessWhileItOpensARun(t *testing.T) {
 		ctx, cut := context.WithTimeout(t.Context(), time.Minute)
 		defer cut()
 		_, err := w.engine(store, "one").Start(ctx, spec(`<Do what="r:a" got="{got}"/>`))
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("starting gives %v", err)
-		}
-		runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.That(t, errors.Is(err, context.Canceled), "starting gives %v", err)
+		runs := assert.Must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
 		same(t, "status", runs[0].Status, journal.Cancelled)
 
 		id := crash(t, newWorld(t), store, `<Do what="r:a" got="{got}"/>`, 2, false)
 		again, cut := context.WithTimeout(t.Context(), time.Minute)
 		defer cut()
-		if _, err := w.engine(store, "one").Resume(again, ada, id); !errors.Is(err, context.Canceled) {
-			t.Errorf("resuming gives %v", err)
-		}
+		_, err = w.engine(store, "one").Resume(again, ada, id)
+		assert.That(t, errors.Is(err, context.Canceled), "resuming gives %v", err)
 		r := statusOf(t, store, id)
 		same(t, "status", r.Status, journal.Running)
 		same(t, "holder of the lease", r.LeaseHolder, "")
@@ -350,11 +338,9 @@ func TestWishThatAnOpeningRunDoesNotHeedEndsItAllTheSame(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		ctx, cut := context.WithCancel(t.Context())
 		w.opened = func(context.Context, *run.View) error { cut(); return nil }
-		if _, err := w.engine(store, "one").Start(ctx, spec(`<Do what="r:a" got="{got}"/>`)); !errors.Is(err,
-			context.Canceled) {
-			t.Errorf("starting gives %v", err)
-		}
-		runs := must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
+		_, err := w.engine(store, "one").Start(ctx, spec(`<Do what="r:a" got="{got}"/>`))
+		assert.That(t, errors.Is(err, context.Canceled), "starting gives %v", err)
+		runs := assert.Must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
 		same(t, "status", runs[0].Status, journal.Cancelled)
 		same(t, "what is open", w.open, 0)
 		same(t, "effects", w.begun(), nil)
@@ -367,9 +353,7 @@ func TestWishThatFindsNoRoomGivesUp(t *testing.T) {
 	release := w.holds("a", false)
 	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
 	err := w.engine(busy(store), "two").Cancel(t.Context(), ada, live.ID, "enough")
-	if !errors.Is(err, journal.ErrConflict) {
-		t.Errorf("cancelling gives %v", err)
-	}
+	assert.That(t, errors.Is(err, journal.ErrConflict), "cancelling gives %v", err)
 	release()
 	wait(t, live)
 }
@@ -392,9 +376,7 @@ func TestSecretInAPartialResultReachesNeitherStoreNorOutcome(t *testing.T) {
 		wait(t, live)
 		same(t, "what the outcome saw", under, []string{`"half of [secret]"`, "[secret] is known"})
 		for _, rec := range records(t, store, live.ID) {
-			if strings.Contains(string(rec.Data), "hunter2") {
-				t.Errorf("record %d holds the secret: %s", rec.Seq, rec.Data)
-			}
+			assert.That(t, !strings.Contains(string(rec.Data), "hunter2"), "record %d holds the secret: %s", rec.Seq, rec.Data)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -38,17 +39,14 @@ func TestSuspendedRunShowsWhatCameAndGoesOnWhereItWasWhenItIsResumed(t *testing.
 		Reason: "try later"}, Under: []string{`read c: "half of c" !overloaded`}})
 	row := statusOf(t, store, live.ID)
 	same(t, "status in the journal", row.Status, journal.Running)
-	if e.Driven(row) {
-		t.Error("its lease is still held")
-	}
+	assert.That(t, !e.Driven(row), "its lease is still held")
 	same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "mark", "completion", "completion",
 		"suspend"})
 	same(t, "what is open", w.open, 0)
 
 	again := resume(t, e, live.ID)
-	if end, _ := wait(t, again); end.Status != journal.Running {
-		t.Errorf("resumed while it is still busy, it has status %s", end.Status)
-	}
+	end, _ = wait(t, again)
+	assert.That(t, end.Status == journal.Running, "resumed while it is still busy, it has status %s", end.Status)
 	free()
 	end, r = wait(t, resume(t, w.engine(store, "two"), live.ID))
 	same(t, "status", end.Status, journal.Done)
@@ -108,9 +106,9 @@ func TestRequestToStopThatComesWhileARunIsBeingSuspendedEndsIt(t *testing.T) {
 			live := start(t, w.engine(store, "one"),
 				`<Parallel><Do what="w:a" got="{a}"/><Do what="r:b" got="{got}"/></Parallel>`)
 			synctest.Wait()
-			noError(t, stop(w, store, live))
+			assert.NoError(t, stop(w, store, live))
 			release()
-			end := must(live.Wait(t.Context()))(t)
+			end := assert.Must(live.Wait(t.Context()))(t)
 			same(t, "status", end.Status, journal.Cancelled)
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -22,22 +23,16 @@ func TestRunWithoutRoomIsRecordedAndDrivenByWhoeverHasRoom(t *testing.T) {
 		one := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		first := start(t, one, `<Do what="r:a" got="{got}"/>`)
 		k, live, err := one.Submit(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
-		if err != nil || live != nil {
-			t.Fatalf("submitted without room: %v, %v", live, err)
-		}
+		assert.Require(t, err == nil && live == nil, "submitted without room: %v, %v", live, err)
 		row := statusOf(t, store, k.Run)
 		same(t, "who holds it", row.LeaseHolder, "")
-		if _, err := one.ResumeFound(t.Context(), k); !errors.Is(err, run.ErrNoRoom) {
-			t.Errorf("taking it up without room gives %v", err)
-		}
-		if _, err := one.Resume(t.Context(), k.Owner, k.Run, run.AtOnce); !errors.Is(err, run.ErrNoRoom) {
-			t.Errorf("resuming it without room gives %v", err)
-		}
+		_, err = one.ResumeFound(t.Context(), k)
+		assert.That(t, errors.Is(err, run.ErrNoRoom), "taking it up without room gives %v", err)
+		_, err = one.Resume(t.Context(), k.Owner, k.Run, run.AtOnce)
+		assert.That(t, errors.Is(err, run.ErrNoRoom), "resuming it without room gives %v", err)
 		stranded, err := store.Stranded(t.Context(), journal.LeaseTimes{Now: time.Now()}, 10)
-		if err != nil || len(stranded) != 1 || stranded[0].ID != k.Run {
-			t.Errorf("waiting are %v, %v", stranded, err)
-		}
-		taken := must(w.engine(store, "two").ResumeFound(t.Context(), k))(t)
+		assert.That(t, err == nil && len(stranded) == 1 && stranded[0].ID == k.Run, "waiting are %v, %v", stranded, err)
+		taken := assert.Must(w.engine(store, "two").ResumeFound(t.Context(), k))(t)
 		_, r := wait(t, taken)
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "B"})
 		same(t, "records", kinds(records(t, store, k.Run)), []string{"start", "resume", "completion", "trace", "end"})
@@ -53,9 +48,7 @@ func TestRunThatWasSubmittedOutlivesItsRequestAndOneThatIsNotRecordedByThenIsNon
 		release := w.holds("a", false)
 		ctx, cancel := context.WithCancel(t.Context())
 		k, live, err := w.engine(store, "one").Submit(ctx, spec(`<Do what="r:a" got="{got}"/>`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		gone := make(chan error)
 		go func() {
 			_, _, err := w.engine(hanging(store), "two").Submit(ctx, spec(`<Do what="r:b" got="{got}"/>`))
@@ -63,17 +56,13 @@ func TestRunThatWasSubmittedOutlivesItsRequestAndOneThatIsNotRecordedByThenIsNon
 		}()
 		synctest.Wait()
 		cancel()
-		if err := <-gone; !errors.Is(err, context.Canceled) {
-			t.Errorf("what was not recorded gives %v", err)
-		}
+		assert.ErrorIsf(t, <-gone, context.Canceled, "what was not recorded")
 		pass(time.Minute)
 		release()
 		_, r := wait(t, live)
 		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
 		runs, err := store.Runs(t.Context(), ada, journal.Filter{})
-		if err != nil || len(runs) != 1 || runs[0].ID != k.Run {
-			t.Errorf("the runs are %v, %v", runs, err)
-		}
+		assert.That(t, err == nil && len(runs) == 1 && runs[0].ID == k.Run, "the runs are %v, %v", runs, err)
 	})
 }
 
@@ -83,15 +72,13 @@ func TestRunThatRestsIsResumedAtOnceWhereThereIsRoom(t *testing.T) {
 		e := w.engine(store, "one", func(c *run.Config) { c.MostRuns = 1 })
 		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 		wait(t, live)
-		if row := statusOf(t, store, live.ID); !row.Rests(journal.LeaseTimes{Now: time.Now()}) {
-			t.Fatalf("it does not rest: %v", row)
-		}
-		again := must(e.Resume(t.Context(), ada, live.ID, run.AtOnce))(t)
+		row := statusOf(t, store, live.ID)
+		assert.Require(t, row.Rests(journal.LeaseTimes{Now: time.Now()}), "it does not rest: %v", row)
+		again := assert.Must(e.Resume(t.Context(), ada, live.ID, run.AtOnce))(t)
 		wait(t, again)
 		same(t, "room after it", e.Room(), 1)
-		if _, err := e.Resume(t.Context(), ada, "nowhere", run.AtOnce); !errors.Is(err, journal.ErrNotFound) {
-			t.Errorf("resuming no run gives %v", err)
-		}
+		_, err := e.Resume(t.Context(), ada, "nowhere", run.AtOnce)
+		assert.That(t, errors.Is(err, journal.ErrNotFound), "resuming no run gives %v", err)
 		same(t, "room after an error", e.Room(), 1)
 	})
 }
@@ -123,15 +110,11 @@ func TestSuspendedRunRestsTheLongerTheOftenerItWasInVain(t *testing.T) {
 		var rests []time.Duration
 		for range 8 {
 			row := statusOf(t, store, live.ID)
-			if !row.Rests(journal.LeaseTimes{Now: time.Now()}) {
-				t.Fatalf("it does not rest: %v", row)
-			}
+			assert.Require(t, row.Rests(journal.LeaseTimes{Now: time.Now()}), "it does not rest: %v", row)
 			rests = append(rests, time.Until(row.LeaseUntil).Round(time.Second))
 			pass(time.Until(row.LeaseUntil))
-			if !waits(row) {
-				t.Fatal("nobody takes it up after its rest")
-			}
-			again := must(e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}))(t)
+			assert.Require(t, waits(row), "nobody takes it up after its rest")
+			again := assert.Must(e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}))(t)
 			wait(t, again)
 		}
 		same(t, "rests", rests, []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 8 * time.Minute,
@@ -151,9 +134,8 @@ func TestRunThatProcessesLeaveInOrderIsNeverSetAside(t *testing.T) {
 			stopsShort(t, live, run.ErrLeft)
 			at = w.engine(store, fmt.Sprint("restarted ", n))
 			var err error
-			if live, err = at.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}); err != nil {
-				t.Fatalf("take-up %d: %v", n+1, err)
-			}
+			live, err = at.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID})
+			assert.Require(t, err == nil, "take-up %d: %v", n+1, err)
 		}
 		release()
 		_, r := wait(t, live)
@@ -167,15 +149,12 @@ func TestRunThatIsTakenUpInVainAgainAndAgainIsSetAside(t *testing.T) {
 		k := journal.Key{Owner: ada, Run: crash(t, w, store, body, 2, false)} // the second write would be the receipt
 		for i := range 5 {
 			live, err := w.engine(&journaltest.Mortal{Store: store, At: 2}, "dies too").ResumeFound(t.Context(), k)
-			if err != nil {
-				t.Fatalf("take-up %d: %v", i+1, err)
-			}
+			assert.NoErrorf(t, err, "take-up %d", i+1)
 			stopsShort(t, live, journaltest.ErrDead)
 			pass(lease)
 		}
-		if _, err := w.engine(store, "careful").ResumeFound(t.Context(), k); !errors.Is(err, run.ErrResting) {
-			t.Fatalf("the sixth take-up gives %v", err)
-		}
+		_, err := w.engine(store, "careful").ResumeFound(t.Context(), k)
+		assert.Require(t, errors.Is(err, run.ErrResting), "the sixth take-up gives %v", err)
 		row := statusOf(t, store, k.Run)
 		same(t, "rests", time.Until(row.LeaseUntil).Round(time.Hour), 24*time.Hour)
 		_, r := wait(t, resume(t, w.engine(store, "asked"), k.Run))
@@ -198,14 +177,11 @@ func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 			}
 			for range 2 { // it breaks again
 				row := statusOf(t, store, live.ID)
-				if got := !waits(row); got != rests {
-					t.Errorf("%v: rests: %v", cause, got)
-				}
+				assert.Equalf(t, !waits(row), rests, "%v: rests", cause)
 				pass(time.Minute)
-				if row = statusOf(t, store, live.ID); !waits(row) {
-					t.Errorf("%v: after a minute it is left out", cause)
-				}
-				again := must(e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}))(t)
+				row = statusOf(t, store, live.ID)
+				assert.That(t, waits(row), "%v: after a minute it is left out", cause)
+				again := assert.Must(e.ResumeFound(t.Context(), journal.Key{Owner: ada, Run: live.ID}))(t)
 				stopsShort(t, again, cause)
 			}
 			_, r := wait(t, resume(t, w.engine(store, "asked"), live.ID))

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -85,9 +86,7 @@ type strict struct{ t *testing.T }
 func (strict) Now() time.Time { return time.Now() }
 
 func (s strict) After(d time.Duration) (<-chan time.Time, func()) {
-	if d < 0 {
-		s.t.Errorf("a timer of %s was asked for", d)
-	}
+	assert.That(s.t, d >= 0, "a timer of %s was asked for", d)
 	timer := time.NewTimer(d)
 	return timer.C, func() { timer.Stop() }
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/run"
 )
 
@@ -24,8 +25,6 @@ func TestEventIsTracedByItsTypeAndFieldsWhateverTheyAre(t *testing.T) {
 		{run.TraceEvent{Reason: "nothing to doubt"}, "nothing to doubt"},
 		{run.TraceEvent{}, ""},
 	} {
-		if got := c.event.String(); got != c.want {
-			t.Errorf("%+v is traced as %q, not %q", c.event, got, c.want)
-		}
+		assert.Equalf(t, c.event.String(), c.want, "%+v is traced as", c.event)
 	}
 }

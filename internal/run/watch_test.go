@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 )
@@ -89,9 +90,7 @@ func TestWatchersSeeRecordsAndTextFromWheneverTheyCome(t *testing.T) {
 		same(t, "from record 3 on", watch(t, live, 3).Kinds, want.Kinds[3:])
 		same(t, "from beyond the end on", watch(t, live, 99).Kinds, nil)
 		for u := range live.Watch(t.Context(), 5) {
-			if u.Step != nil && u.Step.Record < 5 {
-				t.Errorf("from record 5 on, the step on record %d was seen", u.Step.Record)
-			}
+			assert.That(t, u.Step == nil || u.Step.Record >= 5, "from record 5 on, an earlier step was seen: %+v", u.Step)
 		}
 	})
 }
@@ -108,13 +107,11 @@ func TestWatchersSeeWhatAStepDecidedBeforeTheNextInput(t *testing.T) {
 				last = u.Record.Seq
 			case u.Step != nil:
 				steps = append(steps, *u.Step)
-				if u.Step.Record != last {
-					t.Errorf("the step on record %d was seen after record %d", u.Step.Record, last)
-				}
+				assert.That(t, u.Step.Record == last, "the step on record %d was seen after record %d", u.Step.Record, last)
 			}
 		}
 		wait(t, live)
-		told := must(run.ReadTrace(records(t, store, id)))(t)
+		told := assert.Must(run.ReadTrace(records(t, store, id)))(t)
 		same(t, "steps", steps, slices.DeleteFunc(told, func(s run.TraceStep) bool { return s.Record < 3 }))
 	})
 }
@@ -196,9 +193,7 @@ func TestTextThatComesTooLateIsDropped(t *testing.T) {
 			same(t, "pieces afterwards", watch(t, live, 0).Pieces, 0)
 			wait(t, live)
 			for _, c := range all[run.CompletionRecord](t, records(t, store, live.ID), run.KindCompletion) {
-				if c.Label == "read a" {
-					t.Error("its receipt was taken in")
-				}
+				assert.That(t, c.Label != "read a", "its receipt was taken in")
 			}
 		})
 	}
@@ -211,9 +206,7 @@ func TestWatchersContextAndBreakEndIt(t *testing.T) {
 		live := start(t, e, `<Do what="r:a" got="{got}"/>`)
 		synctest.Wait()
 		for u := range live.Watch(t.Context(), 0) {
-			if u.Record == nil {
-				t.Error("it went on")
-			}
+			assert.That(t, u.Record != nil, "it went on")
 			break
 		}
 		other := w.engine(store, "two")
@@ -242,13 +235,11 @@ func TestWatchersContextAndBreakEndIt(t *testing.T) {
 		} {
 			ctx, cut := context.WithTimeout(t.Context(), 10*time.Second)
 			began := time.Now()
-			if err := watching(ctx); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			err := watching(ctx)
+			assert.That(t, err == nil, "%s: %v", name, err)
 			same(t, name+": time watched", time.Since(began), 10*time.Second)
-			if err := watching(ctx); err != nil {
-				t.Errorf("%s, with a context that is over: %v", name, err)
-			}
+			err = watching(ctx)
+			assert.That(t, err == nil, "%s, with a context that is over: %v", name, err)
 			for u := range live.Watch(ctx, 0) {
 				t.Errorf("%s, with a context that is over: %+v", name, u)
 			}
@@ -272,9 +263,7 @@ func follow(t *testing.T, e *run.Engine, id string, from int64) []string {
 		if u.Record == nil {
 			continue
 		}
-		if u.Record.Seq != next {
-			t.Errorf("record %d came where %d was due", u.Record.Seq, next)
-		}
+		assert.That(t, u.Record.Seq == next, "record %d came where %d was due", u.Record.Seq, next)
 		next++
 		got = append(got, u.Record.Kind)
 	}
@@ -338,9 +327,8 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		live := start(t, w.engine(localStore(t), "one"), `<Do what="r:a" got="{got}"/>`)
 		ctx, cut := context.WithTimeout(t.Context(), time.Second)
 		defer cut()
-		if _, err := live.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("waiting gives %v", err)
-		}
+		_, err := live.Wait(ctx)
+		assert.That(t, errors.Is(err, context.DeadlineExceeded), "waiting gives %v", err)
 		release()
 		wait(t, live)
 	})

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -26,11 +27,10 @@ var orders = map[string]func(t *testing.T, w *world, store journal.Store, child 
 	"the parent first": func(*testing.T, *world, journal.Store, string) {},
 	"the child first, by another process": func(t *testing.T, w *world, store journal.Store, child string) {
 		t.Helper()
-		if _, err := w.parents(store, "third", writing).ResumeFound(t.Context(),
-			journal.Key{Owner: ada, Run: child}); err != nil &&
-			!errors.Is(err, journal.ErrNotFound) && !errors.Is(err, journal.ErrEnded) {
-			t.Errorf("taking up the child: %v", err)
-		}
+		_, err := w.parents(store, "third", writing).ResumeFound(t.Context(),
+			journal.Key{Owner: ada, Run: child})
+		assert.That(t, err == nil || errors.Is(err, journal.ErrNotFound) || errors.Is(err, journal.ErrEnded),
+			"taking up the child: %v", err)
 	},
 }
 
@@ -59,9 +59,8 @@ func TestCrashAtAnyWriteLeavesOneChildThatGoesOn(t *testing.T) {
 					same(t, "runs", count(t, store), 2)
 					same(t, "writes", w.writes, map[string]int{childOf(id, 1) + "/2": 1})
 					repeated := len(all[run.ResumeRecord](t, records(t, store, childOf(id, 1)), run.KindResume))
-					if n := times(w.begun(), "read x"); n < 1 || n > 1+repeated {
-						t.Errorf("it was read %d times, and resumed %d times", n, repeated)
-					}
+					n := times(w.begun(), "read x")
+					assert.That(t, n >= 1 && n <= 1+repeated, "it was read %d times, and resumed %d times", n, repeated)
 				})
 			}
 		}
@@ -71,7 +70,7 @@ func TestCrashAtAnyWriteLeavesOneChildThatGoesOn(t *testing.T) {
 // parentOf is the run that was begun first; "" if there is none.
 func parentOf(t *testing.T, store journal.Store) string {
 	t.Helper()
-	runs := must(store.Runs(t.Context(), ada, journal.Filter{Session: session}))(t)
+	runs := assert.Must(store.Runs(t.Context(), ada, journal.Filter{Session: session}))(t)
 	if len(runs) == 0 {
 		return ""
 	}
@@ -105,9 +104,8 @@ func TestProcessThatDrainsLeavesParentAndChildAndOthersFinishBoth(t *testing.T) 
 			child := e.Live(childOf(live.ID, 1))
 			began := time.Now()
 			drained(t, e)
-			if took := time.Since(began); took > grace {
-				t.Errorf("it took %v until nothing was driven", took)
-			}
+			took := time.Since(began)
+			assert.That(t, took <= grace, "it took %v until nothing was driven", took)
 			stopsShort(t, live, run.ErrLeft)
 			stopsShort(t, child, run.ErrLeft)
 			for _, id := range []string{live.ID, child.ID} {
@@ -294,16 +292,14 @@ func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T)
 			id, last := live.ID, e
 			if leave == nil {
 				k, _, err := e.Submit(t.Context(), spec(oneChild))
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				id = k.Run
 			} else {
 				leave(t, w, e, dying)
 				last = w.parents(store, "two", nil)
 			}
 			synctest.Wait()
-			noError(t, last.Cancel(t.Context(), ada, id, "enough"))
+			assert.NoError(t, last.Cancel(t.Context(), ada, id, "enough"))
 			same(t, "status", statusOf(t, store, id).Status, journal.Cancelled)
 			if leave == nil {
 				same(t, "runs, with the one that went on and its child", count(t, store), 3)
@@ -336,11 +332,9 @@ func TestRunOfAnEffectThatCanNotBeWithdrawnIsTold(t *testing.T) {
 					return map[string]run.Performer{"read": {Do: w.perform, Withdraw: c.withdraw}}, nil, nil
 				}
 			})
-			noError(t, e.Cancel(t.Context(), ada, id, "enough"))
+			assert.NoError(t, e.Cancel(t.Context(), ada, id, "enough"))
 			under := all[run.StoppedRecord](t, records(t, store, id), run.KindStopped)[0].Under
-			if len(under) != 1 || under[0].Err == nil {
-				t.Fatalf("under way were %+v", under)
-			}
+			assert.Require(t, len(under) == 1 && under[0].Err != nil, "under way were %+v", under)
 			same(t, "why there is no result", under[0].Err.Reason, c.want)
 			same(t, "effects", w.begun(), []string{"read a"})
 		})

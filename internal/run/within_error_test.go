@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -28,9 +29,8 @@ func TestRunThatIsSuspendedSuspendsTheOneItPerformsAnEffectOf(t *testing.T) {
 			same(t, "records", kinds(records(t, store, live.ID)), []string{"start", "suspend"})
 			same(t, "records of the child", kinds(records(t, store, child)), []string{"start", "suspend"})
 			for _, id := range []string{live.ID, child} {
-				if row := statusOf(t, store, id); !row.Rests(journal.LeaseTimes{Now: time.Now()}) {
-					t.Errorf("run %s does not rest: %+v", id, row)
-				}
+				row := statusOf(t, store, id)
+				assert.That(t, row.Rests(journal.LeaseTimes{Now: time.Now()}), "run %s does not rest: %+v", id, row)
 			}
 			free()
 			before(t, w, store, child)
@@ -47,7 +47,7 @@ func TestSuspendedRunThatIsStoppedEndsTheSuspendedRunOfItsEffect(t *testing.T) {
 		e := w.parents(store, "one", nil)
 		live := start(t, e, oneChild)
 		waitSoon(t, "the parent", live)
-		noError(t, e.Cancel(t.Context(), ada, live.ID, "enough"))
+		assert.NoError(t, e.Cancel(t.Context(), ada, live.ID, "enough"))
 		for _, id := range []string{live.ID, childOf(live.ID, 1)} {
 			end, _ := ends(t, store, id)
 			same(t, "status", end.Status, journal.Cancelled)
@@ -61,9 +61,7 @@ func within(t *testing.T, e *run.Engine, spec func(context.Context) (run.Spec, e
 	ctx, cut := context.WithTimeout(t.Context(), soon)
 	defer cut()
 	end, err := e.Within(ctx, journal.Key{Owner: ada, Run: "child"}, spec)
-	if ctx.Err() != nil {
-		t.Fatalf("waiting for an effect to be performed: %v", err)
-	}
+	assert.Require(t, ctx.Err() == nil, "waiting for an effect to be performed: %v", err)
 	return end, err
 }
 
@@ -94,10 +92,8 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 	}{
 		"its session is gone": {func(t *testing.T, store journal.Store, e *run.Engine) {
 			t.Helper()
-			if _, err := within(t, e, childSpec); err != nil {
-				t.Fatal(err)
-			}
-			noError(t, store.DeleteSession(t.Context(), ada, "of child", journal.ByPerson, time.Now()))
+			assert.Must(within(t, e, childSpec))(t)
+			assert.NoError(t, store.DeleteSession(t.Context(), ada, "of child", journal.ByPerson, time.Now()))
 		}, func(*run.Spec) {}, journal.ErrExists, "of child"},
 		"its session is nowhere": {nil, func(s *run.Spec) {
 			s.Session, s.NewSession = "nowhere", nil
@@ -124,9 +120,8 @@ func TestRunThatCanNotBeginIsAnErrorOfTheEffect(t *testing.T) {
 				c.change(&s)
 				return s, err
 			})
-			if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
-				t.Errorf("the effect gets %v; want %v with %q", err, c.want, c.says)
-			}
+			assert.That(t, err != nil && (c.want == nil || errors.Is(err, c.want)) && strings.Contains(err.Error(), c.says),
+				"the effect gets %v; want %v with %q", err, c.want, c.says)
 			same(t, "runs", count(t, store), runs)
 			drained(t, e) // nothing of it is counted as driven
 		})
@@ -137,7 +132,7 @@ func TestRunThatCanNotBeOpenedIsTheSameToItsEffectAfterACrash(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
 		w.opened = func(context.Context, *run.View) error { return errors.New("no such model") }
 		for _, holder := range []string{"one", "two"} {
-			end := must(within(t, w.engine(store, holder), childSpec))(t)
+			end := assert.Must(within(t, w.engine(store, holder), childSpec))(t)
 			same(t, "status", end.Status, journal.Failed)
 			same(t, "fault", end.Fault, &bt.Fault{Kind: "open", Reason: "no such model"})
 		}
@@ -160,16 +155,12 @@ func TestEffectThatFailsLeavesNoRunBehindThatGoesOn(t *testing.T) {
 		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
 			body := `<Sequence><Do what="r:a" got="{got}"/><Do what="r:c" got="{got}"/></Sequence>`
 			spec := func(context.Context) (run.Spec, error) { return children{"a": body}.spec("child", "a"), nil }
-			if _, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec); !errors.Is(err,
-				journaltest.ErrDead) {
-				t.Fatalf("the process died with %v", err)
-			}
+			_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: 3}, "dead"), spec)
+			assert.Require(t, errors.Is(err, journaltest.ErrDead), "the process died with %v", err)
 			pass(lease)
 			w.opened = func(context.Context, *run.View) error { return c.open }
-			if _, err := within(t, w.engine(c.store(store), "two"), spec); err == nil ||
-				!strings.Contains(err.Error(), c.want) {
-				t.Errorf("the effect gets %v; want %q", err, c.want)
-			}
+			_, err = within(t, w.engine(c.store(store), "two"), spec)
+			assert.That(t, err != nil && strings.Contains(err.Error(), c.want), "the effect gets %v; want %q", err, c.want)
 			same(t, "status of its run", statusOf(t, store, "child").Status, journal.Cancelled)
 		})
 	}
@@ -179,9 +170,8 @@ func TestRunThatBreaksIsAnErrorOfTheEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		e := w.engine(endless(newStore(t), journal.ErrInvalid), "one")
-		if _, err := within(t, e, childSpec); !errors.Is(err, journal.ErrInvalid) {
-			t.Errorf("the effect gets %v", err)
-		}
+		_, err := within(t, e, childSpec)
+		assert.That(t, errors.Is(err, journal.ErrInvalid), "the effect gets %v", err)
 		drained(t, e)
 	})
 }
@@ -205,9 +195,7 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 				if c.writes > 0 {
 					_, err := within(t, w.engine(&journaltest.Mortal{Store: store, At: c.writes + 1}, "dead"),
 						childSpec)
-					if c.writes < 3 && !errors.Is(err, journaltest.ErrDead) {
-						t.Fatalf("the process died with %v", err)
-					}
+					assert.Require(t, c.writes >= 3 || errors.Is(err, journaltest.ErrDead), "the process died with %v", err)
 					pass(lease)
 				}
 				var mu sync.Mutex
@@ -224,7 +212,7 @@ func TestJournalThatIsAwayForAMomentIsWaitedFor(t *testing.T) {
 					}
 					return cause
 				}}
-				end := must(within(t, w.engine(flaky, "one"), childSpec))(t)
+				end := assert.Must(within(t, w.engine(flaky, "one"), childSpec))(t)
 				same(t, "outcome", resultOf(t, end), result{Ended: "SUCCESS", Got: "A"})
 				same(t, "runs", count(t, store), 1)
 			})

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -99,9 +100,7 @@ func waitSoon(t *testing.T, what string, live *run.Live) (run.EndRecord, result)
 	ctx, cut := context.WithTimeout(t.Context(), soon)
 	defer cut()
 	end, err := live.Wait(ctx)
-	if err != nil {
-		t.Fatalf("waiting for %s: %v", what, err)
-	}
+	assert.NoErrorf(t, err, "waiting for %s", what)
 	return end, resultOf(t, end)
 }
 
@@ -113,18 +112,16 @@ func ends(t *testing.T, store journal.Store, id string) (run.EndRecord, result) 
 		if err == nil && r.Status != journal.Running {
 			break
 		}
-		if time.Now().After(until) {
-			t.Fatalf("waiting for the end of run %s: %+v, %v", id, r, err)
-		}
+		assert.Require(t, !time.Now().After(until), "waiting for the end of run %s: %+v, %v", id, r, err)
 	}
-	end := must(run.ReadEnd(t.Context(), store, ada, id))(t)
+	end := assert.Must(run.ReadEnd(t.Context(), store, ada, id))(t)
 	return end, resultOf(t, end)
 }
 
 // count is how many runs there are.
 func count(t *testing.T, store journal.Store) int {
 	t.Helper()
-	runs := must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
+	runs := assert.Must(store.Runs(t.Context(), ada, journal.Filter{}))(t)
 	return len(runs)
 }
 
@@ -140,9 +137,8 @@ func works(t *testing.T, store journal.Store, e *run.Engine) {
 	}()
 	t.Cleanup(func() {
 		cut()
-		if err := <-over; err != nil {
-			t.Errorf("a node: %v", err)
-		}
+		err := <-over
+		assert.That(t, err == nil, "a node: %v", err)
 	})
 }
 
@@ -158,9 +154,7 @@ func TestRunsThatWaitForRunsNeverWaitForEachOthersRoom(t *testing.T) {
 		var all []string
 		for i := range 8 {
 			k, _, err := engines[i%2].Submit(t.Context(), spec(twoChildren))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			all = append(all, k.Run)
 		}
 		for _, id := range all {
@@ -182,7 +176,7 @@ func TestRunThatIsStoppedEndsTheRunsOfItsEffects(t *testing.T) {
 		e := w.parents(store, "one", nil)
 		live := start(t, e, twoChildren)
 		synctest.Wait()
-		noError(t, e.Cancel(t.Context(), ada, live.ID, "enough"))
+		assert.NoError(t, e.Cancel(t.Context(), ada, live.ID, "enough"))
 		end, r := waitSoon(t, "the parent", live)
 		same(t, "status", end.Status, journal.Cancelled)
 		same(t, "what was under way", r.Under, []string{"child a:  !cancelled"})
@@ -258,9 +252,8 @@ func TestParentAndChildEndTogetherWhoeverDrivesTheChild(t *testing.T) {
 			at.parent.Cancel("enough")
 		}, cancelled, journal.Cancelled},
 		"the child is stopped": {oneChild, func(t *testing.T, at where) {
-			if err := at.e.Cancel(t.Context(), ada, at.child, "not this one"); err != nil {
-				t.Error(err)
-			}
+			err := at.e.Cancel(t.Context(), ada, at.child, "not this one")
+			assert.That(t, err == nil, "%v", err)
 		}, result{Ended: "SUCCESS", Got: "cancelled"}, journal.Cancelled},
 		"the parent is stopped while the journal is away": {oneChild, func(_ *testing.T, at where) {
 			at.wire.setAfter(run.KindCancel)

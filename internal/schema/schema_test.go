@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/schema"
 )
 
@@ -50,26 +51,17 @@ func TestValuesAreReadAsTheirFieldsSay(t *testing.T) {
 			Where: schema.Folder{Name: "home"}},
 	} {
 		got, err := read(raw)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(asked{})); diff != "" || err != nil {
-			t.Errorf("%s: %v\n%s", raw, err, diff)
-		}
+		diff := cmp.Diff(want, got, cmp.AllowUnexported(asked{}))
+		assert.That(t, diff == "" && err == nil, "%s: %v\n%s", raw, err, diff)
 	}
 }
 
 // What is refused, the JSON Schema refuses too, and the other way round; and what was sent is never repeated.
 func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(schema.Of[asked]().JSON)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	document := assert.Must(jsonschema.UnmarshalJSON(strings.NewReader(string(schema.Of[asked]().JSON))))(t)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("asked.json", document); err != nil {
-		t.Fatal(err)
-	}
-	published, err := compiler.Compile("asked.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, compiler.AddResource("asked.json", document))
+	published := assert.Must(compiler.Compile("asked.json"))(t)
 	for raw, want := range map[string]schema.Error{
 		``:                     {Field: "title", Problem: "is missing"},
 		`{"title":null}`:       {Field: "title", Problem: "is missing"},
@@ -101,15 +93,11 @@ func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
 		}
 		_, err := read(whole)
 		got, ok := errors.AsType[*schema.Error](err)
-		if !ok || got.Field != want.Field || !strings.HasPrefix(got.Problem, want.Problem) ||
-			strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%s: %v; want %v", whole, err, &want)
-		}
+		assert.That(t, ok && got.Field == want.Field && strings.HasPrefix(got.Problem, want.Problem) &&
+			!strings.Contains(err.Error(), "hunter2"), "%s: %v; want %v", whole, err, &want)
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(whole))
-		if err == nil && published.Validate(value) == nil && want.Field != "arguments" &&
-			!strings.Contains(raw, "e300") {
-			t.Errorf("%s fits the schema that is published", whole)
-		}
+		assert.That(t, err != nil || published.Validate(value) != nil || want.Field == "arguments" ||
+			strings.Contains(raw, "e300"), "%s fits the schema that is published", whole)
 	}
 }
 
@@ -123,21 +111,17 @@ func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 	into := o.New(nil).(*asked)
 	for _, one := range [][2]string{{"title", "tea"}, {"count", "3"}, {"names", "a"}, {"names", "b,c"},
 		{"open", "true"}, {"within", "1m5s"}, {"where", "home"}, {"here", "true"}, {"sure", "false"}} {
-		if err := fields[one[0]].SetText(into, one[1]); err != nil {
-			t.Errorf("%s: %v", one, err)
-		}
+		err := fields[one[0]].SetText(into, one[1])
+		assert.That(t, err == nil, "%s: %v", one, err)
 	}
 	want := asked{Title: "tea", Count: 3, Names: []string{"a", "b,c"}, Open: true, Within: 65 * time.Second,
 		Where: schema.Folder{Name: "home"}, Here: true, Sure: new(false)}
-	if diff := cmp.Diff(want, *into, cmp.AllowUnexported(asked{})); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, *into, cmp.AllowUnexported(asked{}))
 	for _, wrong := range [][3]string{{"count", "0", "whole number from 1 on"},
 		{"within", "4s", "a time from 5s to 1m30s, or 0: no limit"}, {"within", "soon", "a time"},
 		{"open", "so", "true or false"}} {
-		if err := fields[wrong[0]].SetText(into, wrong[1]); err == nil || !strings.Contains(err.Error(), wrong[2]) {
-			t.Errorf("%s: %v", wrong, err)
-		}
+		err := fields[wrong[0]].SetText(into, wrong[1])
+		assert.That(t, err != nil && strings.Contains(err.Error(), wrong[2]), "%s: %v", wrong, err)
 	}
 	if err := fields["within"].SetText(into, "0"); err != nil || into.Within != 0 {
 		t.Errorf("none: %v, %v", into.Within, err)
@@ -149,15 +133,13 @@ func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 		return settings[path]
 	}, func(f *schema.Field) bool { return f.Name == "model" })
 	want = asked{Count: 7, Sure: new(true), Within: time.Minute, Where: schema.Folder{Path: "/srv/home"}}
-	if diff := cmp.Diff(want, *into, cmp.AllowUnexported(asked{})); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	diff := cmp.Diff(want, *into, cmp.AllowUnexported(asked{}))
+	assert.That(t, diff == "" && err == nil, "%v\n%s", err, diff)
 	settings["a.within"] = "2h"
-	if err := o.FillFromSettings(into, func(path string) string {
+	err = o.FillFromSettings(into, func(path string) string {
 		return settings[path]
-	}, func(*schema.Field) bool { return false }); err == nil || !strings.Contains(err.Error(), "a.within") {
-		t.Errorf("a setting out of its bounds: %v", err)
-	}
+	}, func(*schema.Field) bool { return false })
+	assert.That(t, err != nil && strings.Contains(err.Error(), "a.within"), "a setting out of its bounds: %v", err)
 }
 
 func TestFoldersAreFoundByTheirNamesAndAModelIsNone(t *testing.T) {
@@ -170,13 +152,10 @@ func TestFoldersAreFoundByTheirNamesAndAModelIsNone(t *testing.T) {
 		return "/srv/" + f.Name, nil
 	}
 	into := &asked{Where: schema.Folder{Name: "home"}, Who: schema.Folder{Name: "a:b"}}
-	if err := o.FindFolders(into, find); err != nil || into.Where.Path != "/srv/where" ||
-		into.Who != (schema.Folder{Name: "a:b"}) {
-		t.Errorf("%+v, %v", into, err)
-	}
+	err := o.FindFolders(into, find)
+	assert.That(t, err == nil && into.Where.Path == "/srv/where" && into.Who == (schema.Folder{Name: "a:b"}),
+		"%+v, %v", into, err)
 	for _, wrong := range []asked{{Where: schema.Folder{Name: "a:b"}}, {Who: schema.Folder{Name: "away"}}} {
-		if err := o.FindFolders(&wrong, find); !errors.Is(err, none) {
-			t.Errorf("%+v: %v", wrong, err)
-		}
+		assert.ErrorIsf(t, o.FindFolders(&wrong, find), none, "%+v", wrong)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/run"
 	"sibyl/internal/server/node"
 	"sibyl/internal/store/teststore"
@@ -36,10 +37,7 @@ type serving struct {
 // config is that of a server on this machine, whose answers tell what ready says.
 func config(t *testing.T, registry node.Registry) Config {
 	t.Helper()
-	engine, err := run.NewEngine(run.Config{Store: teststore.Empty(t), Build: "test", Holder: "h"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	engine := assert.Must(run.NewEngine(run.Config{Store: teststore.Empty(t), Build: "test", Holder: "h"}))(t)
 	log := slog.New(slog.DiscardHandler)
 	return Config{Listen: "127.0.0.1:0", Loopback: true, Grace: time.Second, Engine: engine, Log: log,
 		Listening: func(string) {},
@@ -105,57 +103,39 @@ func (s *serving) over() error {
 func (s *serving) get(path string) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(s.Context(), patience)
 	s.Cleanup(cancel)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.address+path, http.NoBody)
-	if err != nil {
-		s.Fatal(err)
-	}
+	req := assert.Must(http.NewRequestWithContext(ctx, http.MethodGet, s.address+path, http.NoBody))(s)
 	return (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(req)
 }
 
 func TestServerIsKnownWhileItServesAndForgottenWhenItHasStopped(t *testing.T) {
 	s := serve(t, nil)
 	nodes := func() []node.Node {
-		all, err := s.registry.Nodes(t.Context(), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := assert.Must(s.registry.Nodes(t.Context(), time.Now()))(t)
 		return all
 	}
 	for deadline := time.Now().Add(patience); len(nodes()) == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("it is not known as a node")
-		}
+		assert.Require(t, !time.Now().After(deadline), "it is not known as a node")
 	}
-	if n := nodes()[0]; n.Address != s.address || n.Name != "n" {
-		t.Errorf("it is known as %+v", n)
-	}
+	n := nodes()[0]
+	assert.That(t, n.Address == s.address && n.Name == "n", "it is known as %+v", n)
 	s.stop()
-	if err := s.over(); err != nil {
-		t.Error(err)
-	}
-	if all := nodes(); len(all) != 0 {
-		t.Errorf("still known are %v", all)
-	}
-	if _, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://")); err == nil {
-		t.Error("it still listens")
-	}
+	err := s.over()
+	assert.That(t, err == nil, "%v", err)
+	all := nodes()
+	assert.That(t, len(all) == 0, "still known are %v", all)
+	_, err = net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
+	assert.That(t, err != nil, "it still listens")
 }
 
 func TestServerThatStopsLetsWatchersSeeTheEndOfItsRuns(t *testing.T) {
 	s := serve(t, nil)
-	resp, err := s.get("/stream")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := assert.Must(s.get("/stream"))(t)
 	defer resp.Body.Close() //nolint:errcheck // read to its end
 	s.stop()
 	text, err := io.ReadAll(resp.Body)
-	if err != nil || string(text) != "begun\nover\n" {
-		t.Errorf("a stream has %q, %v", text, err)
-	}
-	if err := s.over(); err != nil {
-		t.Error(err)
-	}
+	assert.That(t, err == nil && string(text) == "begun\nover\n", "a stream has %q, %v", text, err)
+	err = s.over()
+	assert.That(t, err == nil, "%v", err)
 }
 
 func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T) {
@@ -177,13 +157,11 @@ func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T)
 	}()
 	<-asked
 	s.stop()
-	if err := s.over(); err != nil {
-		t.Error(err)
-	}
+	err := s.over()
+	assert.That(t, err == nil, "%v", err)
 	close(over)
-	if all, err := s.registry.Nodes(t.Context(), time.Now()); err != nil || len(all) != 0 {
-		t.Errorf("still known are %v, %v", all, err)
-	}
+	all, err := s.registry.Nodes(t.Context(), time.Now())
+	assert.That(t, err == nil && len(all) == 0, "still known are %v, %v", all, err)
 }
 
 func TestServerThatCannotSayThatItLeavesHasStoppedAllTheSame(t *testing.T) {
@@ -193,12 +171,9 @@ func TestServerThatCannotSayThatItLeavesHasStoppedAllTheSame(t *testing.T) {
 		c.Log = slog.New(slog.NewTextHandler(log, nil))
 	})
 	s.stop()
-	if err := s.over(); err != nil {
-		t.Error(err)
-	}
-	if !strings.Contains(log.String(), "this node stays in the list") {
-		t.Errorf("the log is %q", log)
-	}
+	err := s.over()
+	assert.That(t, err == nil, "%v", err)
+	assert.That(t, strings.Contains(log.String(), "this node stays in the list"), "the log is %q", log)
 }
 
 // deaf is a registry whose database is lost before a node leaves.
@@ -209,14 +184,9 @@ func (deaf) Leave(context.Context, string) error { return errUnreachable }
 func TestServerIsNotReadyWithoutItsDatabase(t *testing.T) {
 	gone := errors.New("the database is gone")
 	s := serve(t, func(c *Config) { c.Ready = func(context.Context) error { return gone } })
-	resp, err := s.get("/ready")
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := assert.Must(s.get("/ready"))(t)
 	defer resp.Body.Close() //nolint:errcheck // of a test
-	if resp.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("it answers %s", resp.Status)
-	}
+	assert.That(t, resp.StatusCode == http.StatusServiceUnavailable, "it answers %s", resp.Status)
 }
 
 func TestServerListensBeyondItsMachineOnlyWithUsersAndEncryption(t *testing.T) {
@@ -252,9 +222,8 @@ func TestServerListensBeyondItsMachineOnlyWithUsersAndEncryption(t *testing.T) {
 
 func TestServerThatCannotBeKnownEnds(t *testing.T) {
 	c := config(t, unreachable{teststore.Empty(t)})
-	if err := Run(t.Context(), c); !errors.Is(err, errUnreachable) {
-		t.Errorf("the error is %v", err)
-	}
+	err := Run(t.Context(), c)
+	assert.That(t, errors.Is(err, errUnreachable), "the error is %v", err)
 }
 
 var errUnreachable = errors.New("no database")

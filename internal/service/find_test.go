@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
 	"sibyl/internal/text/search"
@@ -15,10 +16,7 @@ import (
 // hits are what a person finds, a line each: in which session, and the excerpt with the words in brackets.
 func (h *house) hits(s *service.Service, owner journal.Owner, q service.Query) (lines []string, found service.Hits) {
 	h.Helper()
-	found, err := s.Find(h.Context(), owner, q)
-	if err != nil {
-		h.Fatal(err)
-	}
+	found = assert.Must(s.Find(h.Context(), owner, q))(h)
 	for _, one := range found.Hits {
 		lines = append(lines, one.Kind+": "+marked(one.Title)+": "+marked(one.Excerpt))
 	}
@@ -49,17 +47,12 @@ func TestWhatWasAskedAndAnsweredIsFoundTitlesFirst(t *testing.T) {
 		later := h.said(s, "", "a plan for Lisbon")
 		h.said(s, later, "and the Léase?")
 		got, _ := h.hits(s, ada, service.Query{Words: "LEASE"})
-		if len(got) != 2 || !strings.HasPrefix(got[0], "session: the [lease] of the node") ||
-			!strings.Contains(got[1], "[Léase]") {
-			t.Errorf("found %q", got)
-		}
+		assert.That(t, len(got) == 2 && strings.HasPrefix(got[0], "session: the [lease] of the node") &&
+			strings.Contains(got[1], "[Léase]"), "found %q", got)
 		answered, _ := h.hits(s, ada, service.Query{Words: "lisbon ada"})
-		if len(answered) != 1 {
-			t.Errorf("by a word of the answer: %q", answered)
-		}
-		if got, _ := h.hits(s, ada, service.Query{Words: "lease", Assistant: "tasks"}); len(got) != 0 {
-			t.Errorf("of another assistant: %q", got)
-		}
+		assert.That(t, len(answered) == 1, "by a word of the answer: %q", answered)
+		got, _ = h.hits(s, ada, service.Query{Words: "lease", Assistant: "tasks"})
+		assert.That(t, len(got) == 0, "of another assistant: %q", got)
 	})
 }
 
@@ -68,9 +61,8 @@ func TestNobodyFindsWhatAnotherSaid(t *testing.T) {
 		s := h.service()
 		h.said(s, "", "the lease of the node")
 		h.hits(s, ada, service.Query{Words: "lease"}) // so that its words are kept
-		if got, _ := h.hits(s, eve, service.Query{Words: "lease"}); len(got) != 0 {
-			t.Errorf("eve finds %q", got)
-		}
+		got, _ := h.hits(s, eve, service.Query{Words: "lease"})
+		assert.That(t, len(got) == 0, "eve finds %q", got)
 	})
 }
 
@@ -93,13 +85,9 @@ func TestFoundPagesHoldEachOnceAcrossTitlesAndWords(t *testing.T) {
 			}
 			h.said(s, "", "something else meanwhile")
 		}
-		if len(seen) != 6 {
-			t.Errorf("%d hits: %v", len(seen), seen)
-		}
+		assert.That(t, len(seen) == 6, "%d hits: %v", len(seen), seen)
 		for line, times := range seen {
-			if times != 1 {
-				t.Errorf("%q is listed %d times", line, times)
-			}
+			assert.That(t, times == 1, "%q is listed %d times", line, times)
 		}
 	})
 }
@@ -117,13 +105,10 @@ func TestWhatLiesApartIsMergedByTime(t *testing.T) {
 		s := h.service()
 		h.said(s, "", "the lease")
 		got, _ := h.hits(s, ada, service.Query{Words: "lease"})
-		if want := []string{"session: the [lease]: ", "task: Sign the [lease]: "}; strings.Join(got,
-			"\n") != strings.Join(want, "\n") {
-			t.Errorf("found %q, want %q", got, want)
-		}
-		if got, _ := h.hits(s, ada, service.Query{Words: "lease", From: at.Add(time.Millisecond)}); len(got) != 1 {
-			t.Errorf("after the task: %q", got)
-		}
+		want := []string{"session: the [lease]: ", "task: Sign the [lease]: "}
+		assert.That(t, strings.Join(got, "\n") == strings.Join(want, "\n"), "found %q, want %q", got, want)
+		got, _ = h.hits(s, ada, service.Query{Words: "lease", From: at.Add(time.Millisecond)})
+		assert.That(t, len(got) == 1, "after the task: %q", got)
 	})
 }
 
@@ -132,19 +117,12 @@ func TestWhatWasDeletedOrRenamedIsFoundSo(t *testing.T) {
 		s := h.service()
 		gone, renamed := h.said(s, "", "the lease"), h.said(s, "", "another lease")
 		h.hits(s, ada, service.Query{Words: "lease"})
-		if err := s.Delete(h.Context(), ada, gone); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Rename(h.Context(), ada, renamed, "the plan"); err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := h.hits(s, ada, service.Query{Words: "plan"}); len(got) != 1 {
-			t.Errorf("by its new name: %q", got)
-		}
-		if got, _ := h.hits(s, ada, service.Query{Words: "lease"}); len(got) != 1 ||
-			!strings.HasPrefix(got[0], "run: another [lease]") {
-			t.Errorf("found %q", got)
-		}
+		assert.NoError(t, s.Delete(h.Context(), ada, gone))
+		assert.NoError(t, s.Rename(h.Context(), ada, renamed, "the plan"))
+		got, _ := h.hits(s, ada, service.Query{Words: "plan"})
+		assert.That(t, len(got) == 1, "by its new name: %q", got)
+		got, _ = h.hits(s, ada, service.Query{Words: "lease"})
+		assert.That(t, len(got) == 1 && strings.HasPrefix(got[0], "run: another [lease]"), "found %q", got)
 	})
 }
 
@@ -153,9 +131,8 @@ func TestNothingToLookForAndNoPlaceInAListAreRefused(t *testing.T) {
 		s := h.service()
 		for _, q := range []service.Query{{}, {Words: " \x00"}, {Words: "a", After: "x"}, {Words: "a", After: "t"},
 			{Words: "a", After: "wZZ"}} {
-			if _, err := s.Find(h.Context(), ada, q); err == nil {
-				t.Errorf("%+v is looked for", q)
-			}
+			_, err := s.Find(h.Context(), ada, q)
+			assert.That(t, err != nil, "%+v is looked for", q)
 		}
 	})
 }

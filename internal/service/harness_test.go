@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -47,10 +48,7 @@ type house struct {
 // inHouse runs a test in a time of its own.
 func inHouse(t *testing.T, test func(h *house)) {
 	t.Helper()
-	text, err := servicetest.Trees.ReadFile("panel.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
 	synctest.Test(t, func(t *testing.T) {
 		test(&house{T: t, store: teststore.Empty(t), tree: string(text), do: map[string]func(context.Context,
 			run.Job) (any, error){}})
@@ -101,10 +99,7 @@ var errSilent = errors.New("it is silent")
 // panel describes the assistant, under a name.
 func (h *house) panel(name string) *assistant.Assistant {
 	h.Helper()
-	a, err := servicetest.Describe(h.store, run.Performer{Do: h.answer})
-	if err != nil {
-		h.Fatal(err)
-	}
+	a := assert.Must(servicetest.Describe(h.store, run.Performer{Do: h.answer}))(h)
 	a.Name = name
 	return a
 }
@@ -121,17 +116,11 @@ func (h *house) process(holder string, store journal.Store, all ...*assistant.As
 	for _, a := range all {
 		c.Assistants = append(c.Assistants, a.Assistant)
 	}
-	engine, err := run.NewEngine(c)
-	if err != nil {
-		h.Fatal(err)
-	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices,
+	engine := assert.Must(run.NewEngine(c))(h)
+	s := assert.Must(service.New(service.Config{Store: store, Engine: engine, Assistants: all, Prices: h.prices,
 		Finders: h.finders,
 		Tree:    func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
-		Redact:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }})
-	if err != nil {
-		h.Fatal(err)
-	}
+		Redact:  func(text string) string { return strings.ReplaceAll(text, "hunter2", "[redacted]") }}))(h)
 	return s
 }
 
@@ -140,20 +129,14 @@ func (h *house) service() *service.Service { return h.process("one", h.store) }
 // start asks ada and bob, in a session or, if that is empty, in one that begins.
 func (h *house) start(s *service.Service, session, words string) *service.Run {
 	h.Helper()
-	r, err := s.Start(h.Context(), ada, service.Request{Assistant: "panel",
-		Session: session, Words: words, Options: "ada bob"})
-	if err != nil {
-		h.Fatal(err)
-	}
+	r := assert.Must(s.Start(h.Context(), ada, service.Request{Assistant: "panel",
+		Session: session, Words: words, Options: "ada bob"}))(h)
 	return r
 }
 
 func (h *house) wait(r *service.Run) service.Result {
 	h.Helper()
-	res, err := r.Wait(h.Context())
-	if err != nil {
-		h.Fatal(err)
-	}
+	res := assert.Must(r.Wait(h.Context()))(h)
 	return res
 }
 
@@ -170,9 +153,8 @@ func (h *house) ask(s *service.Service, session, words string) *service.Run {
 func (h *house) crash(at int) string {
 	h.Helper()
 	r := h.start(h.process("dead", &failing{Store: h.store, at: at}), "", "Tea?")
-	if _, err := r.Wait(h.Context()); !errors.Is(err, errDown) {
-		h.Fatalf("the run stopped with %v", err)
-	}
+	_, err := r.Wait(h.Context())
+	assert.Require(h, errors.Is(err, errDown), "the run stopped with %v", err)
 	return r.ID
 }
 
@@ -208,38 +190,22 @@ func (f *failing) Release(context.Context, journal.Owner, string, string, time.T
 	return errDown
 }
 
-// must is a value that comes without an error.
-func must[T any](v T, err error) func(h *house) T {
-	return func(h *house) T {
-		h.Helper()
-		if err != nil {
-			h.Fatal(err)
-		}
-		return v
-	}
-}
-
 func same[T any](h *house, what string, got, want T) {
 	h.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		h.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(h, cmp.Diff(want, got), "%s (-want +got)", what)
 }
 
 func isError(h *house, what string, err, want error) {
 	h.Helper()
-	if !errors.Is(err, want) {
-		h.Errorf("%s: the error is %v; want %v", what, err, want)
-	}
+	assert.That(h, errors.Is(err, want), "%s: the error is %v; want %v", what, err, want)
 }
 
 // misused wants a UsageError that says something.
 func misused(h *house, what string, err error, says string) {
 	h.Helper()
 	var usage *service.UsageError
-	if !errors.As(err, &usage) || !strings.Contains(err.Error(), says) {
-		h.Errorf("%s: the error is %v; want a UsageError with %q", what, err, says)
-	}
+	assert.That(h, errors.As(err, &usage) && strings.Contains(err.Error(), says),
+		"%s: the error is %v; want a UsageError with %q", what, err, says)
 }
 
 // line is an update in a line, without the names of processes.
@@ -259,9 +225,7 @@ func line(u service.Update) string {
 func (h *house) watched(s *service.Service, id string, from int64) (all []string) {
 	h.Helper()
 	for u, err := range s.Watch(h.Context(), ada, id, service.Place{Record: from}) {
-		if err != nil {
-			h.Fatal(err)
-		}
+		assert.NoError(h, err)
 		all = append(all, strings.TrimRight(line(u), " "))
 	}
 	return all
@@ -270,7 +234,7 @@ func (h *house) watched(s *service.Service, id string, from int64) (all []string
 // explained is an explanation as people read it.
 func (h *house) explained(s *service.Service, id string) (all []string) {
 	h.Helper()
-	x := must(s.Explain(h.Context(), ada, id))(h)
+	x := assert.Must(s.Explain(h.Context(), ada, id))(h)
 	for _, step := range x.Steps {
 		all = append(all, fmt.Sprintf("%d %s: %s", step.Record, step.TookIn, step.Status))
 		for _, e := range step.Events {

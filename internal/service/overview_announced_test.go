@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
 )
@@ -58,9 +59,8 @@ func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T
 		<-time.After(30*time.Second + 3*time.Millisecond)
 		before := asked.asked()
 		<-time.After(10 * time.Second)
-		if looks := asked.asked() - before; looks > 12 {
-			h.Errorf("within 10 s it was asked %d times for runs", looks)
-		}
+		looks := asked.asked() - before
+		assert.That(h, looks <= 12, "within 10 s it was asked %d times for runs", looks)
 		w := newScene(h.T, store)
 		w.begin(0, 0)
 		w.record("r0", nil)
@@ -81,9 +81,8 @@ func TestAnnouncementsOfRunsThatAreNotFoundAreLookedForAFewTimesASecond(t *testi
 			store.announce(journal.Key{Owner: ada, Run: "unseen"})
 			<-time.After(10 * time.Millisecond)
 		}
-		if looks := asked.asked() - before; looks < 40 || looks > 60 {
-			h.Errorf("within 10 s it was asked %d times for runs", looks)
-		}
+		looks := asked.asked() - before
+		assert.That(h, looks >= 40 && looks <= 60, "within 10 s it was asked %d times for runs", looks)
 	})
 }
 
@@ -103,8 +102,7 @@ func TestAnnouncementsOfRunsThatWaitForAPlaceAreNotLookedFor(t *testing.T) {
 			w.record("r149", nil)
 			<-time.After(10 * time.Millisecond)
 		}
-		if looks := asked.asked() - before; looks > 4 {
-			h.Errorf("within 1 s it was asked %d times for runs", looks)
-		}
+		looks := asked.asked() - before
+		assert.That(h, looks <= 4, "within 1 s it was asked %d times for runs", looks)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -66,9 +67,7 @@ func TestStreamThatIsCutAnywhereGoesOnInAnotherProcessWithTheNextThing(t *testin
 		`2 event answered {"Persona":"ada","Answer":"ADA"} Panel/Ask ‘ada: ADA’`,
 		`2 event answered {"Persona":"bob","Answer":"BOB"} Panel/Ask ‘bob: BOB’`,
 		"3", "4", "ended heard"}
-	if !slices.Equal(want, wanted) {
-		t.Errorf("without a cut, a run is told as %q\nwant %q", want, wanted)
-	}
+	assert.That(t, slices.Equal(want, wanted), "without a cut, a run is told as %q\nwant %q", want, wanted)
 	cuts := map[string]func(n int) bool{"everywhere": func(int) bool { return true }}
 	for k := 1; k <= 2*len(wanted); k++ {
 		cuts[fmt.Sprintf("after %d", k)] = func(n int) bool { return n == k }
@@ -95,10 +94,8 @@ func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing
 		release := h.holds("ada")
 		stop := h.follow([]*service.Service{s}, never)
 		r := h.start(s, "", "Tea?")
-		if _, err := s.Start(h.Context(), eve, service.Request{Assistant: "panel", Words: "Tea?",
-			Options: "bob"}); err != nil {
-			h.Fatal(err)
-		}
+		assert.Must(s.Start(h.Context(), eve, service.Request{Assistant: "panel", Words: "Tea?",
+			Options: "bob"}))(h)
 		synctest.Wait()
 		began := time.Now()
 		release()
@@ -106,10 +103,8 @@ func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing
 		all := stop()
 		same(h, "time that it took to see all", time.Since(began), 0)
 		same(h, "runs", slices.Collect(maps.Keys(all.runs)), []string{r.ID})
-		if text := only(all.runs[r.ID], "text"); len(text) != 1 ||
-			!strings.HasSuffix(text[0], `text "half of ada" false`) {
-			h.Errorf("text: %q", text)
-		}
+		text := only(all.runs[r.ID], "text")
+		assert.That(h, len(text) == 1 && strings.HasSuffix(text[0], `text "half of ada" false`), "text: %q", text)
 	})
 }
 
@@ -128,9 +123,8 @@ func TestStreamBeginsWithWhatGoesOnAndLeavesOutWhatHasEnded(t *testing.T) {
 		all := stop()
 		same(h, "what was told of the run that had ended", all.runs[ended.ID], nil)
 		same(h, "last thing told of the run that went on", all.runs[going.ID][len(all.runs[going.ID])-1], "ended heard")
-		if text := all.last.String(); len(text) > 60 {
-			h.Errorf("the position has %d bytes: %s", len(text), text)
-		}
+		text := all.last.String()
+		assert.That(h, len(text) <= 60, "the position has %d bytes: %s", len(text), text)
 	})
 }
 
@@ -173,9 +167,7 @@ func TestWhatBeganWhileNobodyWatchedIsMadeUpFor(t *testing.T) {
 					same(h, "what was told of "+id, again.runs[id], w.want[id])
 				}
 				same(h, "runs that are not told of", missing, max(0, n-1000))
-				if longest > 8<<10 {
-					h.Errorf("the longest position has %d bytes", longest)
-				}
+				assert.That(h, longest <= 8<<10, "the longest position has %d bytes", longest)
 			})
 		})
 	}
@@ -204,9 +196,7 @@ func TestRunsBeyondTheBoundAreToldOnceThereIsAPlace(t *testing.T) {
 		for id, want := range w.want {
 			same(h, "what was told of "+id, all.runs[id], want)
 		}
-		if len(all.last.String()) > 100 {
-			h.Errorf("in the end the position is %s", all.last)
-		}
+		assert.That(h, len(all.last.String()) <= 100, "in the end the position is %s", all.last)
 	})
 }
 
@@ -227,9 +217,7 @@ func TestStreamThatIsNotReadHoldsFewOfTheRunsThatHaveEnded(t *testing.T) {
 			store := &counting{Store: h.store}
 			all, ended := told{runs: map[string][]string{}}, 0
 			for at, err := range node(h.T, store, "one", 0).WatchAll(h.Context(), ada, from) {
-				if err != nil {
-					h.Fatal(err)
-				}
+				assert.NoError(h, err)
 				synctest.Wait()                             // all that is done without the stream being read
 				if held := store.held() - ended; held > 5 { // with the one that is being told
 					h.Fatalf("after %.9s, %d ended: %d more are held", from, ended, held)
@@ -280,10 +268,7 @@ func TestRemovedRunEndsOnce(t *testing.T) {
 		w.begin(0, 0)
 		pass(1)
 		remove := func(id string) {
-			if err := h.store.DeleteSession(h.Context(), ada, "of "+id, journal.ByPerson,
-				time.Now().Add(2*time.Hour)); err != nil {
-				h.Fatal(err)
-			}
+			assert.NoError(h, h.store.DeleteSession(h.Context(), ada, "of "+id, journal.ByPerson, time.Now().Add(2*time.Hour)))
 		}
 		remove("r0")
 		pass(1)
@@ -303,7 +288,7 @@ func TestStreamGivesTheRowsThatListsGive(t *testing.T) {
 		shadow := h.panel("shadow")
 		shadow.Companion = true
 		begin := func(s *service.Service) *service.Run {
-			return must(s.Start(h.Context(), ada, service.Request{Assistant: "shadow", Words: "Tea?", Options: "ada"}))(h)
+			return assert.Must(s.Start(h.Context(), ada, service.Request{Assistant: "shadow", Words: "Tea?", Options: "ada"}))(h)
 		}
 		left := begin(h.process("dead", &failing{Store: h.store, at: 3}, shadow))
 		_, err := left.Wait(h.Context())
@@ -336,12 +321,10 @@ func TestStreamGivesTheRowsThatListsGive(t *testing.T) {
 			return begun, ended
 		}
 		begun, ended := rows(left.ID)
-		want := must(s.Run(h.Context(), ada, left.ID))(h)
+		want := assert.Must(s.Run(h.Context(), ada, left.ID))(h)
 		same(h, "state", want.State, service.SetAside)
 		same(h, "the run that is set aside", <-begun, want)
-		if err := s.Delete(h.Context(), ada, left.Session); err != nil {
-			h.Fatal(err)
-		}
+		assert.NoError(h, s.Delete(h.Context(), ada, left.Session))
 		want.State, want.Why, want.Coded = service.StateRemoved, "", bt.Coded{}
 		same(h, "once it was removed", <-ended, want)
 
@@ -351,7 +334,7 @@ func TestStreamGivesTheRowsThatListsGive(t *testing.T) {
 		same(h, "the run that goes on", (<-begun).Companion, true)
 		release()
 		h.wait(going)
-		same(h, "at its end", <-ended, must(s.Run(h.Context(), ada, going.ID))(h))
+		same(h, "at its end", <-ended, assert.Must(s.Run(h.Context(), ada, going.ID))(h))
 	})
 }
 
@@ -455,9 +438,8 @@ func TestStreamOfAllRunsEndsWithTheErrorOfTheJournal(t *testing.T) {
 		began := time.Now()
 		fails(journal.ErrLocked)
 		isError(h, "a journal that fails", <-got, journal.ErrLocked)
-		if took := time.Since(began); took < 9*time.Second || took > 12*time.Second {
-			h.Errorf("it ended after %s", took)
-		}
+		took := time.Since(began)
+		assert.That(h, took >= 9*time.Second && took <= 12*time.Second, "it ended after %s", took)
 		for _, err := range s.WatchAll(h.Context(), ada, service.Position{}) {
 			isError(h, "a stream that begins then", err, journal.ErrLocked)
 		}
@@ -465,12 +447,8 @@ func TestStreamOfAllRunsEndsWithTheErrorOfTheJournal(t *testing.T) {
 		ctx, cancel := context.WithTimeout(h.Context(), time.Minute)
 		defer cancel()
 		for at, err := range s.WatchAll(ctx, ada, service.Position{}) {
-			if err != nil || at.Run != "" {
-				h.Errorf("a stream that begins when it works again: %+v, %v", at, err)
-			}
+			assert.That(h, err == nil && at.Run == "", "a stream that begins when it works again: %+v, %v", at, err)
 		}
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			h.Errorf("it ended before its context")
-		}
+		assert.That(h, errors.Is(ctx.Err(), context.DeadlineExceeded), "it ended before its context")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -126,14 +127,8 @@ func (h *told) inTurns(ctx context.Context, t *testing.T, nodes []*service.Servi
 func node(t *testing.T, store journal.Store, holder string, wrong time.Duration) *service.Service {
 	t.Helper()
 	now := func() time.Time { return time.Now().Add(wrong) }
-	e, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := service.New(service.Config{Store: store, Engine: e, Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := assert.Must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder}))(t)
+	s := assert.Must(service.New(service.Config{Store: store, Engine: e, Now: now}))(t)
 	return s
 }
 
@@ -207,9 +202,7 @@ func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *
 			stop()
 			<-over
 			for id, want := range w.want {
-				if diff := gocmp.Diff(want, h.runs[id]); diff != "" {
-					rt.Errorf("run %s (-want +got):\n%s", id, diff)
-				}
+				assert.NoDiff(rt, gocmp.Diff(want, h.runs[id]), "run %s (-want +got)", id)
 			}
 		})
 	})
@@ -252,9 +245,7 @@ func (w *scene) play(all []act) {
 
 func (w *scene) begin(wrong, after time.Duration) {
 	id := fmt.Sprintf("r%d", len(w.want))
-	if err := w.store.begin(w.Context(), beginning(id, time.Now().Add(wrong)), after); err != nil {
-		w.Fatal(err)
-	}
+	assert.NoError(w, w.store.begin(w.Context(), beginning(id, time.Now().Add(wrong)), after))
 	w.next[id], w.want[id] = 1, []string{"begun", "0"}
 }
 
@@ -263,10 +254,8 @@ func (w *scene) record(id string, end *journal.End) {
 	if end != nil {
 		kind = run.KindEnd
 	}
-	if err := w.store.Append(w.Context(), ada, id, []journal.Record{{Seq: n, At: time.Now(), Kind: kind}},
-		end); err != nil {
-		w.Fatal(err)
-	}
+	assert.NoError(w, w.store.Append(w.Context(), ada, id, []journal.Record{{Seq: n, At: time.Now(), Kind: kind}},
+		end))
 	w.next[id], w.want[id] = n+1, append(w.want[id], fmt.Sprint(n))
 }
 

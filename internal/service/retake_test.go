@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -36,32 +37,27 @@ func TestRunTakesThePlaceOfTheLastOneOfItsSession(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.retaking("one", h.store)
 		first := h.ask(s, "", "Tea?")
-		again := must(s.Start(h.Context(), ada, replacing(first.ID, "", "Milk?")))(h)
+		again := assert.Must(s.Start(h.Context(), ada, replacing(first.ID, "", "Milk?")))(h)
 		h.wait(again)
 		same(h, "session", again.Session, first.Session)
-		rows := must(s.Runs(h.Context(), ada, journal.Filter{Session: first.Session}))(h)
+		rows := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Session: first.Session}))(h)
 		same(h, "runs that are kept", len(rows), 2)
-		same(h, "what the last one replaces", must(s.Run(h.Context(), ada, again.ID))(h).Replaces, first.ID)
+		same(h, "what the last one replaces", assert.Must(s.Run(h.Context(), ada, again.ID))(h).Replaces, first.ID)
 
-		c := must(s.Show(h.Context(), ada, first.Session))(h)
+		c := assert.Must(s.Show(h.Context(), ada, first.Session))(h)
 		same(h, "exchanges of an export", len(c.Outcomes), 1)
-		md := must(c.Export("md", encode))(h)
-		if !strings.Contains(md, "Left out: 1 earlier version") || !strings.Contains(md, "## Milk?") ||
-			strings.Contains(md, "## Tea?") {
-			h.Errorf("the Markdown is\n%s", md)
-		}
-		same(h, "runs of the audit", len(must(s.Audit(h.Context(), ada, first.Session))(h).Runs), 2)
+		md := assert.Must(c.Export("md", encode))(h)
+		assert.That(h, strings.Contains(md, "Left out: 1 earlier version") && strings.Contains(md, "## Milk?") &&
+			!strings.Contains(md, "## Tea?"), "the Markdown is\n%s", md)
+		same(h, "runs of the audit", len(assert.Must(s.Audit(h.Context(), ada, first.Session))(h).Runs), 2)
 
 		for about, r := range map[string]service.Request{"one that is not the last": replacing(first.ID, "", "Sugar?"),
 			"one of another session": replacing(again.ID, h.ask(s, "", "Tea?").Session, "Sugar?")} {
-			if _, err := s.Start(h.Context(), ada, r); !errors.Is(err, journal.ErrNotLast) {
-				h.Errorf("replacing %s gives %v", about, err)
-			}
+			_, err := s.Start(h.Context(), ada, r)
+			assert.That(h, errors.Is(err, journal.ErrNotLast), "replacing %s gives %v", about, err)
 		}
-		if _, err := s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?")); !errors.Is(err,
-			journal.ErrNotFound) {
-			h.Errorf("replacing another person's run gives %v", err)
-		}
+		_, err := s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?"))
+		assert.That(h, errors.Is(err, journal.ErrNotFound), "replacing another person's run gives %v", err)
 	})
 }
 
@@ -79,7 +75,7 @@ func TestRunThatActedOrGoesOnKeepsItsPlace(t *testing.T) {
 		}
 		release()
 		res := h.wait(going)
-		p := must(s.Prospect(h.Context(), must(s.Run(h.Context(), ada, going.ID))(h), &res.Shown))(h)
+		p := assert.Must(s.Prospect(h.Context(), assert.Must(s.Run(h.Context(), ada, going.ID))(h), &res.Shown))(h)
 		same(h, "whether it can be replaced then", p.Retakable, true)
 		elsewhere := h.process("two", h.store)
 		_, err := elsewhere.Start(h.Context(), ada, replacing(going.ID, "", "Milk?"))
@@ -91,12 +87,12 @@ func TestRunThatStandsIsStoppedAndReplaced(t *testing.T) {
 	inHouse(t, func(h *house) {
 		id := h.crash(2)
 		s := h.retaking("one", h.store)
-		row := must(s.Run(h.Context(), ada, id))(h)
+		row := assert.Must(s.Run(h.Context(), ada, id))(h)
 		same(h, "how it stands", row.State, service.Interrupted)
-		same(h, "whether it can be replaced", must(s.Prospect(h.Context(), row, nil))(h).Retakable, true)
-		again := must(s.Start(h.Context(), ada, replacing(id, row.Session, "Milk?")))(h)
+		same(h, "whether it can be replaced", assert.Must(s.Prospect(h.Context(), row, nil))(h).Retakable, true)
+		again := assert.Must(s.Start(h.Context(), ada, replacing(id, row.Session, "Milk?")))(h)
 		same(h, "the answer", h.wait(again).Answer, "- ada: ADA\n- bob: BOB\n")
-		same(h, "status of the one before", must(s.Run(h.Context(), ada, id))(h).Status, journal.Cancelled)
+		same(h, "status of the one before", assert.Must(s.Run(h.Context(), ada, id))(h).Status, journal.Cancelled)
 	})
 }
 
@@ -109,10 +105,9 @@ func TestRunThatStandsIsLeftAloneWhereNoOtherOneCanBegin(t *testing.T) {
 			return run.Spec{}, &assistant.RequestError{Why: bt.Because("no such model"), Hint: "name another"}
 		}
 		s := h.process("one", h.store, panel)
-		if _, err := s.Start(h.Context(), ada, replacing(id, "", "Milk?")); err == nil {
-			t.Error("it begins")
-		}
-		same(h, "how it stands", must(s.Run(h.Context(), ada, id))(h).State, service.Interrupted)
+		_, err := s.Start(h.Context(), ada, replacing(id, "", "Milk?"))
+		assert.That(t, err != nil, "it begins")
+		same(h, "how it stands", assert.Must(s.Run(h.Context(), ada, id))(h).State, service.Interrupted)
 	})
 }
 
@@ -142,6 +137,6 @@ func TestOfManyThatReplaceOneRunOneBegins(t *testing.T) {
 			}
 		}
 		same(h, "runs that took its place", ok, 1)
-		same(h, "exchanges", len(must(s.Show(h.Context(), ada, first.Session))(h).Outcomes), 1)
+		same(h, "exchanges", len(assert.Must(s.Show(h.Context(), ada, first.Session))(h).Outcomes), 1)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -25,14 +26,14 @@ func TestSessionGoesOnWithWhatItsLastRunLeft(t *testing.T) {
 		res := h.wait(first)
 		same(h, "answer", res.Answer, "- ada: ADA\n")
 		same(h, "status and reason", fmt.Sprint(res.Status, " ", res.Reason, " ", res.Partial), "done heard true")
-		session := must(s.FindSession(h.Context(), ada, "", "last"))(h)
+		session := assert.Must(s.FindSession(h.Context(), ada, "", "last"))(h)
 		same(h, "session", []string{session.ID, session.Title, session.Assistant},
 			[]string{first.Session, "Tea, [redacted]?", "panel"})
 		h.ask(s, first.Session, "Milk?")
 		h.ask(s, "", "Sugar?")
 		same(h, "what ada was asked", askedOf(h, "ada"),
 			[]string{"Tea, hunter2?", `Milk? after [{"Persona":"ada","Answer":"ADA"}]`, "Sugar?"})
-		same(h, "result of a run that has ended", must(s.Result(h.Context(), ada, first.ID))(h).Answer, res.Answer)
+		same(h, "result of a run that has ended", assert.Must(s.Result(h.Context(), ada, first.ID))(h).Answer, res.Answer)
 	})
 }
 
@@ -65,7 +66,7 @@ func TestWhatCannotBeStartedSaysWhy(t *testing.T) {
 		h.tree = `<root BTCPP_format="4"><BehaviorTree ID="Panel"><Sing/></BehaviorTree></root>`
 		misused(h, "a broken tree", s.CheckTree("panel"), "Sing")
 		misused(h, "a start by it", try(service.Request{Assistant: "panel", Words: "Tea?", Options: "ada"}), "Sing")
-		same(h, "runs", len(must(s.Runs(h.Context(), ada, journal.Filter{}))(h)), 1)
+		same(h, "runs", len(assert.Must(s.Runs(h.Context(), ada, journal.Filter{}))(h)), 1)
 	})
 }
 
@@ -89,9 +90,8 @@ func TestRunIsWatchedFromAnyRecordByAnyProcess(t *testing.T) {
 		same(h, "from another process", there, want)
 		same(h, "from here, text aside", without(here, " text "), want)
 		// before or after bob's record
-		if text := only(here, " text "); len(text) != 1 || !strings.HasSuffix(text[0], ` text "half of ada" false`) {
-			h.Errorf("text: %q", text)
-		}
+		text := only(here, " text ")
+		assert.That(h, len(text) == 1 && strings.HasSuffix(text[0], ` text "half of ada" false`), "text: %q", text)
 		same(h, "from record 2", h.watched(s, r.ID, 2), want[4:])
 		same(h, "from record 2, in another process", h.watched(other, r.ID, 2), want[4:])
 		same(h, "from beyond the end", h.watched(other, r.ID, 9), nil)
@@ -140,16 +140,16 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 		h.takes("bob", time.Second, nil)
 		id := h.crash(3) // with ada's answer, before bob's
 		s := h.service()
-		same(h, "state", must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].State, "interrupted")
-		open := must(s.Interrupted(h.Context(), ada))(h)
+		same(h, "state", assert.Must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].State, "interrupted")
+		open := assert.Must(s.Interrupted(h.Context(), ada))(h)
 		same(h, "interrupted", len(open), 1)
-		resumed := must(s.Resume(h.Context(), ada, id))(h)
+		resumed := assert.Must(s.Resume(h.Context(), ada, id))(h)
 		same(h, "answer", h.wait(resumed).Answer, "- ada: ADA\n- bob: BOB\n")
 		same(h, "assistant", resumed.Assistant(), "panel")
 		same(h, "times that ada and bob were asked", []int{len(askedOf(h, "ada")), len(askedOf(h, "bob"))}, []int{1, 2})
 		same(h, "the resumption", only(h.watched(s, id, 0), "resume"),
 			[]string{"2 record resume Resumed; effects performed again: 1"})
-		same(h, "interrupted afterwards", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
+		same(h, "interrupted afterwards", len(assert.Must(s.Interrupted(h.Context(), ada))(h)), 0)
 		_, err := s.Resume(h.Context(), ada, id)
 		isError(h, "a run that has ended", err, journal.ErrEnded)
 	})
@@ -157,39 +157,29 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 
 func TestSubmittedRunWithoutRoomIsQueuedAndGoesOnWhereThereIsRoom(t *testing.T) {
 	inHouse(t, func(h *house) {
-		full, err := run.NewEngine(run.Config{Store: h.store, Build: "test", Holder: "full", MostRuns: 1,
-			Assistants: []*run.Assistant{h.panel("panel").Assistant}})
-		if err != nil {
-			h.Fatal(err)
-		}
-		s, err := service.New(service.Config{Store: h.store, Engine: full,
+		full := assert.Must(run.NewEngine(run.Config{Store: h.store, Build: "test", Holder: "full", MostRuns: 1,
+			Assistants: []*run.Assistant{h.panel("panel").Assistant}}))(h)
+		s := assert.Must(service.New(service.Config{Store: h.store, Engine: full,
 			Assistants: []*assistant.Assistant{h.panel("panel")},
 			Tree:       func(string) (string, []byte, error) { return "panel.xml", []byte(h.tree), nil },
-			Redact:     func(text string) string { return text }})
-		if err != nil {
-			h.Fatal(err)
-		}
+			Redact:     func(text string) string { return text }}))(h)
 		release := h.holds("ada")
 		request := service.Request{Assistant: "panel", Words: "Tea\x00?\xff", Options: "ada bob"}
-		first := must(s.Submit(h.Context(), ada, request))(h)
-		waiting := must(s.Submit(h.Context(), ada, request))(h)
-		if first.Driven == nil || waiting.Driven != nil {
-			h.Fatalf("driven are %v and %v", first.Driven, waiting.Driven)
-		}
+		first := assert.Must(s.Submit(h.Context(), ada, request))(h)
+		waiting := assert.Must(s.Submit(h.Context(), ada, request))(h)
+		assert.Require(h, first.Driven != nil && waiting.Driven == nil, "driven are %v and %v", first.Driven, waiting.Driven)
 		state := func(id string) string {
-			row := must(h.store.Run(h.Context(), ada, id))(h)
+			row := assert.Must(h.store.Run(h.Context(), ada, id))(h)
 			return s.State(row)
 		}
 		same(h, "how the first stands", state(first.Run), "running")
 		same(h, "how the second stands", state(waiting.Run), "queued")
-		same(h, "its title", must(h.store.Session(h.Context(), ada, waiting.Session))(h).Title, "Tea?\uFFFD")
+		same(h, "its title", assert.Must(h.store.Session(h.Context(), ada, waiting.Session))(h).Title, "Tea?\uFFFD")
 		release()
 		h.wait(first.Driven)
-		h.wait(must(h.process("roomy", h.store).Resume(h.Context(), ada, waiting.Run))(h))
+		h.wait(assert.Must(h.process("roomy", h.store).Resume(h.Context(), ada, waiting.Run))(h))
 		lines := strings.Join(h.watched(s, waiting.Run, 1), "\n")
-		if !strings.Contains(lines, "1 record resume Taken up") {
-			h.Errorf("nothing tells that it was taken up:\n%s", lines)
-		}
+		assert.That(h, strings.Contains(lines, "1 record resume Taken up"), "nothing tells that it was taken up:\n%s", lines)
 	})
 }
 
@@ -207,15 +197,14 @@ func TestOptionsFromElsewhereAreReadByTheirAssistant(t *testing.T) {
 			return s.Start(h.Context(), ada, service.Request{Assistant: name, Words: "Tea?",
 				Options: assistant.GivenOptions{JSON: json.RawMessage(options)}})
 		}
-		res := h.wait(must(start("panel", `{"personas":["ada","bob"]}`))(h))
+		res := h.wait(assert.Must(start("panel", `{"personas":["ada","bob"]}`))(h))
 		same(h, "answer", res.Answer, "- ada: ADA\n- bob: BOB\n")
 		for name, says := range map[string]string{"panel": "wants personas", "shadow": "started by another assistant",
 			"council": `no assistant "council"`} {
 			_, err := start(name, "")
 			misused(h, "none for "+name, err, says)
-			if _, told := errors.AsType[*assistant.RequestError](err); !told {
-				h.Errorf("what is wrong with options for %s is not for those elsewhere: %v", name, err)
-			}
+			_, told := errors.AsType[*assistant.RequestError](err)
+			assert.That(h, told, "what is wrong with options for %s is not for those elsewhere: %v", name, err)
 		}
 	})
 }
@@ -225,31 +214,29 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		h.takes("bob", time.Second, nil)
 		id := h.crash(3)
 		for n := range journal.MaxTries {
-			same(h, "state before", must(h.service().Run(h.Context(), ada, id))(h).State, "interrupted")
+			same(h, "state before", assert.Must(h.service().Run(h.Context(), ada, id))(h).State, "interrupted")
 			now := time.Now().Add(time.Duration(n+1) * time.Hour)
 			same(h, "taken", h.store.Acquire(h.Context(), ada, id, fmt.Sprint("dead ", n), now, now.Add(time.Minute)),
 				nil)
 			<-time.After(2 * time.Hour)
 		}
 		s := h.service()
-		row := must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0]
+		row := assert.Must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0]
 		same(h, "state", row.State, service.SetAside)
-		if !strings.Contains(row.Why, "taken up 3 times") || row.Why != must(s.Run(h.Context(), ada, id))(h).Why {
-			h.Errorf("why: %q", row.Why)
-		}
-		same(h, "interrupted", len(must(s.Interrupted(h.Context(), ada))(h)), 0)
-		same(h, "busy", must(s.Busy(h.Context(), ada, 5))(h), 0)
-		x := must(s.Explain(h.Context(), ada, id))(h)
-		if len(x.Steps) != 0 || !strings.Contains(strings.Join(x.Ending, "\n"), "resume --force "+id) {
-			h.Errorf("explained: %+v", x)
-		}
+		assert.That(h, strings.Contains(row.Why, "taken up 3 times") && row.Why == assert.Must(s.Run(h.Context(), ada, id))(h).Why,
+			"why: %q", row.Why)
+		same(h, "interrupted", len(assert.Must(s.Interrupted(h.Context(), ada))(h)), 0)
+		same(h, "busy", assert.Must(s.Busy(h.Context(), ada, 5))(h), 0)
+		x := assert.Must(s.Explain(h.Context(), ada, id))(h)
+		assert.That(h, len(x.Steps) == 0 && strings.Contains(strings.Join(x.Ending, "\n"), "resume --force "+id),
+			"explained: %+v", x)
 		_, err := s.Resume(h.Context(), ada, id)
 		isError(h, "resumed", err, run.ErrSetAside)
 		_, err = s.Resume(h.Context(), ada, id, run.AtOnce)
 		isError(h, "resumed at once", err, run.ErrSetAside)
-		same(h, "forced", h.wait(must(s.Resume(h.Context(), ada, id, run.Forced))(h)).Answer,
+		same(h, "forced", h.wait(assert.Must(s.Resume(h.Context(), ada, id, run.Forced))(h)).Answer,
 			"- ada: ADA\n- bob: BOB\n")
-		same(h, "state in the end", must(s.Run(h.Context(), ada, id))(h).State, "heard")
+		same(h, "state in the end", assert.Must(s.Run(h.Context(), ada, id))(h).State, "heard")
 	})
 }
 
@@ -273,9 +260,9 @@ func TestBeginningWaitsForTheRunThatHoldsItsClaim(t *testing.T) {
 	inHouse(t, func(h *house) {
 		release := h.holds("ada")
 		s := h.process("one", h.store, h.single())
-		first := must(s.Start(h.Context(), ada, ask("ada")))(h)
+		first := assert.Must(s.Start(h.Context(), ada, ask("ada")))(h)
 		began := make(chan *service.Run)
-		go func() { began <- must(s.Start(h.Context(), ada, ask("eve")))(h) }()
+		go func() { began <- assert.Must(s.Start(h.Context(), ada, ask("eve")))(h) }()
 		<-time.After(5 * time.Second)
 		select {
 		case <-began:
@@ -292,15 +279,15 @@ func TestBeginningTakesUpTheRunThatHoldsItsClaimIfNobodyDrivesIt(t *testing.T) {
 	inHouse(t, func(h *house) {
 		h.holds("ada")
 		dead := h.process("dead", h.store, h.single())
-		first := must(dead.Start(h.Context(), ada, ask("ada")))(h)
+		first := assert.Must(dead.Start(h.Context(), ada, ask("ada")))(h)
 		<-time.After(time.Second)
 		stop, cut := context.WithCancel(h.Context())
 		cut()
 		dead.Drain(stop) // as if it was killed: the run goes on nowhere
 		delete(h.do, "ada")
 		s := h.process("one", h.store, h.single())
-		h.wait(must(s.Start(h.Context(), ada, ask("eve")))(h))
-		r := must(s.Result(h.Context(), ada, first.ID))(h)
+		h.wait(assert.Must(s.Start(h.Context(), ada, ask("eve")))(h))
+		r := assert.Must(s.Result(h.Context(), ada, first.ID))(h)
 		same(h, "the run that nobody drove", r.Status, journal.Done)
 	})
 }
@@ -309,13 +296,12 @@ func TestBeginningGivesUpOnAClaimThatIsHeldForLong(t *testing.T) {
 	inHouse(t, func(h *house) {
 		release := h.holds("ada")
 		s := h.process("one", h.store, h.single())
-		first := must(s.Start(h.Context(), ada, ask("ada")))(h)
+		first := assert.Must(s.Start(h.Context(), ada, ask("ada")))(h)
 		began := time.Now()
 		_, err := s.Start(h.Context(), ada, ask("eve"))
 		var held *journal.ClaimedError
-		if !errors.As(err, &held) || held.Run != first.ID || time.Since(began) > time.Minute {
-			h.Errorf("after %s: %v", time.Since(began), err)
-		}
+		assert.That(h, errors.As(err, &held) && held.Run == first.ID && time.Since(began) <= time.Minute,
+			"after %s: %v", time.Since(began), err)
 		hurried := ask("eve")
 		hurried.Patience = time.Second
 		began = time.Now()

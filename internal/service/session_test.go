@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service"
@@ -28,23 +29,23 @@ func TestListsGoOnAtACursorAndByAssistant(t *testing.T) {
 		}
 		begin := func(name string) *service.Run {
 			<-time.After(time.Second)
-			r := must(s.Start(h.Context(), ada, service.Request{Assistant: name, Words: name, Options: "ada"}))(h)
+			r := assert.Must(s.Start(h.Context(), ada, service.Request{Assistant: name, Words: name, Options: "ada"}))(h)
 			h.wait(r)
 			return r
 		}
 		begin("jury")
 		companion := begin("shadow")
-		rows := must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2}))(h)
-		rest := must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2, After: rows[1].Cursor()}))(h)
+		rows := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2}))(h)
+		rest := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2, After: rows[1].Cursor()}))(h)
 		same(h, "runs of the panel, two a page", []string{rows[0].Title, rows[1].Title, rest[0].Title},
 			[]string{"3", "2", "1"})
 		same(h, "sessions of the jury",
-			len(must(s.Sessions(h.Context(), ada, journal.SessionFilter{Assistant: "jury"}))(h)), 1)
-		same(h, "the last run is no companion", must(s.FindRun(h.Context(), ada, "last"))(h).Title, "jury")
-		same(h, "nor is the last session", must(s.FindSession(h.Context(), ada, "", "last"))(h).Title, "jury")
+			len(assert.Must(s.Sessions(h.Context(), ada, journal.SessionFilter{Assistant: "jury"}))(h)), 1)
+		same(h, "the last run is no companion", assert.Must(s.FindRun(h.Context(), ada, "last"))(h).Title, "jury")
+		same(h, "nor is the last session", assert.Must(s.FindSession(h.Context(), ada, "", "last"))(h).Title, "jury")
 		id := companion.ID
 		for _, name := range []string{id, id[:len(id)-1], id[4:]} {
-			same(h, "the run "+name, must(s.FindRun(h.Context(), ada, name))(h).Title, "shadow")
+			same(h, "the run "+name, assert.Must(s.FindRun(h.Context(), ada, name))(h).Title, "shadow")
 		}
 		_, err := s.FindRun(h.Context(), ada, id[:4])
 		misused(h, "the beginning of all", err, "5 matches for run")
@@ -61,21 +62,21 @@ func TestSessionsAreRetiredByTheirAssistant(t *testing.T) {
 		board.Retention, board.Permanent = time.Hour, true
 		s := h.process("one", h.store, h.panel("panel"), jury, board, club)
 		for _, name := range []string{"panel", "jury", "board", "club"} {
-			h.wait(must(s.Start(h.Context(), ada, service.Request{Assistant: name, Words: name, Options: "ada"}))(h))
+			h.wait(assert.Must(s.Start(h.Context(), ada, service.Request{Assistant: name, Words: name, Options: "ada"}))(h))
 		}
 		<-time.After(2 * time.Hour)
 		left := func() (names []string) {
-			for _, x := range must(s.Sessions(h.Context(), ada, journal.SessionFilter{}))(h) {
+			for _, x := range assert.Must(s.Sessions(h.Context(), ada, journal.SessionFilter{}))(h) {
 				names = append(names, x.Assistant)
 			}
 			slices.Sort(names)
 			return names
 		}
-		same(h, "retired", must(s.Retire(h.Context(), ada, time.Now(), 10))(h),
+		same(h, "retired", assert.Must(s.Retire(h.Context(), ada, time.Now(), 10))(h),
 			[]service.Retired{{Assistant: "jury", Unused: time.Hour, Sessions: 1}})
 		same(h, "left", left(), []string{"board", "club", "panel"})
-		same(h, "unused for an hour", len(must(s.Unused(h.Context(), ada, time.Hour))(h)), 2)
-		same(h, "pruned", len(must(s.Prune(h.Context(), ada, time.Hour))(h)), 2)
+		same(h, "unused for an hour", len(assert.Must(s.Unused(h.Context(), ada, time.Hour))(h)), 2)
+		same(h, "pruned", len(assert.Must(s.Prune(h.Context(), ada, time.Hour))(h)), 2)
 		same(h, "left of all", left(), []string{"board"})
 	})
 }
@@ -86,12 +87,12 @@ func TestRetentionRemovesWhatWasUnusedForSoLongAtATime(t *testing.T) {
 		jury := h.panel("jury")
 		jury.Retention = 30 * day
 		s := h.process("one", h.store, jury)
-		h.wait(must(s.Start(h.Context(), ada, service.Request{Assistant: "jury", Words: "Tea?", Options: "ada"}))(h))
+		h.wait(assert.Must(s.Start(h.Context(), ada, service.Request{Assistant: "jury", Words: "Tea?", Options: "ada"}))(h))
 		<-time.After(40 * day)
 		for _, at := range []time.Time{{}, time.Now().Add(-11 * day)} {
-			same(h, "retired at an earlier time", len(must(s.Retire(h.Context(), ada, at, 10))(h)), 0)
+			same(h, "retired at an earlier time", len(assert.Must(s.Retire(h.Context(), ada, at, 10))(h)), 0)
 		}
-		same(h, "retired", must(s.Retire(h.Context(), ada, time.Now().Add(-9*day), 10))(h),
+		same(h, "retired", assert.Must(s.Retire(h.Context(), ada, time.Now().Add(-9*day), 10))(h),
 			[]service.Retired{{Assistant: "jury", Unused: jury.Retention, Sessions: 1}})
 	})
 }
@@ -130,8 +131,8 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 			}
 			isError(h, name, err, want)
 		}
-		same(h, "lists", len(must(s.Runs(ctx, eve, journal.Filter{}))(h))+
-			len(must(s.Sessions(ctx, eve, journal.SessionFilter{}))(h))+len(must(s.Interrupted(ctx, eve))(h)), 0)
-		same(h, "title", must(s.FindSession(ctx, ada, "", r.Session))(h).Title, "Tea?")
+		same(h, "lists", len(assert.Must(s.Runs(ctx, eve, journal.Filter{}))(h))+
+			len(assert.Must(s.Sessions(ctx, eve, journal.SessionFilter{}))(h))+len(assert.Must(s.Interrupted(ctx, eve))(h)), 0)
+		same(h, "title", assert.Must(s.FindSession(ctx, ada, "", r.Session))(h).Title, "Tea?")
 	})
 }

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/service/assistant"
 )
@@ -15,9 +14,7 @@ import (
 func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	text := "one\ntwo\nthe token SECRET\nfour \x1b[2J\nfive\nsix\nseven\neight\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	s := &Service{config: Config{Redact: func(text string) string { return strings.ReplaceAll(text, "SECRET", "***") }}}
 	read := assistant.Place{Cite: "a.go:3", File: file, Start: 3, End: 3, Hash: files.Hash([]byte(text)), Read: true,
 		Cited: true}
@@ -38,21 +35,15 @@ func TestSourcesOfARunAreComparedWithTheirFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := read
 			c.change(&p)
-			if got := s.checkSource(p, nil); got.State != c.want {
-				t.Errorf("%s, wanted %s", got.State, c.want)
-			}
+			got := s.checkSource(p, nil)
+			assert.That(t, got.State == c.want, "%s, wanted %s", got.State, c.want)
 		})
 	}
 	got := s.checkSource(read, nil)
-	if n := len(got.Lines); n != 6 {
-		t.Fatalf("%d lines: %v", n, got.Lines)
-	}
-	if l := got.Lines[2]; l != (Line{3, "the token ***", true}) {
-		t.Errorf("line 3 is %+v", l)
-	}
-	if l := got.Lines[3]; l != (Line{4, "four [2J", false}) {
-		t.Errorf("line 4 is %+v", l)
-	}
+	n := len(got.Lines)
+	assert.Require(t, n == 6, "%d lines: %v", n, got.Lines)
+	assert.Equalf(t, got.Lines[2], (Line{3, "the token ***", true}), "line 3")
+	assert.Equalf(t, got.Lines[3], (Line{4, "four [2J", false}), "line 4")
 }
 
 // What no file shows by lines, or no longer does, is shown as the run read it: a page of a document, or lines of a file
@@ -81,9 +72,7 @@ func TestSourceThatItsFileDoesNotShowIsShownAsItWasRead(t *testing.T) {
 			File: gone, Start: 12, End: 12, Read: true}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, s.checkSource(c.place, heard).Lines); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			assert.Same(t, c.want, s.checkSource(c.place, heard).Lines)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -26,10 +27,7 @@ func (inside) EventType() string { return "inside" }
 func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	told := func(name string) Event {
-		data, err := json.Marshal(asked{Name: name, In: map[string]string{"two": "0other"}[name]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(json.Marshal(asked{Name: name, In: map[string]string{"two": "0other"}[name]}))(t)
 		return Event{TraceEvent: run.TraceEvent{Type: "asked", Data: data}, Why: bt.Because(name)}
 	}
 	step := func(ms int, op uint64, started []run.RequestedEffect, events ...Event) Step {
@@ -52,9 +50,7 @@ func TestStoryTellsWhatLeavesNarrateAndHowLongItTook(t *testing.T) {
 		{Step: 2, From: 500, Took: 400, Why: bt.Because("three")}, {Step: 4, From: 500, Took: 1000,
 			Why: bt.Because("four")}, {Step: 4, From: 1500, End: true, Why: bt.Because("the end")},
 	}
-	if diff := cmp.Diff(want, x.Story); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, x.Story)
 }
 
 func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
@@ -79,9 +75,7 @@ func TestStoryEndsWithWhyItEndedOrWaits(t *testing.T) {
 		for _, line := range c.x.Story {
 			got = append(got, line.Why)
 		}
-		if diff := cmp.Diff(c.wants, got); diff != "" {
-			t.Errorf("%s: %s", c.what, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.wants, got), "%s", c.what)
 	}
 }
 
@@ -90,7 +84,5 @@ func TestWhatLeftIsAddedUpByPlace(t *testing.T) {
 		{Kind: "model", To: "m", Bytes: 5, Tokens: 1}, {Kind: "server", To: "m", Bytes: 1}})
 	want := []Sent{{Kind: "model", To: "m", Times: 2, Bytes: 15, Tokens: 4}, {Kind: "address", To: "a", Times: 1},
 		{Kind: "server", To: "m", Times: 1, Bytes: 1}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, got)
 }

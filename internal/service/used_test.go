@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -29,13 +30,10 @@ func TestWhatRunsUsedIsSummedByModelAndReadOnceTheyHaveEnded(t *testing.T) {
 		second := h.ask(s, first.Session, "Milk?")
 		used, err := s.Used(h.Context(), ada, first.ID, second.ID)
 		want := assistant.Usage{Model: "a:b", Input: 40, Cached: 16, Output: 4}
-		if err != nil || len(used) != 1 || used[0] != want {
-			h.Errorf("used was %+v: %v", used, err)
-		}
+		assert.That(h, err == nil && len(used) == 1 && used[0] == want, "used was %+v: %v", used, err)
 		before := read
-		if _, err = s.Used(h.Context(), ada, first.ID); err != nil || read != before {
-			h.Errorf("%d receipts were read again: %v", read-before, err)
-		}
+		_, err = s.Used(h.Context(), ada, first.ID)
+		assert.That(h, err == nil && read == before, "%d receipts were read again: %v", read-before, err)
 		_, err = s.Used(h.Context(), eve, first.ID)
 		isError(h, "what another's run used", err, journal.ErrNotFound)
 	})
@@ -50,10 +48,8 @@ func TestWhatARunUsesIsReadAgainWhileItGoesOn(t *testing.T) {
 		r := h.start(s, "", "Tea?")
 		for _, want := range []int{10, 20} {
 			<-time.After(30 * time.Second)
-			used := must(r.Used(h.Context(), ada))(h)
-			if len(used) != 1 || used[0].Input != want {
-				h.Errorf("it has used %+v; want %d tokens in", used, want)
-			}
+			used := assert.Must(r.Used(h.Context(), ada))(h)
+			assert.That(h, len(used) == 1 && used[0].Input == want, "it has used %+v; want %d tokens in", used, want)
 			h.wait(r)
 		}
 	})
@@ -82,10 +78,9 @@ func TestCostsOfALongSessionGetFurtherWhenTheyAreAskedForAgain(t *testing.T) {
 		}
 		later := h.process("two", slow{h.store}, h.metered(&read))
 		for _, left := range []int{3, 1, 0, 0} {
-			c := must(later.Costs(h.Context(), ada, session, 100, 5*time.Second))(h)
-			if c.Left != left || len(c.Runs) != 5-left || c.Cost != float64(2*len(c.Runs)) {
-				h.Errorf("%d runs are left, and the %d others cost %v; want %d left", c.Left, len(c.Runs), c.Cost, left)
-			}
+			c := assert.Must(later.Costs(h.Context(), ada, session, 100, 5*time.Second))(h)
+			assert.That(h, c.Left == left && len(c.Runs) == 5-left && c.Cost == float64(2*len(c.Runs)),
+				"%d runs are left, and the %d others cost %v; want %d left", c.Left, len(c.Runs), c.Cost, left)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -50,7 +51,7 @@ func childOf(job run.Job) string { return strings.ReplaceAll(job.Key, "/", "-") 
 // children are the rows of the runs of the jury, the last first.
 func (h *house) children() []journal.Run {
 	h.Helper()
-	return must(h.store.Runs(h.Context(), ada, journal.Filter{Assistant: "jury"}))(h)
+	return assert.Must(h.store.Runs(h.Context(), ada, journal.Filter{Assistant: "jury"}))(h)
 }
 
 // statuses are those of the runs of the jury.
@@ -71,19 +72,19 @@ func TestEffectIsPerformedByARunOfAnotherAssistant(t *testing.T) {
 		same(h, "answer", h.wait(first).Answer, bothAnswered)
 		same(h, "statuses", h.statuses(), []journal.Status{journal.Done, journal.Done})
 		for _, r := range h.children() {
-			session := must(h.store.Session(h.Context(), ada, r.Session))(h)
+			session := assert.Must(h.store.Session(h.Context(), ada, r.Session))(h)
 			same(h, "session", []string{session.Title, session.Assistant}, []string{"Tea, [redacted]?", "jury"})
 			same(h, "runs of the session", session.Runs, 1)
 		}
 		same(h, "personas that were asked", len(h.asked), 2)
-		res := must(s.Within(h.Context(), ada, first.ID+"-1", service.Request{Assistant: "jury",
+		res := assert.Must(s.Within(h.Context(), ada, first.ID+"-1", service.Request{Assistant: "jury",
 			Words: "Milk?", Options: "eve"}))(h)
 		same(h, "answer when it is asked for again", res.Answer, "- ada: ADA\n")
 		same(h, "personas that were asked", len(h.asked), 2)
 		again := service.Request{Assistant: "jury", Session: h.children()[0].Session, Words: "Milk?", Options: "eve"}
-		must(s.Within(h.Context(), ada, "another", again))(h)
+		assert.Must(s.Within(h.Context(), ada, "another", again))(h)
 		same(h, "session of a request that names one",
-			must(h.store.Run(h.Context(), ada, "another"))(h).Session, again.Session)
+			assert.Must(h.store.Run(h.Context(), ada, "another"))(h).Session, again.Session)
 	})
 }
 
@@ -101,9 +102,7 @@ func TestPanelThatIsCancelledCancelsItsJury(t *testing.T) {
 					h.leave(s)
 					s = h.council("two", h.store)
 				}
-				if err := s.Cancel(h.Context(), ada, r.ID, "enough"); err != nil {
-					h.Fatal(err)
-				}
+				assert.NoError(h, s.Cancel(h.Context(), ada, r.ID, "enough"))
 				h.ended(r.ID, journal.Cancelled)
 				h.ended(r.ID+"-1", journal.Done)
 				h.ended(r.ID+"-2", journal.Cancelled)
@@ -124,7 +123,7 @@ func (h *house) ended(id string, want journal.Status) {
 	h.Helper()
 	var row journal.Run
 	for until := time.Now().Add(time.Minute); time.Now().Before(until); <-time.After(100 * time.Millisecond) {
-		if row = must(h.store.Run(h.Context(), ada, id))(h); row.Status != journal.Running {
+		if row = assert.Must(h.store.Run(h.Context(), ada, id))(h); row.Status != journal.Running {
 			break
 		}
 	}
@@ -140,12 +139,11 @@ func TestJuryThatIsSuspendedSuspendsItsPanel(t *testing.T) {
 		r := h.start(s, "", "Tea?")
 		same(h, "status", h.wait(r).Status, journal.Running)
 		res, err := s.Within(h.Context(), ada, r.ID+"-2", service.Request{Assistant: "jury"})
-		if _, waits := errors.AsType[*run.Suspended](err); !waits {
-			h.Errorf("a jury that is suspended gives %v", err)
-		}
+		_, waits := errors.AsType[*run.Suspended](err)
+		assert.That(h, waits, "a jury that is suspended gives %v", err)
 		same(h, "what there is to show", []string{res.Run, string(res.Status), res.Question},
 			[]string{r.ID + "-2", "running", "Tea?"})
 		delete(h.do, "bob")
-		same(h, "answer", h.wait(must(s.Resume(h.Context(), ada, r.ID))(h)).Answer, bothAnswered)
+		same(h, "answer", h.wait(assert.Must(s.Resume(h.Context(), ada, r.ID))(h)).Answer, bothAnswered)
 	})
 }

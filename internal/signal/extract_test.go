@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const (
@@ -83,17 +85,13 @@ func TestExtract(t *testing.T) {
 	for _, c := range all() {
 		t.Run(c.name, func(t *testing.T) {
 			clean, r := Extract(c.text)
-			if clean != c.clean {
-				t.Errorf("clean text %q, want %q", clean, c.clean)
-			}
+			assert.That(t, clean == c.clean, "clean text %q, want %q", clean, c.clean)
 			var got Type
 			if r.Signal != nil {
 				got = r.Signal.Type
 			}
-			if got != c.signal || len(r.Extra) != c.extra || len(r.Problems) != c.problems {
-				t.Errorf("signal %q, %d extra, problems %+v; want %q, %d, %d",
-					got, len(r.Extra), r.Problems, c.signal, c.extra, c.problems)
-			}
+			assert.That(t, got == c.signal && len(r.Extra) == c.extra && len(r.Problems) == c.problems,
+				"signal %q, %d extra, problems %+v; want %q, %d, %d", got, len(r.Extra), r.Problems, c.signal, c.extra, c.problems)
 		})
 	}
 }
@@ -119,17 +117,13 @@ func sameInPieces(t *testing.T, text string, pieces ...string) {
 	got := ""
 	for _, p := range pieces {
 		got += x.Write(p)
-		if len(x.held) >= MaxHeld {
-			t.Fatalf("%d bytes are held", len(x.held))
-		}
+		assert.Require(t, len(x.held) < MaxHeld, "%d bytes are held", len(x.held))
 	}
 	rest, gotR := x.Close()
-	if got = (got + rest)[gotR.Thinking:]; got != want {
-		t.Fatalf("in %d pieces %q, whole %q", len(pieces), got, want)
-	}
-	if d := cmp.Diff(wantR, gotR); d != "" {
-		t.Fatalf("in %d pieces: %s", len(pieces), d)
-	}
+	got = (got + rest)[gotR.Thinking:]
+	assert.Require(t, got == want, "in %d pieces %q, whole %q", len(pieces), got, want)
+	d := cmp.Diff(wantR, gotR)
+	assert.Require(t, d == "", "in %d pieces: %s", len(pieces), d)
 }
 
 func TestTextIsShownAsSoonAsItCantBeASignal(t *testing.T) {
@@ -138,9 +132,7 @@ func TestTextIsShownAsSoonAsItCantBeASignal(t *testing.T) {
 		{"a <", "a "}, {"signal", ""}, {" tag is", "<signal tag is"}, {"<sig", ""}, {"n", ""}, {"s", "<signs"},
 		{"x `<signal type='", "x `"}, {"a'>` ", "<signal type='a'>` "},
 	} {
-		if got := x.Write(step.in); got != step.out {
-			t.Errorf("Write(%q) = %q, want %q", step.in, got, step.out)
-		}
+		assert.Equalf(t, x.Write(step.in), step.out, "Write(%q)", step.in)
 	}
 }
 
@@ -167,9 +159,8 @@ func TestParseRules(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Parse(c.xml)
-			if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
-				t.Errorf("error %v, want one with %q", err, c.err)
-			}
+			assert.That(t, (c.err != "" || err == nil) && (c.err == "" || (err != nil && strings.Contains(err.Error(), c.err))),
+				"error %v, want one with %q", err, c.err)
 		})
 	}
 }
@@ -177,62 +168,37 @@ func TestParseRules(t *testing.T) {
 func TestParsedFields(t *testing.T) {
 	s, err := Parse(`<signal type="stuck"><attempted>["code_search", "code_read"]</attempted><blocker>12345</blocker>` +
 		`<suggestions><item>a &amp; b</item><item>c && d</item></suggestions><confidence>.8</confidence></signal>`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff([]string{"code_search", "code_read"}, s.List("attempted")); d != "" {
-		t.Error("a JSON array is a list:", d)
-	}
-	if s.Text("blocker") != "12345" {
-		t.Errorf("a text of digits stays a text, not %q", s.Text("blocker"))
-	}
-	if d := cmp.Diff([]string{"a & b", "c && d"}, s.List("suggestions")); d != "" {
-		t.Error("items are a list, entities and bare ampersands are read:", d)
-	}
-	if s.Confidence != 0.8 {
-		t.Errorf("confidence %v, want 0.8", s.Confidence)
-	}
+	assert.NoError(t, err)
+	assert.NoDiff(t, cmp.Diff([]string{"code_search", "code_read"}, s.List("attempted")), "a JSON array is a list")
+	assert.That(t, s.Text("blocker") == "12345", "a text of digits stays a text, not %q", s.Text("blocker"))
+	assert.NoDiff(t, cmp.Diff([]string{"a & b", "c && d"}, s.List("suggestions")),
+		"items are a list, entities and bare ampersands are read")
+	assert.That(t, s.Confidence == 0.8, "confidence %v, want 0.8", s.Confidence)
 	for _, plain := range []string{"x, y", "x\ny", "<attempted>x</attempted><attempted>y</attempted>"} {
 		inner := "<attempted>" + plain + "</attempted>"
 		if strings.HasPrefix(plain, "<") {
 			inner = plain
 		}
 		s, err := Parse(`<signal type="stuck">` + inner + `<blocker>b</blocker><confidence>1</confidence></signal>`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if d := cmp.Diff([]string{"x", "y"}, s.List("attempted")); d != "" {
-			t.Errorf("list from %q: %s", plain, d)
-		}
+		assert.NoError(t, err)
+		assert.NoDiff(t, cmp.Diff([]string{"x", "y"}, s.List("attempted")), "list from %q", plain)
 	}
 }
 
 func TestOptionalFieldThatIsWrongIsDroppedAlone(t *testing.T) {
 	s, err := Parse(`<signal type="need_turn"><reason>x</reason><expected_turns>some</expected_turns><confidence>1</confidence></signal>`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.Fields["expected_turns"].Kind == Int {
-		t.Error("‘some’ became a number")
-	}
+	assert.NoError(t, err)
+	assert.That(t, s.Fields["expected_turns"].Kind != Int, "‘some’ became a number")
 }
 
 func TestSignalSurvivesJSON(t *testing.T) {
 	_, r := Extract(`<signal type="stuck"><attempted>["a"]</attempted><blocker>b</blocker><confidence>0.5</confidence></signal>` + enough)
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(json.Marshal(r))(t)
 	var back Result
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(r, back); d != "" {
-		t.Error(d)
-	}
-	if !strings.Contains(string(data), `"sources_found":3`) || !strings.Contains(string(data), `"attempted":["a"]`) {
-		t.Errorf("numbers and lists are not such in JSON: %s", data)
-	}
+	assert.NoError(t, json.Unmarshal(data, &back))
+	assert.Same(t, r, back)
+	assert.That(t, strings.Contains(string(data), `"sources_found":3`) &&
+		strings.Contains(string(data), `"attempted":["a"]`), "numbers and lists are not such in JSON: %s", data)
 }
 
 // BenchmarkResponse is one long answer with its signal at the end (SC-008).

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // FuzzExtractSplitsAnywhere: wherever a stream is cut, the same is shown and found, the work is in proportion, and what
@@ -21,9 +23,8 @@ func FuzzExtractSplitsAnywhere(f *testing.F) {
 		f.Add(strings.Repeat(part, 9)+needTurn, 7)
 	}
 	f.Fuzz(func(t *testing.T, text string, seed int) {
-		if x := extract(text, 1+seed&15).x; x.work > mostWork*int64(len(text))+freeWork {
-			t.Fatalf("%d bytes were looked at for %d", x.work, len(text))
-		}
+		x := extract(text, 1+seed&15).x
+		assert.Require(t, x.work <= mostWork*int64(len(text))+freeWork, "%d bytes were looked at for %d", x.work, len(text))
 		at := seed
 		if at < 0 || at > len(text) {
 			at = len(text) / 2
@@ -31,9 +32,7 @@ func FuzzExtractSplitsAnywhere(f *testing.F) {
 		sameInPieces(t, text, text[:at], text[at:])
 		sameInPieces(t, text, anyPieces(text, seed)...)
 		clean, r := Extract(text)
-		if !markup.MatchString(text) && clean != text {
-			t.Fatalf("a text without a signal changed: %q -> %q", text, clean)
-		}
+		assert.Require(t, markup.MatchString(text) || clean == text, "a text without a signal changed: %q -> %q", text, clean)
 		nothingIsLost(t, text, clean, r)
 		isSound(t, text, r)
 	})
@@ -57,9 +56,7 @@ func nothingIsLost(t *testing.T, text, clean string, r Result) {
 	rest := text
 	for i := range len(clean) {
 		at := strings.IndexByte(rest, clean[i])
-		if at < 0 {
-			t.Fatalf("%q shows what is not in %q", clean, text)
-		}
+		assert.Require(t, at >= 0, "%q shows what is not in %q", clean, text)
 		rest = rest[at+1:]
 	}
 	found := len(r.Extra) + len(r.Problems) + len(r.Mentions)
@@ -84,9 +81,7 @@ func isSound(t *testing.T, text string, r Result) {
 	}
 	for _, s := range signals {
 		spec, known := specOf(s.Type)
-		if !known || !(s.Confidence >= 0 && s.Confidence <= 1) || !strings.Contains(text, s.RawXML) {
-			t.Fatalf("%+v", s)
-		}
+		assert.Require(t, known && (s.Confidence >= 0 && s.Confidence <= 1) && strings.Contains(text, s.RawXML), "%+v", s)
 		for _, f := range spec.Fields {
 			if v, there := s.Fields[f.Name]; f.Required && !there || there && v.Kind != f.Kind {
 				t.Fatalf("%s has the field %s: %v, %+v", s.Type, f.Name, there, v)
@@ -102,26 +97,20 @@ func isSound(t *testing.T, text string, r Result) {
 	if !utf8.ValidString(text) {
 		return // JSON holds no such bytes
 	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(json.Marshal(r))(t)
 	var back Result
-	if err := json.Unmarshal(data, &back); err != nil {
-		t.Fatalf("%v in %s", err, data)
-	}
-	if d := cmp.Diff(r, back); d != "" {
-		t.Fatalf("read from JSON: %s", d)
-	}
+	err := json.Unmarshal(data, &back)
+	assert.Require(t, err == nil, "%v in %s", err, data)
+	d := cmp.Diff(r, back)
+	assert.Require(t, d == "", "read from JSON: %s", d)
 }
 
 // quotes wants a quotation to stand in the text near where it is said to.
 func quotes(t *testing.T, text, raw string, offset int64) {
 	t.Helper()
-	if offset < 0 || offset > int64(len(text)) || utf8.ValidString(text) &&
-		!strings.Contains(text[offset:min(len(text), int(offset)+2*MaxHeld)], raw) {
-		t.Fatalf("%q is said to stand at %d of %q", raw, offset, text)
-	}
+	assert.Require(t, offset >= 0 && offset <= int64(len(text)) && (!utf8.ValidString(text) ||
+		strings.Contains(text[offset:min(len(text), int(offset)+2*MaxHeld)], raw)),
+		"%q is said to stand at %d of %q", raw, offset, text)
 }
 
 func FuzzNeutralise(f *testing.F) {
@@ -133,11 +122,8 @@ func FuzzNeutralise(f *testing.F) {
 		if clean, r := Extract(inert); clean != inert || r.Signal != nil || r.Problems != nil || r.Mentions != nil {
 			t.Fatalf("%q still holds a signal", inert)
 		}
-		if again := Neutralise(inert); again != inert {
-			t.Fatalf("twice: %q -> %q", inert, again)
-		}
-		if len(inert) > len("&#123;")*len(text) {
-			t.Fatalf("%d bytes became %d", len(text), len(inert))
-		}
+		again := Neutralise(inert)
+		assert.Require(t, again == inert, "twice: %q -> %q", inert, again)
+		assert.Require(t, len(inert) <= len("&#123;")*len(text), "%d bytes became %d", len(text), len(inert))
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // hostileTexts are repeated: each makes a careless reader look at the same text again and again.
@@ -49,10 +51,9 @@ func TestWorkIsInProportionToTheText(t *testing.T) {
 					if piece == 1 && size > 16<<10 {
 						continue // takes long to write, and differs in nothing
 					}
-					if x := extract(text, piece).x; x.work > mostWork*int64(len(text))+freeWork {
-						t.Errorf("%d bytes in pieces of %d: %d were looked at, %d for each", len(text), piece, x.work,
-							x.work/int64(len(text)))
-					}
+					x := extract(text, piece).x
+					assert.That(t, x.work <= mostWork*int64(len(text))+freeWork,
+						"%d bytes in pieces of %d: %d were looked at, %d for each", len(text), piece, x.work, x.work/int64(len(text)))
 				}
 			}
 		})
@@ -82,13 +83,10 @@ func TestHostileTextsGiveTheSameInPiecesOfAnySize(t *testing.T) {
 			want := extract(text, len(text))
 			for _, piece := range []int{3, 100, 4000} {
 				got := extract(text, piece)
-				if got.clean != want.clean || got.x.longMentions != want.x.longMentions {
-					t.Errorf("in pieces of %d: %d bytes are shown after %d looks, want %d after %d", piece,
-						len(got.clean), got.x.longMentions, len(want.clean), want.x.longMentions)
-				}
-				if diff := cmp.Diff(want.r, got.r); diff != "" {
-					t.Errorf("in pieces of %d (-want +got):\n%s", piece, diff)
-				}
+				assert.That(t, got.clean == want.clean && got.x.longMentions == want.x.longMentions,
+					"in pieces of %d: %d bytes are shown after %d looks, want %d after %d", piece, len(got.clean), got.x.longMentions,
+					len(want.clean), want.x.longMentions)
+				assert.NoDiff(t, cmp.Diff(want.r, got.r), "in pieces of %d (-want +got)", piece)
 			}
 		})
 	}
@@ -104,9 +102,8 @@ func TestSignalIsFoundAfterAnyNumberOfMentions(t *testing.T) {
 
 func TestWhatIsKeptOfAStreamFullOfSignalsIsBounded(t *testing.T) {
 	_, r := Extract(strings.Repeat(needTurn+`<signal type="stuck"/>`, 1000))
-	if r.Signal == nil || len(r.Extra) != maxFound || len(r.Problems) != maxFound {
-		t.Errorf("%d signals and %d problems are kept", len(r.Extra), len(r.Problems))
-	}
+	assert.That(t, r.Signal != nil && len(r.Extra) == maxFound && len(r.Problems) == maxFound,
+		"%d signals and %d problems are kept", len(r.Extra), len(r.Problems))
 }
 
 // A piece that ends what is held is shown at the latest when an eighth more has come.
@@ -116,8 +113,6 @@ func TestTextAfterAMentionIsNotHeldForLong(t *testing.T) {
 	for i, piece := range strings.SplitAfter("a <signal of hope. "+strings.Repeat("Words that follow it. ", 50), " ") {
 		written += len(piece)
 		shown += len(x.Write(piece))
-		if i > 2 && written-shown > shortHeld {
-			t.Fatalf("after %d bytes %d are shown", written, shown)
-		}
+		assert.Require(t, i <= 2 || written-shown <= shortHeld, "after %d bytes %d are shown", written, shown)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // inertVector is a case as docs/vectors.md describes it.
@@ -79,38 +81,22 @@ func TestTextsOfTheVectorsAreNeutralised(t *testing.T) {
 		all := forgeries()
 		// the tables have no order
 		slices.SortFunc(all, func(a, b inertVector) int { return strings.Compare(a.Name, b.Name) })
-		text, err := json.MarshalIndent(all, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(neutraliseFile, append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(json.MarshalIndent(all, "", "  "))(t)
+		assert.NoError(t, os.WriteFile(neutraliseFile, append(text, '\n'), 0o644))
 	}
-	raw, err := os.ReadFile(neutraliseFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(os.ReadFile(neutraliseFile))(t)
 	var vectors []inertVector
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&vectors); err != nil {
-		t.Fatal(err)
-	}
-	if len(vectors) != len(forgeries()) {
-		t.Errorf("%d vectors, %d cases: write them anew with -update", len(vectors), len(forgeries()))
-	}
+	assert.NoError(t, d.Decode(&vectors))
+	assert.That(t, len(vectors) == len(forgeries()),
+		"%d vectors, %d cases: write them anew with -update", len(vectors), len(forgeries()))
 	for _, v := range vectors {
 		got := Neutralise(v.Text)
-		if d := cmp.Diff(v.Inert, got); d != "" {
-			t.Errorf("%s: %s", v.Name, d)
-		}
-		if strings.HasSuffix(v.Name, " stays") != (got == v.Text) && v.Name != "empty" {
-			t.Errorf("%s: %q became %q", v.Name, v.Text, got)
-		}
-		if Neutralise(got) != got {
-			t.Errorf("%s: twice it is %q", v.Name, Neutralise(got))
-		}
+		assert.NoDiff(t, cmp.Diff(v.Inert, got), "%s", v.Name)
+		assert.That(t, strings.HasSuffix(v.Name, " stays") == (got == v.Text) || v.Name == "empty",
+			"%s: %q became %q", v.Name, v.Text, got)
+		assert.That(t, Neutralise(got) == got, "%s: twice it is %q", v.Name, Neutralise(got))
 		if clean, r := Extract(got); clean != got || r.Signal != nil || r.Problems != nil || r.Mentions != nil {
 			t.Errorf("%s: %q still holds a signal", v.Name, got)
 		}

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 var update = flag.Bool("update", false, "write testdata/vectors/signals.json anew")
@@ -59,13 +61,10 @@ func all() []stream { return slices.Concat(streams, written, quotations) }
 func TestQuotedSignalIsLoggedAndNotActedOn(t *testing.T) {
 	for _, c := range quotations {
 		_, r := Extract(c.text)
-		if d := cmp.Diff(c.mentions, formsOf(r)); d != "" {
-			t.Errorf("%s: forms of the mentions: %s", c.name, d)
-		}
+		assert.NoDiff(t, cmp.Diff(c.mentions, formsOf(r)), "%s: forms of the mentions", c.name)
 		for _, m := range r.Mentions {
-			if at := int(m.Offset); !strings.HasPrefix(c.text[at:], m.Raw) {
-				t.Errorf("%s: at %d stands %q, not %q", c.name, at, c.text[at:], m.Raw)
-			}
+			at := int(m.Offset)
+			assert.That(t, strings.HasPrefix(c.text[at:], m.Raw), "%s: at %d stands %q, not %q", c.name, at, c.text[at:], m.Raw)
 		}
 	}
 }
@@ -79,9 +78,8 @@ func formsOf(r Result) (forms []Form) {
 
 func TestMentionsAreBounded(t *testing.T) {
 	_, r := Extract(strings.Repeat("> "+needTurn+"\n", 100) + enough)
-	if len(r.Mentions) != maxMentions || r.Signal == nil {
-		t.Errorf("%d mentions are kept, signal %v", len(r.Mentions), r.Signal)
-	}
+	assert.That(t, len(r.Mentions) == maxMentions && r.Signal != nil,
+		"%d mentions are kept, signal %v", len(r.Mentions), r.Signal)
 }
 
 const vectorsFile = "../../testdata/vectors/signals.json"
@@ -131,32 +129,18 @@ func TestSignalsOfTheVectors(t *testing.T) {
 				vectors = append(vectors, extractInPieces(c.name, c.text, MaxHeld))
 			}
 		}
-		text, err := json.MarshalIndent(vectors, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(vectorsFile, append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(json.MarshalIndent(vectors, "", "  "))(t)
+		assert.NoError(t, os.WriteFile(vectorsFile, append(text, '\n'), 0o644))
 	}
-	raw, err := os.ReadFile(vectorsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(os.ReadFile(vectorsFile))(t)
 	var vectors []vector
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&vectors); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, d.Decode(&vectors))
 	for _, v := range vectors {
 		for _, size := range []int{MaxHeld, 7, 1} {
-			if d := cmp.Diff(v, extractInPieces(v.Name, v.Text, size)); d != "" {
-				t.Errorf("%s, in pieces of %d bytes: %s", v.Name, size, d)
-			}
+			assert.NoDiff(t, cmp.Diff(v, extractInPieces(v.Name, v.Text, size)), "%s, in pieces of %d bytes", v.Name, size)
 		}
 	}
-	if len(vectors) < 100 {
-		t.Errorf("only %d vectors", len(vectors))
-	}
+	assert.That(t, len(vectors) >= 100, "only %d vectors", len(vectors))
 }

@@ -3,6 +3,8 @@ package signal
 import (
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func turn(reason string) Signal {
@@ -14,61 +16,48 @@ func TestSameReasonCountsAfterTrimmingAndFolding(t *testing.T) {
 	var s State
 	for i, reason := range []string{"Read the file", " read  the FILE ", "read the file"} {
 		s = s.OnSignal(turn(reason), true)
-		if s.ConsecutiveSameReason != i+1 {
-			t.Fatalf("after %q the count is %d, want %d", reason, s.ConsecutiveSameReason, i+1)
-		}
+		assert.Require(t, s.ConsecutiveSameReason == i+1,
+			"after %q the count is %d, want %d", reason, s.ConsecutiveSameReason, i+1)
 	}
-	if s = s.OnSignal(turn("something else"), true); s.ConsecutiveSameReason != 1 {
-		t.Errorf("another reason counts as %d, want 1", s.ConsecutiveSameReason)
-	}
+	s = s.OnSignal(turn("something else"), true)
+	assert.That(t, s.ConsecutiveSameReason == 1, "another reason counts as %d, want 1", s.ConsecutiveSameReason)
 }
 
 func TestNumbersAreMaskedOnlyWhileNoSourceCameIn(t *testing.T) {
 	s := State{}.OnSignal(turn("page 3"), false)
-	if got := s.OnSignal(turn("page 14"), false).ConsecutiveSameReason; got != 2 {
-		t.Errorf("without a new source, page 3 and page 14 count %d, want 2", got)
-	}
-	if got := s.OnSignal(turn("page 14"), true).ConsecutiveSameReason; got != 1 {
-		t.Errorf("with a new source, page 3 and page 14 count %d, want 1", got)
-	}
+	got := s.OnSignal(turn("page 14"), false).ConsecutiveSameReason
+	assert.That(t, got == 2, "without a new source, page 3 and page 14 count %d, want 2", got)
+	got = s.OnSignal(turn("page 14"), true).ConsecutiveSameReason
+	assert.That(t, got == 1, "with a new source, page 3 and page 14 count %d, want 1", got)
 }
 
 func TestSilentTurnResetsTheReasonsAndCounts(t *testing.T) {
 	s := State{}.OnSignal(turn("x"), true).OnSignal(turn("x"), true).OnSilentTurn().OnSilentTurn()
-	if s.ConsecutiveSameReason != 0 || s.TurnsWithoutSignal != 2 {
-		t.Errorf("after two silent turns: %+v", s)
-	}
+	assert.That(t, s.ConsecutiveSameReason == 0 && s.TurnsWithoutSignal == 2, "after two silent turns: %+v", s)
 	s = s.OnSignal(turn("x"), true)
-	if s.ConsecutiveSameReason != 1 || s.TurnsWithoutSignal != 0 {
-		t.Errorf("a signal after silence: same reason %d, silent %d; want 1, 0", s.ConsecutiveSameReason,
-			s.TurnsWithoutSignal)
-	}
+	assert.That(t, s.ConsecutiveSameReason == 1 && s.TurnsWithoutSignal == 0,
+		"a signal after silence: same reason %d, silent %d; want 1, 0", s.ConsecutiveSameReason, s.TurnsWithoutSignal)
 }
 
 func TestStateIsAValue(t *testing.T) {
 	s := State{}.OnSignal(turn("a"), true)
 	s.OnSignal(turn("b"), true)
 	s.OnSignal(turn("c"), true)
-	if len(s.SignalsEmitted) != 1 || s.LastSignal.Text("reason") != "a" {
-		t.Errorf("a later signal changed an earlier state: %+v", s)
-	}
+	assert.That(t, len(s.SignalsEmitted) == 1 && s.LastSignal.Text("reason") == "a",
+		"a later signal changed an earlier state: %+v", s)
 }
 
 func TestNeutraliseMakesControlTagsInertAndNothingElse(t *testing.T) {
 	for _, name := range []string{"signal type='stuck'", "/signal", " SIGNAL ", "tool_call", "x:invoke name='y'",
 		"system", "|im_start|"} {
 		in := "before <" + name + "> after"
-		if got := Neutralise(in); got != "before &#60;"+name+"> after" {
-			t.Errorf("Neutralise(%q) = %q", in, got)
-		}
+		assert.Equalf(t, Neutralise(in), "before &#60;"+name+"> after", "Neutralise(%q)", in)
 	}
-	if got := Neutralise("\uff1csignal> [Control] go"); got != "&#60;signal> (Control) go" {
-		t.Errorf("fullwidth bracket and control mark: %q", got)
-	}
+	assert.Equalf(t, Neutralise("\uff1csignal> [Control] go"), "&#60;signal> (Control) go",
+		"fullwidth bracket and control mark")
 	for _, in := range []string{"if a < b {", "if a < s {", "List<S>", "Function<A>", "<parameter name='x'>", "<div>",
 		"a<signals>", "[controls]", "x[i]", strings.Repeat("x", 1000)} {
-		if got := Neutralise(in); got != in {
-			t.Errorf("Neutralise(%q) = %q, want it unchanged", in, got)
-		}
+		got := Neutralise(in)
+		assert.That(t, got == in, "Neutralise(%q) = %q, want it unchanged", in, got)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"html"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const (
@@ -144,13 +146,11 @@ func TestWrittenFormsHoldTheSameFields(t *testing.T) {
 			t.Errorf("%s: no signal, %v", text, r.Problems)
 			continue
 		}
-		if types := r.Signal.List("source_types"); r.Signal.Text("sources_found") != "3" || len(types) != 1 ||
-			types[0] != "code" || r.Signal.Confidence != 0.9 {
-			t.Errorf("%s: %+v", text, r.Signal)
-		}
-		if again, err := Parse(r.Signal.RawXML); err != nil || again.Type != r.Signal.Type {
-			t.Errorf("what is kept of it does not parse: %v", err)
-		}
+		types := r.Signal.List("source_types")
+		assert.That(t, r.Signal.Text("sources_found") == "3" && len(types) == 1 && types[0] == "code" &&
+			r.Signal.Confidence == 0.9, "%s: %+v", text, r.Signal)
+		again, err := Parse(r.Signal.RawXML)
+		assert.That(t, err == nil && again.Type == r.Signal.Type, "what is kept of it does not parse: %v", err)
 	}
 }
 
@@ -170,8 +170,6 @@ func TestOrdinaryTextIsShownAtOnce(t *testing.T) {
 		{"\n```\n{", "\n```\n"}, {`"`, ""}, {"name", `{"name`}, {" & ", " & "},
 		{"\n" + lt + "thin", "\n"}, {"g", lt + "thing"},
 	} {
-		if got := x.Write(step.in); got != step.out {
-			t.Errorf("Write(%q) = %q, want %q", step.in, got, step.out)
-		}
+		assert.Equalf(t, x.Write(step.in), step.out, "Write(%q)", step.in)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 )
@@ -21,9 +22,7 @@ func listening(t *testing.T, db *Server) (heard <-chan journal.Key, over <-chan 
 	t.Cleanup(cancel)
 	for deadline := time.Now().Add(time.Minute); one[int64](t, db.DB, `
 		SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query LIKE 'LISTEN%'`) == 0; {
-		if time.Now().After(deadline) {
-			t.Fatal("waited for a connection that listens")
-		}
+		assert.Require(t, !time.Now().After(deadline), "waited for a connection that listens")
 	}
 	return keys, errs, cancel
 }
@@ -59,21 +58,16 @@ func TestWhatTakesRecordsOrIsFreedIsTold(t *testing.T) {
 				&journal.End{Status: journal.Done})
 		},
 	} {
-		if err := write(); err != nil {
-			t.Fatalf("write %d: %v", what, err)
-		}
+		assert.NoErrorf(t, write(), "write %d", what)
 		hears(t, heard, key)
 	}
-	if err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, nil); !errors.Is(err,
-		journal.ErrEnded) {
-		t.Fatal(err)
-	}
+	err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, nil)
+	assert.Require(t, errors.Is(err, journal.ErrEnded), "%v", err)
 	begin(t, here.DB, 0)
 	hears(t, heard, journal.Key{Owner: "ada", Run: "run"})
 	stop()
-	if err := <-over; !errors.Is(err, context.Canceled) {
-		t.Errorf("listening ends with %v, want context.Canceled", err)
-	}
+	err = <-over
+	assert.That(t, errors.Is(err, context.Canceled), "listening ends with %v, want context.Canceled", err)
 	select {
 	case k := <-heard:
 		t.Errorf("%v is told although nothing was written", k)
@@ -94,9 +88,8 @@ func TestListeningEndsWithTheConnectionAndWithTheStore(t *testing.T) {
 	begin(t, db.DB, 0)
 	hears(t, heard, journal.Key{Owner: "ada", Run: "run"})
 	closeDB(t, db.DB)
-	if err := <-over; !errors.Is(err, errClosed) {
-		t.Errorf("listening ends with %v, want errClosed", err)
-	}
+	err := <-over
+	assert.That(t, errors.Is(err, errClosed), "listening ends with %v, want errClosed", err)
 }
 
 func TestCloseTellsWhatIsStillToBeTold(t *testing.T) {
@@ -104,9 +97,7 @@ func TestCloseTellsWhatIsStillToBeTold(t *testing.T) {
 	here, there := serverAt(t, dsn), serverAt(t, dsn)
 	heard, _, _ := listening(t, there)
 	for i := range 20 {
-		if err := here.Begin(t.Context(), beginning(journal.Session{ID: fmt.Sprint(i), Owner: "ada"})); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, here.Begin(t.Context(), beginning(journal.Session{ID: fmt.Sprint(i), Owner: "ada"})))
 	}
 	closeDB(t, here.DB)
 	hears(t, heard, journal.Key{Owner: "ada", Run: "run of 19"})

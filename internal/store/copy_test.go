@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/user"
 	"sibyl/internal/store/pgtest"
@@ -39,9 +40,7 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 		fill(t, first)
 		ok(t, errOf(Copy(t.Context(), first, there, noon.Add(time.Hour))))
 		ok(t, errOf(Copy(t.Context(), there, back, noon.Add(time.Hour))))
-		if diff := cmp.Diff(rowsOf(t, first), rowsOf(t, back)); diff != "" {
-			t.Errorf("there and back (-was +is):\n%s", diff)
-		}
+		assert.NoDiff(t, cmp.Diff(rowsOf(t, first), rowsOf(t, back)), "there and back (-was +is)")
 	})
 	t.Run("FullDatabaseIsNotWrittenTo", func(t *testing.T) {
 		from, to := open(t), other(t)
@@ -49,9 +48,7 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 		fill(t, to)
 		before := rowsOf(t, to)
 		refused(t, from, to, noon.Add(time.Hour), ErrNotEmpty)
-		if diff := cmp.Diff(before, rowsOf(t, to)); diff != "" {
-			t.Errorf("changed by a refused copy:\n%s", diff)
-		}
+		assert.NoDiff(t, cmp.Diff(before, rowsOf(t, to)), "changed by a refused copy")
 	})
 	t.Run("RunThatIsDrivenKeepsFromCopying", func(t *testing.T) {
 		from, to := open(t), other(t)
@@ -82,9 +79,7 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 		})
 		slices.Sort(schema)
 		slices.Sort(known)
-		if diff := cmp.Diff(schema, known); diff != "" {
-			t.Errorf("columns of the database, and those that are copied (-there +copied):\n%s", diff)
-		}
+		assert.NoDiff(t, cmp.Diff(schema, known), "columns of the database, and those that are copied (-there +copied)")
 	})
 }
 
@@ -144,24 +139,20 @@ func secrets(t *testing.T, here, there *DB) {
 	for i := range found {
 		all.Go(func() {
 			var err error
-			if found[i], err = here.Secret(t.Context(), "one"); err != nil {
-				t.Error(err)
-			}
+			found[i], err = here.Secret(t.Context(), "one")
+			assert.That(t, err == nil, "%v", err)
 		})
 	}
 	all.Wait()
 	for _, one := range found {
-		if len(one) != SecretSize || !bytes.Equal(one, found[0]) {
-			t.Fatalf("the same secret has %d bytes, and %d", len(one), len(found[0]))
-		}
+		assert.Require(t, len(one) == SecretSize && bytes.Equal(one, found[0]),
+			"the same secret has %d bytes, and %d", len(one), len(found[0]))
 	}
 	two, err := here.Secret(t.Context(), "two")
 	ok(t, err)
 	foreign, err := there.Secret(t.Context(), "one")
 	ok(t, err)
-	if bytes.Equal(found[0], two) || bytes.Equal(found[0], foreign) {
-		t.Error("two secrets are the same")
-	}
+	assert.That(t, !bytes.Equal(found[0], two) && !bytes.Equal(found[0], foreign), "two secrets are the same")
 }
 
 func tasksOver(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }) }
@@ -178,17 +169,11 @@ func copied(t *testing.T, from, to *DB) {
 			got = append(got, fmt.Sprint(c.Table, " ", c.Rows))
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("copied (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff(rowsOf(t, from), rowsOf(t, to)); diff != "" {
-		t.Errorf("rows (-from +to):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "copied (-want +got)")
+	assert.NoDiff(t, cmp.Diff(rowsOf(t, from), rowsOf(t, to)), "rows (-from +to)")
 	known, err := to.Token(t.Context(), user.HashOf("secret of ada"))
 	ok(t, err)
-	if known.User != "ada" || !known.Live(noon) {
-		t.Errorf("the token of ada is %+v", known)
-	}
+	assert.That(t, known.User == "ada" && known.Live(noon), "the token of ada is %+v", known)
 	tasksGoOn(t, to)
 	// It goes on as the other would have: numbers that are given out are not given twice.
 	ctx := t.Context()
@@ -198,9 +183,7 @@ func copied(t *testing.T, from, to *DB) {
 		[]byte("fresh")}, Records: []journal.Record{{At: noon, Kind: "start"}}}))
 	shared, err := to.Blob(ctx, "ada", journal.BlobHash([]byte("shared")))
 	ok(t, err)
-	if string(shared) != "shared" {
-		t.Errorf("the content that is shared is %q", shared)
-	}
+	assert.That(t, string(shared) == "shared", "the content that is shared is %q", shared)
 }
 
 // tasksGoOn wants tasks that were copied to be used as before, and no id to be given twice.
@@ -209,33 +192,27 @@ func tasksGoOn(t *testing.T, to *DB) {
 	tasks, by := tasksOver(to), task.By{Owner: "ada", Key: "k"}
 	done, again, err := tasks.Add(t.Context(), by, "Ünï🦉 ‘x’\\", nil)
 	ok(t, err)
-	if !again {
-		t.Error("the key of a task that was copied is free")
-	}
+	assert.That(t, again, "the key of a task that was copied is free")
 	by.Key = ""
 	added, _, err := tasks.Add(t.Context(), by, "three", nil)
 	ok(t, err)
 	ok(t, errOf(tasks.Undo(t.Context(), by)))
 	c, err := tasks.Undo(t.Context(), by)
 	ok(t, err)
-	if c.After == nil || c.After.Title != "two" || *c.After.Description != done.Title || c.Task == added.ID ||
-		c.Task == done.ID {
-		t.Errorf("the task that is back is %+v, with the ids %d and %d beside it", c.After, done.ID, added.ID)
-	}
+	assert.That(t, c.After != nil && c.After.Title == "two" && *c.After.Description == done.Title && c.Task != added.ID &&
+		c.Task != done.ID, "the task that is back is %+v, with the ids %d and %d beside it", c.After, done.ID, added.ID)
 }
 
 func holdsNothing(t *testing.T, db *DB) {
 	t.Helper()
-	if all := rowsOf(t, db); len(all) > 0 {
-		t.Errorf("a refused copy has left rows: %v", all)
-	}
+	all := rowsOf(t, db)
+	assert.That(t, len(all) == 0, "a refused copy has left rows: %v", all)
 }
 
 func refused(t *testing.T, from, to Database, now time.Time, want error) {
 	t.Helper()
-	if _, err := Copy(t.Context(), from, to, now); !errors.Is(err, want) {
-		t.Errorf("Copy gives %v; want %v", err, want)
-	}
+	_, err := Copy(t.Context(), from, to, now)
+	assert.That(t, errors.Is(err, want), "Copy gives %v; want %v", err, want)
 }
 
 var errBroken = errors.New("broken off")
@@ -281,7 +258,5 @@ func errOf[T any](_ T, err error) error { return err }
 
 func ok(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/user"
 	"sibyl/internal/store/pgtest"
@@ -23,35 +24,24 @@ import (
 func inFile(t testing.TB, db *DB) *file {
 	t.Helper()
 	f, ok := db.dialect.(*file)
-	if !ok {
-		t.Fatal("it is no file")
-	}
+	assert.Require(t, ok, "it is no file")
 	return f
 }
 
 // beside executes statements on a file that no store has open.
 func beside(t *testing.T, path string, statements ...string) {
 	t.Helper()
-	pool, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := assert.Must(sql.Open("sqlite", path))(t)
 	for _, s := range statements {
-		if _, err := pool.ExecContext(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(pool.ExecContext(t.Context(), s))(t)
 	}
-	if err := pool.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, pool.Close())
 }
 
 // pragma sets something of the connection that writes, beside any transaction.
 func pragma(t *testing.T, db *DB, statement string) {
 	t.Helper()
-	if _, err := inFile(t, db).writer.ExecContext(t.Context(), statement); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(inFile(t, db).writer.ExecContext(t.Context(), statement))(t)
 }
 
 func TestOpenMakesFoldersAndFileForTheOwnerOnly(t *testing.T) {
@@ -64,13 +54,9 @@ func TestOpenMakesFoldersAndFileForTheOwnerOnly(t *testing.T) {
 	for name, want := range map[string]os.FileMode{
 		filepath.Dir(folder): 0o700, folder: 0o700, path: 0o600, path + "-wal": 0o600, path + "-shm": 0o600,
 	} {
-		info, err := os.Stat(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := info.Mode().Perm(); got != want {
-			t.Errorf("%s has mode %o, want %o", name, got, want)
-		}
+		info := assert.Must(os.Stat(name))(t)
+		got := info.Mode().Perm()
+		assert.That(t, got == want, "%s has mode %o, want %o", name, got, want)
 	}
 }
 
@@ -81,9 +67,8 @@ func TestEveryConnectionHasTheSettings(t *testing.T) {
 			"query_only": queryOnly}
 		for pragma, want := range want {
 			var got string
-			if err := pool.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got); err != nil || got != want {
-				t.Errorf("%s is %v, error %v, want %v", pragma, got, err, want)
-			}
+			err := pool.QueryRowContext(t.Context(), "PRAGMA "+pragma).Scan(&got)
+			assert.That(t, err == nil && got == want, "%s is %v, error %v, want %v", pragma, got, err, want)
 		}
 	}
 }
@@ -98,14 +83,11 @@ func TestOpenRefusesADatabaseOfAnotherVersionAndLeavesItAlone(t *testing.T) {
 			db := openedAt(t, address)
 			execute(t, db, `UPDATE `+versionsOf(db)+` SET version_id = `+version+` WHERE version_id > 0`)
 			_, err := opened(t.Context(), address)
-			if !errors.Is(err, want.kind) || !strings.Contains(err.Error(), db.databaseName()) ||
-				!strings.Contains(err.Error(), "version "+version) ||
-				!strings.Contains(err.Error(), want.says) {
-				t.Errorf("error is %v, want %v with the database, its version and what to do", err, want.kind)
-			}
-			if got := one[string](t, db, `SELECT CAST(max(version_id) AS text) FROM `+versionsOf(db)); got != version {
-				t.Errorf("the version is %s by now", got)
-			}
+			assert.That(t, errors.Is(err, want.kind) && strings.Contains(err.Error(), db.databaseName()) &&
+				strings.Contains(err.Error(), "version "+version) && strings.Contains(err.Error(), want.says),
+				"error is %v, want %v with the database, its version and what to do", err, want.kind)
+			got := one[string](t, db, `SELECT CAST(max(version_id) AS text) FROM `+versionsOf(db))
+			assert.That(t, got == version, "the version is %s by now", got)
 		})
 	}
 }
@@ -141,20 +123,15 @@ func TestDamagedFileIsCorruptAndNamed(t *testing.T) {
 			db := openAt(t, path)
 			begin(t, db, 1)
 			closeDB(t, db)
-			if err := os.WriteFile(path, damage([]byte(content(t, path))), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.WriteFile(path, damage([]byte(content(t, path))), 0o600))
 			before := content(t, path)
 			db, err := OpenFile(t.Context(), path)
 			if err == nil {
 				_ = db.Close()
 			}
-			if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), path) {
-				t.Errorf("error is %v, want ErrCorrupt with the file", err)
-			}
-			if content(t, path) != before {
-				t.Error("the file was changed")
-			}
+			assert.That(t, errors.Is(err, journal.ErrCorrupt) && strings.Contains(err.Error(), path),
+				"error is %v, want ErrCorrupt with the file", err)
+			assert.That(t, content(t, path) == before, "the file was changed")
 		})
 	}
 }
@@ -171,18 +148,12 @@ func TestNothingIsWrittenToAFileThatWasRemovedOrReplaced(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "kept", "sibyl.db")
 			db := openAt(t, path)
 			begin(t, db, 1)
-			if _, err := db.Now(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := away(path); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(db.Now(t.Context()))(t)
+			assert.NoError(t, away(path))
 			_, now := db.Now(t.Context())
 			for what, err := range map[string]error{"the time": now, "a write": db.RevokeUser(t.Context(), "ada",
 				time.Now())} {
-				if !errors.Is(err, journal.ErrUnreachable) || !strings.Contains(err.Error(), path) {
-					t.Errorf("%s: %v", what, err)
-				}
+				assert.That(t, errors.Is(err, journal.ErrUnreachable) && strings.Contains(err.Error(), path), "%s: %v", what, err)
 			}
 		})
 	}
@@ -210,38 +181,26 @@ func TestFullDiskIsFullAndNothingIsHalfWritten(t *testing.T) {
 			next += 3
 		}
 	}
-	if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.databaseName()) {
-		t.Errorf("error is %v, want ErrFull with the file", err)
-	}
+	assert.That(t, errors.Is(err, journal.ErrFull) && strings.Contains(err.Error(), db.databaseName()),
+		"error is %v, want ErrFull with the file", err)
 	run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
 	blob := bytes.Repeat([]byte("x"), 100_000)
-	if err := db.Begin(t.Context(), journal.Beginning{Run: run, Blobs: [][]byte{blob}}); !errors.Is(err,
-		journal.ErrFull) {
-		t.Errorf("Begin: %v, want ErrFull", err)
-	}
-	if _, err := db.Run(t.Context(), "ada", "run2"); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("Run: %v, want ErrNotFound", err)
-	}
-	if recs, err := db.Records(t.Context(), "ada", "run", 0); err != nil || int64(len(recs)) != next {
-		t.Errorf("%d records, error %v, want %d", len(recs), err, next)
-	}
+	err = db.Begin(t.Context(), journal.Beginning{Run: run, Blobs: [][]byte{blob}})
+	assert.That(t, errors.Is(err, journal.ErrFull), "Begin: %v, want ErrFull", err)
+	_, err = db.Run(t.Context(), "ada", "run2")
+	assert.That(t, errors.Is(err, journal.ErrNotFound), "Run: %v, want ErrNotFound", err)
+	recs, err := db.Records(t.Context(), "ada", "run", 0)
+	assert.That(t, err == nil && int64(len(recs)) == next, "%d records, error %v, want %d", len(recs), err, next)
 	limit(1_000_000)
-	if err := db.Append(t.Context(), "ada", "run", batch(), nil); err != nil {
-		t.Errorf("Append with space again: %v", err)
-	}
+	err = db.Append(t.Context(), "ada", "run", batch(), nil)
+	assert.That(t, err == nil, "Append with space again: %v", err)
 }
 
 // lock holds a write transaction on the file of db, as another process would, until the test ends or unlock is called.
 func lock(t *testing.T, db *DB) (unlock func()) {
 	t.Helper()
-	pool, err := sql.Open("sqlite", inFile(t, db).dsn()+"&_txlock=immediate")
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx, err := pool.BeginTx(context.WithoutCancel(t.Context()), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := assert.Must(sql.Open("sqlite", inFile(t, db).dsn()+"&_txlock=immediate"))(t)
+	tx := assert.Must(pool.BeginTx(context.WithoutCancel(t.Context()), nil))(t)
 	unlock = func() {
 		_ = tx.Rollback()
 		_ = pool.Close()
@@ -263,17 +222,11 @@ func locked(t *testing.T, timeout time.Duration, test func(t *testing.T, db *DB,
 		db := serverAt(t, dsn, WithLockTimeout(timeout)).DB
 		begin(t, db, 1)
 		conn := connect(t, dsn)
-		tx, err := conn.Begin(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := tx.Exec(t.Context(), `SELECT FROM run WHERE id = 'run' FOR UPDATE`); err != nil {
-			t.Fatal(err)
-		}
+		tx := assert.Must(conn.Begin(t.Context()))(t)
+		assert.Must(tx.Exec(t.Context(), `SELECT FROM run WHERE id = 'run' FOR UPDATE`))(t)
 		test(t, db, func() { awaitWaiter(t, conn) }, func() {
-			if err := tx.Rollback(t.Context()); err != nil {
-				t.Error(err)
-			}
+			err := tx.Rollback(t.Context())
+			assert.That(t, err == nil, "%v", err)
 		})
 	})
 }
@@ -284,19 +237,15 @@ func TestWriteFailsAsLockedAfterItsTimeoutAndReadsGoOn(t *testing.T) {
 		recs := []journal.Record{{Seq: 1}}
 		start := time.Now()
 		err := db.Append(t.Context(), "ada", "run", recs, nil)
-		if waited := time.Since(start); waited < timeout {
-			t.Errorf("waited %v, want %v", waited, timeout)
-		}
-		if !errors.Is(err, journal.ErrLocked) || !strings.Contains(err.Error(), db.databaseName()) {
-			t.Errorf("error is %v, want ErrLocked with the database", err)
-		}
-		if found, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(found) != 1 {
-			t.Errorf("read under the lock: %d records, error %v, want 1", len(found), err)
-		}
+		waited := time.Since(start)
+		assert.That(t, waited >= timeout, "waited %v, want %v", waited, timeout)
+		assert.That(t, errors.Is(err, journal.ErrLocked) && strings.Contains(err.Error(), db.databaseName()),
+			"error is %v, want ErrLocked with the database", err)
+		found, err := db.Records(t.Context(), "ada", "run", 0)
+		assert.That(t, err == nil && len(found) == 1, "read under the lock: %d records, error %v, want 1", len(found), err)
 		unlock()
-		if err := db.Append(t.Context(), "ada", "run", recs, nil); err != nil {
-			t.Errorf("Append after the lock: %v", err)
-		}
+		err = db.Append(t.Context(), "ada", "run", recs, nil)
+		assert.That(t, err == nil, "Append after the lock: %v", err)
 	})
 }
 
@@ -312,17 +261,13 @@ func TestWritersThatQueueBehindALockDoNotWaitOneAfterTheOther(t *testing.T) {
 		for range writers {
 			all.Go(func() {
 				err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
-				if !errors.Is(err, journal.ErrLocked) {
-					t.Errorf("error is %v, want ErrLocked", err)
-				}
+				assert.That(t, errors.Is(err, journal.ErrLocked), "error is %v, want ErrLocked", err)
 			})
 		}
 		all.Wait()
 		least = min(least, time.Since(start))
 	}
-	if least > writers*timeout/2 {
-		t.Errorf("waited %v in all, want not much more than %v", least, timeout)
-	}
+	assert.That(t, least <= writers*timeout/2, "waited %v in all, want not much more than %v", least, timeout)
 }
 
 func TestWaitingForALockEndsWithTheContextOrTheLock(t *testing.T) {
@@ -333,34 +278,28 @@ func TestWaitingForALockEndsWithTheContextOrTheLock(t *testing.T) {
 		go write(ctx)
 		waits()
 		cancel()
-		if err := <-errs; !errors.Is(err, context.Canceled) {
-			t.Errorf("error is %v, want context.Canceled", err)
-		}
+		err := <-errs
+		assert.That(t, errors.Is(err, context.Canceled), "error is %v, want context.Canceled", err)
 		go write(t.Context())
 		waits()
 		unlock()
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
+		err = <-errs
+		assert.That(t, err == nil, "%v", err)
 	})
 }
 
 func TestOpenFailsWhereAFolderIsAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, nil, 0o600))
 	path := filepath.Join(file, "sibyl.db")
-	if _, err := OpenFile(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("error is %v, want one that names %s", err, path)
-	}
+	_, err := OpenFile(t.Context(), path)
+	assert.That(t, err != nil && strings.Contains(err.Error(), path), "error is %v, want one that names %s", err, path)
 }
 
 func TestFolderIsNoDatabaseAndItsDiskIsNotBlamed(t *testing.T) {
 	_, err := OpenFile(t.Context(), t.TempDir())
-	if err == nil || !strings.Contains(err.Error(), "it is no file (name one") {
-		t.Errorf("a folder is opened, or refused with %v", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "it is no file (name one"),
+		"a folder is opened, or refused with %v", err)
 }
 
 func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
@@ -369,24 +308,16 @@ func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
 		_ = db.Close()
 		t.Error("a database that is not there was opened")
 	}
-	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("it was made: %v", err)
-	}
+	_, err := os.Stat(path)
+	assert.That(t, errors.Is(err, os.ErrNotExist), "it was made: %v", err)
 	begin(t, openAt(t, path), 3)
-	db, err := OpenFileToRead(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if recs, err := db.Records(t.Context(), "ada", "run", 0); err != nil || len(recs) != 3 {
-		t.Errorf("%d records, %v", len(recs), err)
-	}
-	if err := db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()); !errors.Is(err,
-		journal.ErrReadOnly) {
-		t.Errorf("a write: %v", err)
-	}
-	if err := db.Close(); err != nil {
-		t.Error(err)
-	}
+	db := assert.Must(OpenFileToRead(t.Context(), path))(t)
+	recs, err := db.Records(t.Context(), "ada", "run", 0)
+	assert.That(t, err == nil && len(recs) == 3, "%d records, %v", len(recs), err)
+	assert.ErrorIsf(t, db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()), journal.ErrReadOnly,
+		"a write")
+	err = db.Close()
+	assert.That(t, err == nil, "%v", err)
 }
 
 func TestOpenStopsWhenItsContextDoes(t *testing.T) {
@@ -394,9 +325,8 @@ func TestOpenStopsWhenItsContextDoes(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		address := place(t)
 		cancel()
-		if _, err := opened(ctx, address); !errors.Is(err, context.Canceled) {
-			t.Errorf("error is %v, want context.Canceled", err)
-		}
+		_, err := opened(ctx, address)
+		assert.That(t, errors.Is(err, context.Canceled), "error is %v, want context.Canceled", err)
 	})
 }
 
@@ -422,10 +352,8 @@ func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
 						t.Errorf("Open: %v", err)
 						return
 					}
-					if s, err := db.Session(t.Context(), "ada", "before"); len(statements) > 0 &&
-						(err != nil || s.Title != "kept") {
-						t.Errorf("the session is %+v, error %v", s, err)
-					}
+					s, err := db.Session(t.Context(), "ada", "before")
+					assert.That(t, len(statements) == 0 || (err == nil && s.Title == "kept"), "the session is %+v, error %v", s, err)
 					closeDB(t, db)
 				})
 			}
@@ -438,10 +366,7 @@ func TestOpenBringsAnEarlierFileUpToDateAndKeepsWhatItHolds(t *testing.T) {
 // oldest are the statements of the first migration.
 func oldest(t *testing.T) string {
 	t.Helper()
-	all, err := migrationsOf("sqlite")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := assert.Must(migrationsOf("sqlite"))(t)
 	return all[1].statements
 }
 
@@ -449,16 +374,11 @@ func TestUsersAndTokensAreThereAfterReopeningAndNoSecretIs(t *testing.T) {
 	path := newPath(t)
 	db := openAt(t, path)
 	token, secret, err := user.New(db, time.Now).Add(t.Context(), "ada", user.Read, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	closeDB(t, db)
-	if file := content(t, path); strings.Contains(file, strings.TrimPrefix(secret, user.Prefix)) ||
-		!strings.Contains(file, token.ID) {
-		t.Error("the file holds the secret, or not even the token")
-	}
+	file := content(t, path)
+	assert.That(t, !strings.Contains(file, strings.TrimPrefix(secret, user.Prefix)) && strings.Contains(file, token.ID),
+		"the file holds the secret, or not even the token")
 	found, err := user.New(openAt(t, path), time.Now).Check(t.Context(), secret)
-	if err != nil || found != token {
-		t.Errorf("the secret opens %+v, error %v, want %+v", found, err, token)
-	}
+	assert.That(t, err == nil && found == token, "the secret opens %+v, error %v, want %+v", found, err, token)
 }

@@ -16,6 +16,7 @@ import (
 
 	"modernc.org/sqlite"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 )
@@ -35,9 +36,7 @@ func grouped(t *testing.T, test func(t *testing.T, g *group)) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &group{T: t, db: fresh(t)}
 		for id := range strings.SplitSeq("a b c d e", " ") {
-			if err := g.db.Begin(t.Context(), beginning(journal.Session{ID: id, Owner: "ada"})); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, g.db.Begin(t.Context(), beginning(journal.Session{ID: id, Owner: "ada"})))
 		}
 		rawConn(t, inFile(t, g.db).writer, func(c *fileConn) {
 			c.driverConn.(sqlite.HookRegisterer).RegisterCommitHook(func() int32 {
@@ -52,18 +51,12 @@ func grouped(t *testing.T, test func(t *testing.T, g *group)) {
 // rawConn calls do with an idle connection of a pool.
 func rawConn(t *testing.T, pool *sql.DB, do func(*fileConn)) {
 	t.Helper()
-	conn, err := pool.Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(pool.Conn(t.Context()))(t)
 	defer func() { _ = conn.Close() }()
-	err = conn.Raw(func(c any) error {
+	assert.NoError(t, conn.Raw(func(c any) error {
 		do(c.(*fileConn))
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // hold begins a write that ends when release is called, and then has the error of writes that are asked for meanwhile,
@@ -77,9 +70,7 @@ func (g *group) hold(writes ...func() error) (release func() []error) {
 			<-free
 			return nil
 		})
-		if err != nil {
-			g.Errorf("the first write: %v", err)
-		}
+		assert.That(g, err == nil, "the first write: %v", err)
 	})
 	synctest.Wait()
 	errs := make([]error, len(writes))
@@ -106,9 +97,7 @@ func (g *group) adds(session string, seq int64, data ...byte) func() error {
 func (g *group) matches(errs []error, want ...error) {
 	g.Helper()
 	for i, err := range want {
-		if !errors.Is(errs[i], err) {
-			g.Errorf("write %d: %v, want %v", i, errs[i], err)
-		}
+		assert.That(g, errors.Is(errs[i], err), "write %d: %v, want %v", i, errs[i], err)
 	}
 }
 
@@ -117,9 +106,7 @@ func (g *group) has(want map[string]int64) {
 	g.Helper()
 	for session, n := range want {
 		r, err := g.db.Run(g.Context(), "ada", "run of "+session)
-		if err != nil || r.Records != n {
-			g.Errorf("run of %s: %d records, %v, want %d", session, r.Records, err, n)
-		}
+		assert.That(g, err == nil && r.Records == n, "run of %s: %d records, %v, want %d", session, r.Records, err, n)
 	}
 }
 
@@ -133,19 +120,14 @@ func TestWritesThatWaitTogetherShareACommitInTheirOrder(t *testing.T) {
 			t.Error(err) // a record before its turn would be refused
 		}
 		g.has(map[string]int64{"a": 10, "b": 10})
-		if g.commits != 1 {
-			t.Errorf("%d writes took %d commits, not one", len(writes), g.commits)
-		}
+		assert.That(t, g.commits == 1, "%d writes took %d commits, not one", len(writes), g.commits)
 		g.commits = 0
 		for seq := range int64(3) {
-			if err := g.adds("c", seq)(); err != nil {
-				t.Error(err)
-			}
+			err := g.adds("c", seq)()
+			assert.That(t, err == nil, "%v", err)
 		}
-		if g.commits != 3 {
-			t.Errorf("three writes one after the other took %d commits: one was told to be done before it was on the disk",
-				g.commits)
-		}
+		assert.That(t, g.commits == 3,
+			"three writes one after the other took %d commits: one was told to be done before it was on the disk", g.commits)
 	})
 }
 
@@ -157,12 +139,9 @@ func TestWritesThatShareATransactionFailByThemselves(t *testing.T) {
 			g.adds("a", 1), g.adds("b", 0))()
 		g.matches(errs, nil, journal.ErrConsumed, journal.ErrConflict, nil, nil)
 		g.has(map[string]int64{"a": 2, "b": 1})
-		if _, err := g.db.Session(t.Context(), "ada", "half"); !errors.Is(err, journal.ErrNotFound) {
-			t.Errorf("session of the beginning that failed: %v, want ErrNotFound", err)
-		}
-		if g.commits != 1 {
-			t.Errorf("%d commits, want 1", g.commits)
-		}
+		_, err := g.db.Session(t.Context(), "ada", "half")
+		assert.That(t, errors.Is(err, journal.ErrNotFound), "session of the beginning that failed: %v, want ErrNotFound", err)
+		assert.That(t, g.commits == 1, "%d commits, want 1", g.commits)
 		sound(t, g.db)
 	})
 }
@@ -179,9 +158,8 @@ func TestErrorOfACommitIsThatOfAllItsWrites(t *testing.T) {
 		}
 		g.has(map[string]int64{"a": 0, "b": 0, "c": 0})
 		g.refuse = false
-		if err := g.adds("a", 0)(); err != nil {
-			t.Errorf("the next write: %v", err)
-		}
+		err := g.adds("a", 0)()
+		assert.That(t, err == nil, "the next write: %v", err)
 	})
 }
 
@@ -196,9 +174,7 @@ func TestWriteWhoseCallerGivesUpWhileItWaitsIsNotWritten(t *testing.T) {
 		}, g.adds("c", 0))
 		cancel()
 		synctest.Wait()
-		if !told {
-			t.Error("the caller waits on, for a transaction that it has no part in")
-		}
+		assert.That(t, told, "the caller waits on, for a transaction that it has no part in")
 		g.matches(release(), nil, context.Canceled, nil)
 		g.has(map[string]int64{"a": 1, "b": 0, "c": 1})
 	})
@@ -238,16 +214,13 @@ func TestWritesBesideOneThatFillsTheDiskAreKept(t *testing.T) {
 func TestWritesThatFindTheDiskFullTogetherShareTheReserve(t *testing.T) {
 	grouped(t, func(t *testing.T, g *group) {
 		f := inFile(t, g.db)
-		if err := os.WriteFile(f.reserveName(), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(f.reserveName(), nil, 0o600))
 		pragma(t, g.db, fmt.Sprintf(`PRAGMA max_page_count = %d`,
 			one[int](t, g.db, `SELECT page_count FROM pragma_page_count`)))
 		g.db.dialect = filling{f, t}
 		answer := bytes.Repeat([]byte("an answer "), 2000)
-		if err := errors.Join(g.hold(g.adds("a", 0, answer...), g.adds("b", 0, answer...))()...); err != nil {
-			t.Errorf("an answer is lost: %v", err)
-		}
+		err := errors.Join(g.hold(g.adds("a", 0, answer...), g.adds("b", 0, answer...))()...)
+		assert.That(t, err == nil, "an answer is lost: %v", err)
 		g.has(map[string]int64{"a": 1, "b": 1})
 	})
 }
@@ -259,12 +232,10 @@ func TestCloseWaitsForWritesThatWait(t *testing.T) {
 		closed := make(chan error)
 		go func() { closed <- g.db.Close() }()
 		closing(g.db)
-		if err := errors.Join(release()...); err != nil {
-			t.Error(err)
-		}
-		if err := <-closed; err != nil {
-			t.Error(err)
-		}
+		err := errors.Join(release()...)
+		assert.That(t, err == nil, "%v", err)
+		err = <-closed
+		assert.That(t, err == nil, "%v", err)
 		g.db = openAt(t, path, Unsynced())
 		g.has(map[string]int64{"a": 2, "b": 1})
 	})
@@ -298,18 +269,13 @@ func asks(t *testing.T, db *DB, n int) {
 	add := func(seq int64, end *journal.End) error {
 		return db.Append(t.Context(), "ada", b.Run.ID, []journal.Record{{Seq: seq}}, end)
 	}
-	if err := errors.Join(db.Begin(t.Context(), b), add(2, nil), add(3, &journal.End{Status: journal.Done})); err != nil {
-		t.Fatal(err)
-	}
-	if err := db.Begin(t.Context(), b); !errors.Is(err, journal.ErrExists) {
-		t.Errorf("begun twice: %v, want ErrExists", err)
-	}
-	if err := add(3, nil); !errors.Is(err, journal.ErrEnded) {
-		t.Errorf("added after the end: %v, want ErrEnded", err)
-	}
-	if recs, err := db.Records(t.Context(), "ada", b.Run.ID, 0); err != nil || len(recs) != 4 {
-		t.Errorf("%d records, %v, want 4", len(recs), err)
-	}
+	assert.NoError(t, errors.Join(db.Begin(t.Context(), b), add(2, nil), add(3, &journal.End{Status: journal.Done})))
+	err := db.Begin(t.Context(), b)
+	assert.That(t, errors.Is(err, journal.ErrExists), "begun twice: %v, want ErrExists", err)
+	err = add(3, nil)
+	assert.That(t, errors.Is(err, journal.ErrEnded), "added after the end: %v, want ErrEnded", err)
+	recs, err := db.Records(t.Context(), "ada", b.Run.ID, 0)
+	assert.That(t, err == nil && len(recs) == 4, "%d records, %v, want 4", len(recs), err)
 }
 
 func TestNoStatementIsPreparedTwiceOnAConnectionToAFile(t *testing.T) {
@@ -324,13 +290,9 @@ func TestNoStatementIsPreparedTwiceOnAConnectionToAFile(t *testing.T) {
 		asks(t, db, n)
 	}
 	for pool, times := range times {
-		if len(times) == 0 {
-			t.Errorf("nothing was counted, writes: %v", pool == f.writer)
-		}
+		assert.That(t, len(times) != 0, "nothing was counted, writes: %v", pool == f.writer)
 		for text, n := range times {
-			if n > 1 {
-				t.Errorf("prepared %d times: %s", n, text)
-			}
+			assert.That(t, n <= 1, "prepared %d times: %s", n, text)
 		}
 	}
 }
@@ -340,18 +302,13 @@ func TestConnectionToAFileKeepsABoundedNumberOfStatements(t *testing.T) {
 	pool := inFile(t, db).readers
 	pool.SetMaxOpenConns(1)
 	for n := range mostKept + 1 {
-		if got := one[int](t, db, fmt.Sprintf("SELECT %d + $1", n), 1); got != n+1 {
-			t.Fatalf("%d + 1 is %d", n, got)
-		}
+		got := one[int](t, db, fmt.Sprintf("SELECT %d + $1", n), 1)
+		assert.Require(t, got == n+1, "%d + 1 is %d", n, got)
 	}
 	rawConn(t, pool, func(c *fileConn) {
-		if len(c.kept) > mostKept {
-			t.Errorf("%d statements are kept", len(c.kept))
-		}
+		assert.That(t, len(c.kept) <= mostKept, "%d statements are kept", len(c.kept))
 	})
-	if got := one[int](t, db, "SELECT 1 + $1", 1); got != 2 {
-		t.Errorf("a statement that was given up gives %d", got)
-	}
+	assert.Equalf(t, one[int](t, db, "SELECT 1 + $1", 1), 2, "a statement that was given up")
 }
 
 func TestNoStatementIsParsedTwiceOnAConnectionToAServer(t *testing.T) {
@@ -374,12 +331,8 @@ func TestNoStatementIsParsedTwiceOnAConnectionToAServer(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(times) == 0 {
-		t.Error("nothing was counted")
-	}
+	assert.That(t, len(times) != 0, "nothing was counted")
 	for text, n := range times {
-		if n > 1 {
-			t.Errorf("parsed %d times: %s", n, text)
-		}
+		assert.That(t, n <= 1, "parsed %d times: %s", n, text)
 	}
 }

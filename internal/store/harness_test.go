@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 )
@@ -31,10 +32,7 @@ func newPath(t testing.TB) string { return filepath.Join(t.TempDir(), "sibyl.db"
 // openAt opens a file and closes it after the test.
 func openAt(t testing.TB, path string, opts ...FileOption) *DB {
 	t.Helper()
-	db, err := OpenFile(t.Context(), path, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := assert.Must(OpenFile(t.Context(), path, opts...))(t)
 	t.Cleanup(func() { closeDB(t, db) })
 	return db
 }
@@ -42,19 +40,15 @@ func openAt(t testing.TB, path string, opts ...FileOption) *DB {
 // serverAt opens a database on a server and closes it after the test.
 func serverAt(t testing.TB, dsn string, opts ...ServerOption) *Server {
 	t.Helper()
-	db, err := OpenServer(t.Context(), dsn, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := assert.Must(OpenServer(t.Context(), dsn, opts...))(t)
 	t.Cleanup(func() { closeDB(t, db.DB) })
 	return db
 }
 
 func closeDB(t testing.TB, db *DB) {
 	t.Helper()
-	if err := db.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	err := db.Close()
+	assert.That(t, err == nil, "Close: %v", err)
 }
 
 // opened opens the database of an address: a path, or a DSN.
@@ -72,10 +66,7 @@ func opened(ctx context.Context, address string) (*DB, error) {
 // openedAt opens the database of an address and closes it after the test.
 func openedAt(t testing.TB, address string) *DB {
 	t.Helper()
-	db, err := opened(t.Context(), address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := assert.Must(opened(t.Context(), address))(t)
 	t.Cleanup(func() { closeDB(t, db) })
 	return db
 }
@@ -94,9 +85,7 @@ func both(t *testing.T, test func(t *testing.T, place func(testing.TB) string)) 
 func newSchema(t testing.TB, dsn string) string {
 	t.Helper()
 	name := strings.ToLower("test_" + rand.Text()[:12])
-	if _, err := connect(t, dsn).Exec(t.Context(), "CREATE SCHEMA "+name); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(connect(t, dsn).Exec(t.Context(), "CREATE SCHEMA "+name))(t)
 	return dsn + "&search_path=" + name
 }
 
@@ -142,14 +131,9 @@ func empty(t testing.TB, db *DB) {
 // connect opens a connection beside a store, for as long as the test goes on.
 func connect(t testing.TB, dsn string) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(pgx.Connect(t.Context(), dsn))(t)
 	t.Cleanup(func() { _ = conn.Close(context.WithoutCancel(t.Context())) })
-	if _, err := conn.Exec(t.Context(), "SET search_path = sibyl, public"); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(conn.Exec(t.Context(), "SET search_path = sibyl, public"))(t)
 	return conn
 }
 
@@ -165,27 +149,20 @@ func execute(t testing.TB, db *DB, statements ...string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatalf("%s: %v", statements, err)
-	}
+	assert.NoErrorf(t, err, "%s", statements)
 }
 
 // one returns the one value of a query.
 func one[T any](t testing.TB, db *DB, query string, args ...any) T {
 	t.Helper()
 	found, err := readRows(t.Context(), db, scanValue[T], query, args...)
-	if err != nil || len(found) != 1 {
-		t.Fatalf("%s gives %d rows, error %v", query, len(found), err)
-	}
+	assert.Require(t, err == nil && len(found) == 1, "%s gives %d rows, error %v", query, len(found), err)
 	return found[0]
 }
 
 func content(t *testing.T, path string) string {
 	t.Helper()
-	bytes, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bytes := assert.Must(os.ReadFile(path))(t)
 	return string(bytes)
 }
 
@@ -198,9 +175,7 @@ func begin(t testing.TB, db *DB, n int, blobs ...[]byte) {
 	}
 	b := beginning(journal.Session{ID: "session", Owner: "ada"})
 	b.Run.ID, b.Blobs, b.Records = "run", blobs, recs
-	if err := db.Begin(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, db.Begin(t.Context(), b))
 }
 
 // beginning is that of a session with one run, which began when the session was updated.
@@ -223,8 +198,6 @@ func sound(t testing.TB, db *DB) {
 		"runs with gaps":                      `SELECT count(*) FROM (SELECT key >> 24 FROM record GROUP BY key >> 24 HAVING count(*) <> max(key & 16777215) + 1) AS gappy`,
 		"sessions that are there and removed": `SELECT count(*) FROM session JOIN tombstone ON session.id = tombstone.id`,
 	} {
-		if n := one[int64](t, db, query); n != 0 {
-			t.Errorf("%s: %d", what, n)
-		}
+		assert.Equalf(t, one[int64](t, db, query), 0, "%s", what)
 	}
 }

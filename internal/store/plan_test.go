@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 	"sibyl/internal/task"
@@ -43,9 +44,8 @@ func planned(t *testing.T, dsn string) (*Server, *plans) {
 	}
 	db.server.pool.Close()
 	var err error
-	if db.server.pool, err = pgxpool.NewWithConfig(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	db.server.pool, err = pgxpool.NewWithConfig(t.Context(), config)
+	assert.Require(t, err == nil, "%v", err)
 	return db, p
 }
 
@@ -163,9 +163,7 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 	} {
 		err := call(t.Context())
 		told := p.take()
-		if len(told) == 0 {
-			t.Errorf("%s: no plan is told, error %v", name, err)
-		}
+		assert.That(t, len(told) != 0, "%s: no plan is told, error %v", name, err)
 		for _, plan := range told {
 			for _, found := range whole.FindAllStringSubmatch(plan, -1) {
 				if table := found[1]; table != "node" && table != "duty" {

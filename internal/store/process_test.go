@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -121,25 +122,15 @@ func startChild(t *testing.T, role, address, name string) child {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"="+role, placeEnv+"="+address, nameEnv+"="+name)
 	cmd.Stderr = os.Stderr
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdin := assert.Must(cmd.StdinPipe())(t)
+	stdout := assert.Must(cmd.StdoutPipe())(t)
+	assert.NoError(t, cmd.Start())
 	return child{Cmd: cmd, stdin: stdin, stdout: bufio.NewScanner(stdout)}
 }
 
 func (c child) goOn(t *testing.T) {
 	t.Helper()
-	if _, err := io.WriteString(c.stdin, "go\n"); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(io.WriteString(c.stdin, "go\n"))(t)
 }
 
 // number returns the next number that the child prints, and false at the end of its output.
@@ -172,26 +163,21 @@ func TestOfCompetingProcessesOneGetsEachNumber(t *testing.T) {
 			all.Go(func() {
 				for seq, ok := c.number(t); ok; seq, ok = c.number(t) {
 					mu.Lock()
-					if other, taken := winner[seq]; taken {
-						t.Errorf("process %d and %s both won record %d", i, other, seq)
-					}
+					other, taken := winner[seq]
+					assert.That(t, !taken, "process %d and %s both won record %d", i, other, seq)
 					winner[seq] = fmt.Sprint("process ", i)
 					mu.Unlock()
 				}
-				if err := c.Wait(); err != nil {
-					t.Errorf("process %d: %v", i, err)
-				}
+				err := c.Wait()
+				assert.That(t, err == nil, "process %d: %v", i, err)
 			})
 		}
 		all.Wait()
 		recs, err := db.Records(t.Context(), "ada", "run", 1)
-		if err != nil || len(recs) != contested {
-			t.Fatalf("%d records, error %v, want %d", len(recs), err, contested)
-		}
+		assert.Require(t, err == nil && len(recs) == contested, "%d records, error %v, want %d", len(recs), err, contested)
 		for _, rec := range recs {
-			if rec.Kind != winner[rec.Seq] {
-				t.Errorf("record %d is by %q, but %q was told it won", rec.Seq, rec.Kind, winner[rec.Seq])
-			}
+			assert.That(t, rec.Kind == winner[rec.Seq],
+				"record %d is by %q, but %q was told it won", rec.Seq, rec.Kind, winner[rec.Seq])
 		}
 	})
 }
@@ -201,14 +187,10 @@ func killAfter(t *testing.T, c child, numbers int) (last int64) {
 	t.Helper()
 	for range numbers {
 		n, ok := c.number(t)
-		if !ok {
-			t.Fatal("the child ended by itself")
-		}
+		assert.Require(t, ok, "the child ended by itself")
 		last = n
 	}
-	if err := c.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, c.Process.Kill())
 	for n, ok := c.number(t); ok; n, ok = c.number(t) {
 		last = n
 	}
@@ -225,10 +207,7 @@ func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNothingByHalves(t *test
 			c := startChild(t, "write", address, fmt.Sprint("round ", round))
 			c.goOn(t)
 			acknowledged += killAfter(t, c, acknowledgements)
-			sessions, err := db.Sessions(t.Context(), "ada", journal.SessionFilter{Limit: 1_000_000})
-			if err != nil {
-				t.Fatal(err)
-			}
+			sessions := assert.Must(db.Sessions(t.Context(), "ada", journal.SessionFilter{Limit: 1_000_000}))(t)
 			var whole int64
 			for _, s := range sessions {
 				run := "run of " + s.ID
@@ -241,17 +220,15 @@ func TestKilledProcessLosesNothingItAcknowledgedAndLeavesNothingByHalves(t *test
 						len(recs), claimed, err)
 				}
 				for _, rec := range recs {
-					if string(rec.Data) != string(dataOf(rec.Seq)) {
-						t.Fatalf("round %d: record %d of %s came back changed", round, rec.Seq, run)
-					}
+					assert.Require(t, string(rec.Data) == string(dataOf(rec.Seq)),
+						"round %d: record %d of %s came back changed", round, rec.Seq, run)
 				}
 				if len(recs) == 4 {
 					whole++
 				}
 			}
-			if whole < acknowledged {
-				t.Errorf("round %d: %d are whole, want the %d acknowledged at least", round, whole, acknowledged)
-			}
+			assert.That(t, whole >= acknowledged,
+				"round %d: %d are whole, want the %d acknowledged at least", round, whole, acknowledged)
 			sound(t, db)
 		}
 	})
@@ -269,9 +246,8 @@ func TestProcessesThatStartTogetherOnANewDatabaseAllGetIt(t *testing.T) {
 				c.goOn(t)
 			}
 			for i, c := range children {
-				if err := c.Wait(); err != nil {
-					t.Errorf("process %d: %v", i, err)
-				}
+				err := c.Wait()
+				assert.That(t, err == nil, "process %d: %v", i, err)
 			}
 			if sessions, err := openedAt(t, address).Sessions(t.Context(), "ada",
 				journal.SessionFilter{}); err != nil || len(sessions) != len(children) {

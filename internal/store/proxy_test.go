@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // proxy stands between a store and its server. It knows where messages to the server begin, and cuts connections where
@@ -41,14 +43,8 @@ const (
 // message.
 func before(t *testing.T, dsn string, at func(message []byte) cut) (*proxy, string) {
 	t.Helper()
-	config, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := assert.Must(pgx.ParseConfig(dsn))(t)
+	listener := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	p := &proxy{listener: listener, server: config.Host + "/.s.PGSQL.5432", at: at, open: map[net.Conn]bool{}}
 	p.all.Go(p.accept)
 	t.Cleanup(func() {

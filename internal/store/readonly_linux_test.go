@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -36,21 +37,14 @@ func unprivileged(t *testing.T, do func()) {
 func readOnly(t *testing.T, path string, mode os.FileMode) {
 	t.Helper()
 	folder := filepath.Dir(path)
-	files, err := filepath.Glob(path + "*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(filepath.Glob(path + "*"))(t)
 	for _, name := range files {
-		if err := os.Chmod(name, mode); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Chmod(name, mode))
 	}
 	t.Cleanup(func() { _ = os.Chmod(folder, 0o755) })
 	// others may not enter it
 	for name, mode := range map[string]os.FileMode{folder: 0o555, filepath.Dir(folder): 0o755} {
-		if err := os.Chmod(name, mode); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Chmod(name, mode))
 	}
 }
 
@@ -68,9 +62,8 @@ func TestFolderThatCannotBeReadOrWrittenIsNamed(t *testing.T) {
 				if err == nil {
 					_ = db.Close()
 				}
-				if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "folder") {
-					t.Errorf("error is %v, want one that names %s and its folder", err, path)
-				}
+				assert.That(t, err != nil && strings.Contains(err.Error(), path) && strings.Contains(err.Error(), "folder"),
+					"error is %v, want one that names %s and its folder", err, path)
 			})
 		})
 	}
@@ -89,9 +82,7 @@ func TestDatabaseThatCannotBeWrittenIsReadAndSaysSo(t *testing.T) {
 			"-shm": content(t, path+"-shm")}
 		closeDB(t, db)
 		for ending, bytes := range files {
-			if err := os.WriteFile(path+ending, []byte(bytes), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.WriteFile(path+ending, []byte(bytes), 0o600))
 		}
 	}
 	open := func(t *testing.T, path string) { begin(t, openAt(t, path), 3, []byte("blob")) }
@@ -120,29 +111,21 @@ func readsButDoesNotWrite(t *testing.T, path string) {
 		return
 	}
 	recs, err := db.Records(t.Context(), "ada", "run", 0)
-	if err != nil || len(recs) != 3 {
-		t.Errorf("%d records, error %v, want 3", len(recs), err)
-	}
-	if blob, err := db.Blob(t.Context(), "ada", journal.BlobHash([]byte("blob"))); err != nil ||
-		string(blob) != "blob" {
-		t.Errorf("blob is %q, error %v", blob, err)
-	}
-	if left, err := db.Retire(t.Context(), "ada", journal.IdleFilter{Now: time.Now()}); err != nil || left != nil {
-		t.Errorf("Retire of nothing: %v, %v", left, err)
-	}
+	assert.That(t, err == nil && len(recs) == 3, "%d records, error %v, want 3", len(recs), err)
+	blob, err := db.Blob(t.Context(), "ada", journal.BlobHash([]byte("blob")))
+	assert.That(t, err == nil && string(blob) == "blob", "blob is %q, error %v", blob, err)
+	left, err := db.Retire(t.Context(), "ada", journal.IdleFilter{Now: time.Now()})
+	assert.That(t, err == nil && left == nil, "Retire of nothing: %v, %v", left, err)
 	for name, err := range map[string]error{
 		"Begin":         db.Begin(t.Context(), beginning(journal.Session{ID: "s", Owner: "ada"})),
 		"Append":        db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 3}}, nil),
 		"DeleteSession": db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()),
 	} {
-		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) ||
-			!strings.Contains(err.Error(), "folder") {
-			t.Errorf("%s: %v, want ErrReadOnly with %s and its folder", name, err, path)
-		}
+		assert.That(t, errors.Is(err, journal.ErrReadOnly) && strings.Contains(err.Error(), path) &&
+			strings.Contains(err.Error(), "folder"), "%s: %v, want ErrReadOnly with %s and its folder", name, err, path)
 	}
-	if err := db.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
+	err = db.Close()
+	assert.That(t, err == nil, "Close: %v", err)
 }
 
 func TestWALThatCannotBeReadIsNotPassedOver(t *testing.T) {
@@ -152,9 +135,7 @@ func TestWALThatCannotBeReadIsNotPassedOver(t *testing.T) {
 	file, wal := content(t, path), content(t, path+"-wal")
 	closeDB(t, db)
 	for ending, bytes := range map[string]string{"": file, "-wal": wal} { // and no -shm, as on a copy
-		if err := os.WriteFile(path+ending, []byte(bytes), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(path+ending, []byte(bytes), 0o600))
 	}
 	readOnly(t, path, 0o444)
 	unprivileged(t, func() {
@@ -162,26 +143,21 @@ func TestWALThatCannotBeReadIsNotPassedOver(t *testing.T) {
 		if err == nil {
 			_ = db.Close()
 		}
-		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path+"-wal") {
-			t.Errorf("error is %v, want ErrReadOnly with the WAL", err)
-		}
+		assert.That(t, errors.Is(err, journal.ErrReadOnly) && strings.Contains(err.Error(), path+"-wal"),
+			"error is %v, want ErrReadOnly with the WAL", err)
 	})
 }
 
 func TestEmptyDatabaseThatCannotBeWrittenIsSaidToLackItsTables(t *testing.T) {
 	path := newPath(t)
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, nil, 0o600))
 	readOnly(t, path, 0o444)
 	unprivileged(t, func() {
 		db, err := OpenFile(t.Context(), path)
 		if err == nil {
 			_ = db.Close()
 		}
-		if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), path) ||
-			!strings.Contains(err.Error(), "version") {
-			t.Errorf("error is %v, want ErrReadOnly with the file and its version", err)
-		}
+		assert.That(t, errors.Is(err, journal.ErrReadOnly) && strings.Contains(err.Error(), path) &&
+			strings.Contains(err.Error(), "version"), "error is %v, want ErrReadOnly with the file and its version", err)
 	})
 }

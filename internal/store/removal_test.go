@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -35,24 +36,18 @@ func TestWordsOfARemovedSessionAreNotInTheFileAnyMore(t *testing.T) {
 			end := &journal.End{Status: journal.NeedsUser, Reason: secrets["reason"],
 				Summary: []byte(secrets["summary"]),
 				Pending: []journal.Pending{{ID: "p", Data: []byte(secrets["pending row"])}}}
-			err := errors.Join(
+			assert.NoError(t, errors.Join(
 				db.Begin(t.Context(), first),
 				db.Append(t.Context(), "ada", first.Run.ID, []journal.Record{{Seq: 2}}, end),
-				db.RenameSession(t.Context(), "ada", "session", "kept"))
-			if err != nil {
-				t.Fatal(err)
-			}
+				db.RenameSession(t.Context(), "ada", "session", "kept")))
 			closeDB(t, db)
 			db = openAt(t, path)
-			if err := remove(db); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, remove(db))
 			closeDB(t, db)
 			file := content(t, path)
 			for what, words := range secrets {
-				if word, _, _ := strings.Cut(words, " "); strings.Contains(file, word) {
-					t.Errorf("the %s is still in the file", what)
-				}
+				word, _, _ := strings.Cut(words, " ")
+				assert.That(t, !strings.Contains(file, word), "the %s is still in the file", what)
 			}
 		})
 	}
@@ -67,17 +62,15 @@ func TestSpaceOfRemovedSessionsIsUsedAgain(t *testing.T) {
 		for i := range 5 {
 			leave(t, db, fmt.Sprintf("%d-%d", round, i), time.UnixMilli(int64(round)), 1, 20)
 		}
-		if left, err := db.Retire(t.Context(), "ada", journal.IdleFilter{Before: time.UnixMilli(int64(round + 1)),
-			Now: time.UnixMilli(int64(round + 1))}); err != nil || len(left) != 5 {
-			t.Fatalf("%d sessions were removed, error %v", len(left), err)
-		}
+		left, err := db.Retire(t.Context(), "ada", journal.IdleFilter{Before: time.UnixMilli(int64(round + 1)),
+			Now: time.UnixMilli(int64(round + 1))})
+		assert.Require(t, err == nil && len(left) == 5, "%d sessions were removed, error %v", len(left), err)
 		if round == 0 {
 			first = pages()
 		}
 	}
-	if last := pages(); last > first+first/4 {
-		t.Errorf("%d pages after ten rounds, %d after the first", last, first)
-	}
+	last := pages()
+	assert.That(t, last <= first+first/4, "%d pages after ten rounds, %d after the first", last, first)
 }
 
 // leave makes a session with so many runs, each of so many records of 2 KB, last used at that moment.
@@ -99,7 +92,5 @@ func leave(t testing.TB, db *DB, id string, at time.Time, runs, records int) {
 		err = errors.Join(err, db.Begin(t.Context(), b),
 			db.Append(t.Context(), "ada", b.Run.ID, []journal.Record{{Seq: int64(records), At: at}}, end))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }

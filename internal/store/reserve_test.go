@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -33,23 +34,18 @@ func TestWhatWasFinishedWhenTheDiskFillsUpIsKeptAndNothingIsBegunUntilThereIsRoo
 	pragma(t, &DB{dialect: f}, fmt.Sprintf(`PRAGMA max_page_count = %d`,
 		one[int](t, db, `SELECT page_count FROM pragma_page_count`)))
 	answer := journal.Record{Seq: 1, Data: bytes.Repeat([]byte("an answer "), 2000)}
-	if err := db.Append(t.Context(), "ada", "run", []journal.Record{answer}, nil); err != nil {
-		t.Fatalf("the answer is lost: %v", err)
-	}
-	if recs, err := db.Records(t.Context(), "ada", "run", 1); err != nil || len(recs) != 1 ||
-		!bytes.Equal(recs[0].Data, answer.Data) {
-		t.Errorf("%d records are kept, %v", len(recs), err)
-	}
+	assert.NoErrorf(t, db.Append(t.Context(), "ada", "run", []journal.Record{answer}, nil), "the answer is lost")
+	recs, err := db.Records(t.Context(), "ada", "run", 1)
+	assert.That(t, err == nil && len(recs) == 1 && bytes.Equal(recs[0].Data, answer.Data),
+		"%d records are kept, %v", len(recs), err)
 	if err := os.Mkdir(f.reserveName(), 0o700); err != nil { // so that there can't be another, for some other reason
 		t.Fatal(err)
 	}
-	if err := db.reserve(); err != nil {
-		t.Errorf("a reserve that can't be made for another reason keeps runs from beginning: %v", err)
-	}
+	err = db.reserve()
+	assert.That(t, err == nil, "a reserve that can't be made for another reason keeps runs from beginning: %v", err)
 	if err := os.Symlink("/dev/full", f.reserveName()); err != nil {
 		t.Skip("no device here that is always full")
 	}
-	if err := db.reserve(); !errors.Is(err, journal.ErrFull) {
-		t.Errorf("without room for a reserve: %v, want it full", err)
-	}
+	err = db.reserve()
+	assert.That(t, errors.Is(err, journal.ErrFull), "without room for a reserve: %v, want it full", err)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/node"
 	"sibyl/internal/server/user"
@@ -132,15 +133,12 @@ func prepare(t *testing.T, db *Server) {
 	asks := beginning(journal.Session{ID: "asks", Owner: "ada", UpdatedAt: time.UnixMilli(2_000_000)})
 	bob := user.Token{ID: "b", User: "bob", Kind: user.SignIn, Scope: user.Read, CreatedAt: time.UnixMilli(1),
 		ExpiresAt: time.UnixMilli(9_000_000)}
-	if err := errors.Join(db.Begin(t.Context(), leased), db.Begin(t.Context(), asks),
+	assert.NoError(t, errors.Join(db.Begin(t.Context(), leased), db.Begin(t.Context(), asks),
 		db.Append(t.Context(), "ada", asks.Run.ID, []journal.Record{{}}, &journal.End{Status: journal.NeedsUser,
 			Pending: []journal.Pending{{ID: "p"}}}),
-		db.AddUser(t.Context(), user.User{Name: "bob", Scope: user.Read}, bob, user.HashOf("bob's"))); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := tasksIn(db).Add(t.Context(), task.By{Owner: "ada"}, "to do", nil); err != nil {
-		t.Fatal(err)
-	}
+		db.AddUser(t.Context(), user.User{Name: "bob", Scope: user.Read}, bob, user.HashOf("bob's"))))
+	_, _, err := tasksIn(db).Add(t.Context(), task.By{Owner: "ada"}, "to do", nil)
+	assert.NoError(t, err)
 }
 
 // state is all rows of a database, as text, but for the numbers that a sequence gives: those are not given twice.
@@ -170,9 +168,7 @@ func TestWriteOfWhichTheConnectionIsLostAtCommitIsDoneOnce(t *testing.T) {
 			t.Parallel()
 			want := serverAt(t, newSchema(t, database))
 			prepare(t, want)
-			if err := write(t.Context(), want); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, write(t.Context(), want))
 			for where, what := range map[string]cut{"before it arrives": beforeIt, "before it is answered": afterIt,
 				"before the answer arrives": afterTheAnswer} {
 				dsn := newSchema(t, database)
@@ -185,15 +181,10 @@ func TestWriteOfWhichTheConnectionIsLostAtCommitIsDoneOnce(t *testing.T) {
 					}
 					return nothing
 				})
-				if err := write(t.Context(), serverAt(t, through)); err != nil {
-					t.Errorf("%s: %v", where, err)
-				}
-				if !done.Load() {
-					t.Errorf("%s: nothing was cut", where)
-				}
-				if diff := cmp.Diff(state(t, want), state(t, direct)); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", where, diff)
-				}
+				err := write(t.Context(), serverAt(t, through))
+				assert.That(t, err == nil, "%s: %v", where, err)
+				assert.That(t, done.Load(), "%s: nothing was cut", where)
+				assert.NoDiff(t, cmp.Diff(state(t, want), state(t, direct)), "%s (-want +got)", where)
 				sound(t, direct.DB)
 			}
 		})
@@ -224,20 +215,14 @@ func TestWriteOfWhichTheConnectionIsLostAgainFailsAndLeavesNothing(t *testing.T)
 			db := serverAt(t, through)
 			broken.Store(true)
 			err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1, Kind: "unlucky"}}, nil)
-			if err == nil || !strings.Contains(err.Error(), db.server.name) ||
-				!strings.Contains(err.Error(), "try again") {
-				t.Errorf("error is %v, want one that tells of the lost connection", err)
-			}
-			if n := times.Load(); n != 2 {
-				t.Errorf("it was tried %d times, want 2", n)
-			}
+			assert.That(t, err != nil && strings.Contains(err.Error(), db.server.name) &&
+				strings.Contains(err.Error(), "try again"), "error is %v, want one that tells of the lost connection", err)
+			n := times.Load()
+			assert.That(t, n == 2, "it was tried %d times, want 2", n)
 			broken.Store(false)
-			if diff := cmp.Diff(was, state(t, direct)); diff != "" {
-				t.Errorf("a write that failed has left (-want +got):\n%s", diff)
-			}
-			if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil); err != nil {
-				t.Errorf("with connections again: %v", err)
-			}
+			assert.NoDiff(t, cmp.Diff(was, state(t, direct)), "a write that failed has left (-want +got)")
+			err = db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
+			assert.That(t, err == nil, "with connections again: %v", err)
 		})
 	}
 }
@@ -255,13 +240,11 @@ func TestCommitOfWhichNothingIsKnownSaysSo(t *testing.T) {
 	db := serverAt(t, through)
 	db.server.patience = 200 * time.Millisecond
 	err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
-	if err == nil || !errors.Is(err, journal.ErrUnsure) || !strings.Contains(err.Error(), db.server.name) {
-		t.Errorf("error is %v, want one that says that it is not known", err)
-	}
+	assert.That(t, err != nil && errors.Is(err, journal.ErrUnsure) && strings.Contains(err.Error(), db.server.name),
+		"error is %v, want one that says that it is not known", err)
 	p.letIn()
-	if run, err := db.Run(t.Context(), "ada", "run"); err != nil || run.Records > 2 {
-		t.Errorf("the run is %+v, error %v", run, err)
-	}
+	run, err := db.Run(t.Context(), "ada", "run")
+	assert.That(t, err == nil && run.Records <= 2, "the run is %+v, error %v", run, err)
 }
 
 func TestReadOfWhichTheConnectionIsLostIsRepeatedOnce(t *testing.T) {
@@ -275,16 +258,14 @@ func TestReadOfWhichTheConnectionIsLostIsRepeatedOnce(t *testing.T) {
 		return nothing
 	})
 	db := serverAt(t, through)
-	if _, err := db.Run(t.Context(), "ada", "lost run"); !errors.Is(err, journal.ErrNotFound) {
-		t.Errorf("error is %v, want ErrNotFound after another try", err)
-	}
+	_, err := db.Run(t.Context(), "ada", "lost run")
+	assert.That(t, errors.Is(err, journal.ErrNotFound), "error is %v, want ErrNotFound after another try", err)
 	times.Store(2)
 	if _, err := db.Run(t.Context(), "ada", "lost run"); err == nil || !strings.Contains(err.Error(), "try again") {
 		t.Errorf("error is %v, want one that tells of the lost connection", err)
 	}
-	if n := times.Load(); n != 4 {
-		t.Errorf("the read that failed was tried %d times, want 2", n-2)
-	}
+	n := times.Load()
+	assert.That(t, n == 4, "the read that failed was tried %d times, want 2", n-2)
 }
 
 // A commit that is still under way when it is asked about is waited for.
@@ -292,15 +273,11 @@ func TestCommitUnderWayIsWaitedFor(t *testing.T) {
 	dsn := pgtest.New(t)
 	db := serverAt(t, dsn)
 	begin(t, db.DB, 1)
-	other, err := connect(t, dsn).Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := assert.Must(connect(t, dsn).Begin(t.Context()))(t)
 	under := &tx{ctx: t.Context(), proof: proof{query: `SELECT FROM session WHERE title = 'late'`}}
-	if err := other.QueryRow(t.Context(), `UPDATE session SET title = 'late' RETURNING pg_current_xact_id()::text`).
-		Scan(&under.proof.xid); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t,
+		other.QueryRow(t.Context(), `UPDATE session SET title = 'late' RETURNING pg_current_xact_id()::text`).
+			Scan(&under.proof.xid))
 	settled := make(chan error)
 	go func() { settled <- db.server.askIfCommitted(under, errCut) }()
 	select {
@@ -308,12 +285,9 @@ func TestCommitUnderWayIsWaitedFor(t *testing.T) {
 		t.Fatalf("it was not waited for: %v", err)
 	case <-time.After(3 * settlePause):
 	}
-	if err := other.Commit(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-settled; err != nil {
-		t.Errorf("error is %v after the commit", err)
-	}
+	assert.NoError(t, other.Commit(t.Context()))
+	err := <-settled
+	assert.That(t, err == nil, "error is %v after the commit", err)
 }
 
 // A server that crashed gives the numbers of transactions that it lost to others.
@@ -323,13 +297,11 @@ func TestNumberThatAnotherTransactionHasIsNoProof(t *testing.T) {
 	xid := one[string](t, db.DB, `SELECT xmin::text FROM session`)
 	lost := &tx{ctx: t.Context(), proof: proof{xid: xid, query: `SELECT FROM record WHERE key = -1`}}
 	var f *failure
-	if err := db.server.askIfCommitted(lost, errCut); !errors.As(err, &f) || !f.unsure {
-		t.Errorf("error is %v, want one that says that it is not known", err)
-	}
+	err := db.server.askIfCommitted(lost, errCut)
+	assert.That(t, errors.As(err, &f) && f.unsure, "error is %v, want one that says that it is not known", err)
 	lost.proof.xid = "4000000000"
-	if err := db.server.askIfCommitted(lost, errCut); !isLost(err) {
-		t.Errorf("error is %v, want one that says that the server does not know the transaction", err)
-	}
+	err = db.server.askIfCommitted(lost, errCut)
+	assert.That(t, isLost(err), "error is %v, want one that says that the server does not know the transaction", err)
 }
 
 // After a crash the first to write to a run that several write to gets the number and the place of the write that was
@@ -338,35 +310,22 @@ func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
 	db := serverAt(t, pgtest.New(t))
 	begin(t, db.DB, 1)
 	for kind, written := range map[string]bool{"ours": false, "theirs": true} {
-		run, err := db.Run(t.Context(), "ada", "run")
-		if err != nil {
-			t.Fatal(err)
-		}
-		conn, err := db.server.acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		run := assert.Must(db.Run(t.Context(), "ada", "run"))(t)
+		conn := assert.Must(db.server.acquire(t.Context()))(t)
 		lost := db.server.tx(t.Context(), conn)
 		lost.run("BEGIN")
 		lost.appendRecords("ada", "run", []journal.Record{{Seq: run.Records, Kind: kind}})
-		if err := lost.send(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, lost.send())
 		lost.run("ROLLBACK")
-		if err := lost.send(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, lost.send())
 		conn.Release()
-		if err := db.Append(t.Context(), "ada", "run",
-			[]journal.Record{{Seq: run.Records, Kind: "theirs"}}, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, db.Append(t.Context(), "ada", "run",
+			[]journal.Record{{Seq: run.Records, Kind: "theirs"}}, nil))
 		lost.proof.xid = one[string](t, db.DB, `SELECT xmin::text FROM record ORDER BY key DESC LIMIT 1`)
 		lost.proof.args[1] = lost.proof.xid
 		var f *failure
-		err = db.server.askIfCommitted(lost, errCut)
-		if unsure := errors.As(err, &f) && f.unsure; written != (err == nil) || !written && !unsure {
-			t.Errorf("of %s: %v", kind, err)
-		}
+		err := db.server.askIfCommitted(lost, errCut)
+		unsure := errors.As(err, &f) && f.unsure
+		assert.That(t, written == (err == nil) && (written || unsure), "of %s: %v", kind, err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 )
@@ -29,14 +30,11 @@ func TestDamagedTableIsCorruptAndNamed(t *testing.T) {
 			file := one[string](t, db.DB,
 				`SELECT current_setting('data_directory') || '/' || pg_relation_filepath('record')`)
 			server.Stop(t)
-			if err := damage(filepath.FromSlash(file)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, damage(filepath.FromSlash(file)))
 			server.Restart(t)
 			_, err := db.Records(t.Context(), "ada", "run", 0)
-			if !errors.Is(err, journal.ErrCorrupt) || !strings.Contains(err.Error(), db.server.name) {
-				t.Errorf("error is %v, want ErrCorrupt with the database", err)
-			}
+			assert.That(t, errors.Is(err, journal.ErrCorrupt) && strings.Contains(err.Error(), db.server.name),
+				"error is %v, want ErrCorrupt with the database", err)
 		})
 	}
 }
@@ -63,26 +61,21 @@ func TestFullDiskOfAServerIsFullAndNothingIsHalfWritten(t *testing.T) {
 			mend := fail(t, db, "record", diskFull, atCommit)
 			end := &journal.End{Status: journal.Done, At: time.UnixMilli(9)}
 			err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, end)
-			if !errors.Is(err, journal.ErrFull) || !strings.Contains(err.Error(), db.server.name) {
-				t.Errorf("error is %v, want ErrFull with the database", err)
-			}
+			assert.That(t, errors.Is(err, journal.ErrFull) && strings.Contains(err.Error(), db.server.name),
+				"error is %v, want ErrFull with the database", err)
 			run := journal.Run{ID: "run2", Session: "session", Owner: "ada"}
 			b := journal.Beginning{Run: run, Blobs: [][]byte{[]byte("lost")}, Records: []journal.Record{{}}}
-			if err := db.Begin(t.Context(), b); !errors.Is(err, journal.ErrFull) {
-				t.Errorf("Begin: %v, want ErrFull", err)
-			}
-			if _, err := db.Run(t.Context(), "ada", "run2"); !errors.Is(err, journal.ErrNotFound) {
-				t.Errorf("Run: %v, want ErrNotFound", err)
-			}
-			if got, err := db.Run(t.Context(), "ada", "run"); err != nil || got.Records != 1 ||
-				got.Status != journal.Running {
-				t.Errorf("the run is %+v, error %v, want one that runs and has a record", got, err)
-			}
+			err = db.Begin(t.Context(), b)
+			assert.That(t, errors.Is(err, journal.ErrFull), "Begin: %v, want ErrFull", err)
+			_, err = db.Run(t.Context(), "ada", "run2")
+			assert.That(t, errors.Is(err, journal.ErrNotFound), "Run: %v, want ErrNotFound", err)
+			got, err := db.Run(t.Context(), "ada", "run")
+			assert.That(t, err == nil && got.Records == 1 && got.Status == journal.Running,
+				"the run is %+v, error %v, want one that runs and has a record", got, err)
 			mend()
-			if err := errors.Join(db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, end),
-				db.Begin(t.Context(), b)); err != nil {
-				t.Errorf("with space again: %v", err)
-			}
+			err = errors.Join(db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, end),
+				db.Begin(t.Context(), b))
+			assert.That(t, err == nil, "with space again: %v", err)
 			sound(t, db.DB)
 		})
 	}
@@ -96,13 +89,10 @@ func TestDatabaseThatOnlyReadsIsReadAndNotWritten(t *testing.T) {
 		t.Errorf("%d records, error %v, want 1", len(recs), err)
 	}
 	err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
-	if !errors.Is(err, journal.ErrReadOnly) || !strings.Contains(err.Error(), db.server.name) {
-		t.Errorf("error is %v, want ErrReadOnly with the database", err)
-	}
-	if _, err := OpenServer(t.Context(), pgtest.New(t)+"&default_transaction_read_only=on"); !errors.Is(err,
-		journal.ErrReadOnly) {
-		t.Errorf("opening a new one: %v, want ErrReadOnly", err)
-	}
+	assert.That(t, errors.Is(err, journal.ErrReadOnly) && strings.Contains(err.Error(), db.server.name),
+		"error is %v, want ErrReadOnly with the database", err)
+	_, err = OpenServer(t.Context(), pgtest.New(t)+"&default_transaction_read_only=on")
+	assert.That(t, errors.Is(err, journal.ErrReadOnly), "opening a new one: %v, want ErrReadOnly", err)
 }
 
 // The rules of the journal refuse such text before. This is what is said if some get past them.
@@ -113,36 +103,30 @@ func TestTextThatTheServerRefusesIsInvalid(t *testing.T) {
 			t.run(`SELECT unnest($1::text[])`, []string{text})
 			return nil
 		})
-		if !errors.Is(err, journal.ErrInvalid) || !strings.Contains(err.Error(), "UTF-8") {
-			t.Errorf("error is %v, want ErrInvalid", err)
-		}
+		assert.That(t, errors.Is(err, journal.ErrInvalid) && strings.Contains(err.Error(), "UTF-8"),
+			"error is %v, want ErrInvalid", err)
 	}
 }
 
 func TestWaitingForAConnectionEndsWithTheContext(t *testing.T) {
 	dsn := pgtest.New(t)
 	db := serverAt(t, dsn+"&pool_max_conns=1")
-	conn, err := db.server.acquire(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(db.server.acquire(t.Context()))(t)
 	defer conn.Release()
 	ctx, cancel := context.WithCancel(t.Context())
 	errs := make(chan error)
 	go func() { errs <- db.Append(ctx, "ada", "run", []journal.Record{{Seq: 1}}, nil) }()
 	cancel()
-	if err := <-errs; !errors.Is(err, context.Canceled) {
-		t.Errorf("error is %v, want context.Canceled", err)
-	}
+	err := <-errs
+	assert.That(t, errors.Is(err, context.Canceled), "error is %v, want context.Canceled", err)
 }
 
 func TestStatementThatTakesTooLongIsEndedAndSaysSo(t *testing.T) {
 	db := serverAt(t, pgtest.New(t)+"&statement_timeout=3s")
 	begin(t, db.DB, 1)
 	_, err := readRows(t.Context(), db.DB, scanValue[string], `SELECT pg_sleep(60)::text`)
-	if serverCode(err) != queryCanceled || !strings.Contains(err.Error(), "overloaded") {
-		t.Errorf("error is %v, want one that tells of the time", err)
-	}
+	assert.That(t, serverCode(err) == queryCanceled && strings.Contains(err.Error(), "overloaded"),
+		"error is %v, want one that tells of the time", err)
 }
 
 // A process that is stopped in the middle of a transaction must not keep others from the run for longer than they wait.
@@ -160,13 +144,11 @@ func TestWriterThatStandsStillInATransactionIsLetGo(t *testing.T) {
 		first = false
 		return other.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1, Kind: "other"}}, nil)
 	})
-	if !errors.Is(err, errNotAppended) {
-		t.Errorf("the one that stood still gets %v, want to be told that the other was faster", err)
-	}
-	if recs, err := other.Records(t.Context(), "ada", "run", 1); err != nil || len(recs) != 1 ||
-		recs[0].Kind != "other" {
-		t.Errorf("the records are %+v, error %v, want the other's", recs, err)
-	}
+	assert.That(t, errors.Is(err, errNotAppended),
+		"the one that stood still gets %v, want to be told that the other was faster", err)
+	recs, err := other.Records(t.Context(), "ada", "run", 1)
+	assert.That(t, err == nil && len(recs) == 1 && recs[0].Kind == "other",
+		"the records are %+v, error %v, want the other's", recs, err)
 }
 
 func TestPanicInATransactionLeavesNothing(t *testing.T) {
@@ -176,15 +158,13 @@ func TestPanicInATransactionLeavesNothing(t *testing.T) {
 		defer func() { _ = recover() }()
 		_ = db.write(t.Context(), func(tx *tx) error {
 			tx.appendRecords("ada", "run", []journal.Record{{Seq: 1}})
-			if err := tx.send(); err != nil {
-				t.Error(err)
-			}
+			err := tx.send()
+			assert.That(t, err == nil, "%v", err)
 			panic("stop")
 		})
 	}()
-	if err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil); err != nil {
-		t.Errorf("Append after a panic: %v", err)
-	}
+	err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
+	assert.That(t, err == nil, "Append after a panic: %v", err)
 }
 
 // Writes of every kind on few sessions, each in its order of locks: none may wait for itself, and what is kept twice
@@ -201,17 +181,15 @@ func TestWritesThatMeetWaitForEachOtherAndNotForThemselves(t *testing.T) {
 			for round := range rounds {
 				m := meeting{t: t, db: []*Server{db, other}[round%2], now: now, writer: writer, round: round,
 					blobs: blobs}
-				if err := m.whole(); err != nil && !expected(err) {
-					t.Errorf("writer %d, round %d: %v", writer, round, err)
-				}
+				err := m.whole()
+				assert.That(t, err == nil || expected(err), "writer %d, round %d: %v", writer, round, err)
 			}
 		})
 	}
 	all.Wait()
 	sound(t, db.DB)
-	if n := one[int64](t, db.DB, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`); n > 0 {
-		t.Errorf("%d times writes waited for each other in a circle", n)
-	}
+	n := one[int64](t, db.DB, `SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()`)
+	assert.That(t, n == 0, "%d times writes waited for each other in a circle", n)
 }
 
 // expected says that a write was refused as writes that meet are.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -23,7 +24,7 @@ var contentTests = map[string]func(*suite){
 		s.ok(s.db.Append(s.ctx, ada, "r", recs, nil))
 		got := s.records("r")
 		s.same("records", got, recs)
-		must(json.Marshal(got[:2]))(s) // data without a byte
+		assert.Must(json.Marshal(got[:2]))(s) // data without a byte
 	},
 	"TextThatNoDatabaseKeepsIsRefused": func(s *suite) {
 		s.begin("s", "r", 1)
@@ -40,13 +41,13 @@ var contentTests = map[string]func(*suite){
 			recs := []journal.Record{{At: noon, Kind: text, Data: json.RawMessage(`1`)}}
 			s.ok(s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: recs,
 				Claims: []string{text}}))
-			s.same("claimed", must(s.db.Claimed(s.ctx, run.Owner, text))(s), run.ID)
+			s.same("claimed", assert.Must(s.db.Claimed(s.ctx, run.Owner, text))(s), run.ID)
 
 			session.Runs, run.Records = 1, 1
-			s.same("session", must(s.db.Session(s.ctx, session.Owner, session.ID))(s), session)
-			s.same("runs", must(s.db.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID}))(s),
+			s.same("session", assert.Must(s.db.Session(s.ctx, session.Owner, session.ID))(s), session)
+			s.same("runs", assert.Must(s.db.Runs(s.ctx, session.Owner, journal.Filter{Session: session.ID}))(s),
 				[]journal.Run{run})
-			s.same("records", must(s.db.Records(s.ctx, run.Owner, run.ID, 0))(s), recs)
+			s.same("records", assert.Must(s.db.Records(s.ctx, run.Owner, run.ID, 0))(s), recs)
 		}
 	},
 	"TimesAreKeptToTheMillisecondInUTC": func(s *suite) {
@@ -65,7 +66,7 @@ var contentTests = map[string]func(*suite){
 			end := &journal.End{Status: journal.Done, At: given,
 				Pending: []journal.Pending{{ID: "p", ExpiresAt: after(time.Nanosecond)}}}
 			s.ok(s.db.Append(s.ctx, ada, id, []journal.Record{{Seq: 1, At: given}}, end))
-			pending := must(s.db.Pending(s.ctx, ada, id, after(-time.Hour)))(s)
+			pending := assert.Must(s.db.Pending(s.ctx, ada, id, after(-time.Hour)))(s)
 			s.same("pending row's ExpiresAt", pending[0].ExpiresAt, noon)
 			want := given.UTC().Truncate(time.Millisecond)
 			for what, got := range map[string]time.Time{
@@ -74,9 +75,7 @@ var contentTests = map[string]func(*suite){
 				"CreatedAt of a pending row": pending[0].CreatedAt, "At": s.records(id)[0].At,
 				"At of the last": s.records(id)[1].At,
 			} {
-				if got != want {
-					s.Errorf("%s of %s is %v, want exactly %v", what, id, got, want)
-				}
+				assert.That(s, got == want, "%s of %s is %v, want exactly %v", what, id, got, want)
 			}
 		}
 	},
@@ -86,7 +85,7 @@ var contentTests = map[string]func(*suite){
 		s.start(runOf(ada, "s", "r2"), nil, contents...)
 		s.start(runOf(bob, "bobs", "r3"), nil, "tree")
 		for _, content := range contents {
-			s.same("blob", must(s.blob(ada, content))(s), content)
+			s.same("blob", assert.Must(s.blob(ada, content))(s), content)
 		}
 		for _, hash := range []string{journal.BlobHash([]byte("never given")), "", "sha256:"} {
 			s.fails(journal.ErrNotFound, errOf(s.db.Blob(s.ctx, ada, hash)))
@@ -94,7 +93,7 @@ var contentTests = map[string]func(*suite){
 		s.fails(journal.ErrNotFound, errOf(s.blob(bob, "")))
 		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
 		s.fails(journal.ErrNotFound, errOf(s.blob(ada, "tree")))
-		s.same("bob's blob", must(s.blob(bob, "tree"))(s), "tree")
+		s.same("bob's blob", assert.Must(s.blob(bob, "tree"))(s), "tree")
 	},
 }
 
@@ -137,5 +136,5 @@ func (s *suite) refusesText(text string) {
 	s.fails(journal.ErrNotFound, errOf(s.db.Session(s.ctx, ada, text)),
 		errOf(s.db.Run(s.ctx, journal.Owner(text), "r")),
 		s.db.DeleteSession(s.ctx, ada, text, journal.ByPerson, noon), s.appendTo(text, 1, 1))
-	s.same("runs of nobody", len(must(s.db.Runs(s.ctx, journal.Owner(text), journal.Filter{}))(s)), 0)
+	s.same("runs of nobody", len(assert.Must(s.db.Runs(s.ctx, journal.Owner(text), journal.Filter{}))(s)), 0)
 }

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -97,17 +98,17 @@ func (s *suite) end(run string, from int64, status journal.Status, at time.Time)
 
 func (s *suite) session(id string) journal.Session {
 	s.Helper()
-	return must(s.db.Session(s.ctx, ada, id))(s)
+	return assert.Must(s.db.Session(s.ctx, ada, id))(s)
 }
 
 func (s *suite) run(id string) journal.Run {
 	s.Helper()
-	return must(s.db.Run(s.ctx, ada, id))(s)
+	return assert.Must(s.db.Run(s.ctx, ada, id))(s)
 }
 
 func (s *suite) records(run string) []journal.Record {
 	s.Helper()
-	return must(s.db.Records(s.ctx, ada, run, 0))(s)
+	return assert.Must(s.db.Records(s.ctx, ada, run, 0))(s)
 }
 
 // blob is a content of an owner's, found by its hash.
@@ -128,7 +129,7 @@ var sessionTests = map[string]func(*suite){
 		s.same("renamed", s.session("s"), want)
 		s.start(runOf(ada, "s", "second"), nil)
 		s.create(sessionOf(ada, "other"))
-		for _, session := range must(s.db.Sessions(s.ctx, ada, journal.SessionFilter{}))(s) {
+		for _, session := range assert.Must(s.db.Sessions(s.ctx, ada, journal.SessionFilter{}))(s) {
 			s.same("runs of "+session.ID, session.Runs, map[string]int{"s": 2, "other": 1}[session.ID])
 		}
 	},
@@ -169,7 +170,7 @@ var sessionTests = map[string]func(*suite){
 		})
 		second := fmt.Sprint("second", winner)
 		s.same("what it replaces", s.run(second).Replaces, "first")
-		s.same("in a list", must(s.db.Runs(s.ctx, ada, journal.Filter{Session: "s", Limit: 1}))(s)[0].Replaces, "first")
+		s.same("in a list", assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Session: "s", Limit: 1}))(s)[0].Replaces, "first")
 		s.end(second, 1, journal.Failed, noon)
 		s.unchanged(func() { s.fails(journal.ErrNotLast, retaking(ada, "s", "third", "first")) })
 		s.ok(retaking(ada, "s", "third", second))
@@ -185,8 +186,8 @@ var sessionTests = map[string]func(*suite){
 		})
 		s.ok(s.db.Void(s.ctx, ada, "r"))
 		s.ok(s.db.Void(s.ctx, ada, "r"))
-		s.same("rows that are left", len(must(s.db.Pending(s.ctx, ada, "s of r", noon))(s)), 0)
-		s.same("rows of another run", len(must(s.db.Pending(s.ctx, ada, "s of other", noon))(s)), 1)
+		s.same("rows that are left", len(assert.Must(s.db.Pending(s.ctx, ada, "s of r", noon))(s)), 0)
+		s.same("rows of another run", len(assert.Must(s.db.Pending(s.ctx, ada, "s of other", noon))(s)), 1)
 		s.unchanged(func() {
 			s.fails(journal.ErrConsumed, s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s of r", "late"),
 				Consume: []string{"p"}}))
@@ -214,8 +215,8 @@ var sessionTests = map[string]func(*suite){
 			{journal.SessionFilter{Title: "R_S"}, found}, {journal.SessionFilter{Title: "r%s"}, none},
 			{journal.SessionFilter{Title: "Über"}, found}, {journal.SessionFilter{Title: "nothing"}, none},
 		} {
-			s.same(fmt.Sprintf("with %+v", c.filter), must(s.db.Sessions(s.ctx, ada, c.filter))(s), c.want)
-			s.same("of another owner", must(s.db.Sessions(s.ctx, bob, c.filter))(s), none)
+			s.same(fmt.Sprintf("with %+v", c.filter), assert.Must(s.db.Sessions(s.ctx, ada, c.filter))(s), c.want)
+			s.same("of another owner", assert.Must(s.db.Sessions(s.ctx, bob, c.filter))(s), none)
 		}
 	},
 	"BeginAndEndMoveUpdatedAtForwardAndAppendDoesNot": func(s *suite) {
@@ -293,7 +294,7 @@ var appendTests = map[string]func(*suite){
 		for from, want := range map[int64][]journal.Record{
 			-3: recordsFrom(0, 258), 255: recordsFrom(255, 3), 257: recordsFrom(257, 1), 258: nil, 999: nil,
 		} {
-			s.same(fmt.Sprint("records from ", from), must(s.db.Records(s.ctx, ada, "r", from))(s), want)
+			s.same(fmt.Sprint("records from ", from), assert.Must(s.db.Records(s.ctx, ada, "r", from))(s), want)
 		}
 	},
 	"RefusedAppendWritesNothing": func(s *suite) {
@@ -385,10 +386,10 @@ var appendTests = map[string]func(*suite){
 			Summary: bytes.Clone(want.Summary)}
 		s.ok(s.db.Append(s.ctx, ada, "r", recordsFrom(1, 1), end))
 		s.same("run", s.run("r"), want)
-		list := must(s.db.Runs(s.ctx, ada, journal.Filter{Summaries: true}))(s)
+		list := assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Summaries: true}))(s)
 		s.same("runs with summaries", list, []journal.Run{want, s.run("plain")})
 		want.Summary = nil
-		list = must(s.db.Runs(s.ctx, ada, journal.Filter{Status: journal.Done}))(s)
+		list = assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Status: journal.Done}))(s)
 		s.same("runs without", list, []journal.Run{want})
 	},
 }
@@ -420,11 +421,11 @@ var callTests = map[string]func(*suite){
 		})
 		for f, want := range map[journal.Filter]int{{}: 1, {Session: "s"}: 0, {Status: journal.Running}: 1,
 			{Session: "bobs"}: 1} {
-			s.same("number of bob's runs", len(must(s.db.Runs(s.ctx, bob, f))(s)), want)
+			s.same("number of bob's runs", len(assert.Must(s.db.Runs(s.ctx, bob, f))(s)), want)
 		}
 		want := sessionOf(bob, "bobs")
 		want.Runs = 1
-		s.same("bob's sessions", must(s.db.Sessions(s.ctx, bob, journal.SessionFilter{}))(s), []journal.Session{want})
+		s.same("bob's sessions", assert.Must(s.db.Sessions(s.ctx, bob, journal.SessionFilter{}))(s), []journal.Session{want})
 	},
 	"EndedContextEndsEveryCallAndChangesNothing": func(s *suite) {
 		s.begin("s", "r", 2)
@@ -450,9 +451,7 @@ var callTests = map[string]func(*suite){
 		s.begin("s", "r", 2)
 		s.ok(s.db.Close())
 		for name, err := range s.everyCall(s.ctx, ada) {
-			if err == nil {
-				s.Errorf("%s succeeded on a closed store", name)
-			}
+			assert.That(s, err != nil, "%s succeeded on a closed store", name)
 		}
 		s.ok(s.db.Close())
 	},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -28,7 +29,7 @@ func (s *suite) holds(holder string, until time.Time, tries int) {
 // stranded are the ids of the runs that are stranded then, in order.
 func (s *suite) stranded(at journal.LeaseTimes) []string {
 	s.Helper()
-	return idsOf(must(s.db.Stranded(s.ctx, at, 0))(s), func(r journal.Run) string { return r.ID })
+	return idsOf(assert.Must(s.db.Stranded(s.ctx, at, 0))(s), func(r journal.Run) string { return r.ID })
 }
 
 // vain has a run that was taken up so often by processes that died of it, by the last of them for a minute.
@@ -123,7 +124,7 @@ var leaseTests = map[string]func(*suite){
 		s.start(runOf(bob, "bobs", "zz"), recordsFrom(0, 1))
 		s.same("stranded after three", s.stranded(at), []string{"z", "zz"})
 		s.same("set aside", s.run("r").SetAside(), true)
-		listed := must(s.db.Runs(s.ctx, ada, journal.Filter{Status: journal.Running}))(s)
+		listed := assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Status: journal.Running}))(s)
 		s.same("set aside in a list", listed[1].SetAside(), true)
 	},
 	"ReleasedRunRestsAndIsTakenByNameAllTheSame": func(s *suite) {
@@ -170,7 +171,7 @@ var leaseTests = map[string]func(*suite){
 				"lost": after(time.Minute), "not named": after(time.Minute)}[id]
 			s.same("lease of "+id, s.run(id).LeaseUntil, want)
 		}
-		s.same("lease of bob's", must(s.db.Run(s.ctx, bob, "bob's"))(s).LeaseUntil, after(time.Hour))
+		s.same("lease of bob's", assert.Must(s.db.Run(s.ctx, bob, "bob's"))(s).LeaseUntil, after(time.Hour))
 	},
 	"SnapshotsTellOfTheRunsThatAreThere": func(s *suite) {
 		s.begin("s", "r", 3)
@@ -181,7 +182,7 @@ var leaseTests = map[string]func(*suite){
 		key := func(owner journal.Owner, run string) journal.Key { return journal.Key{Owner: owner, Run: run} }
 		keys := []journal.Key{key(bob, "bob's"), key(ada, "ended"), key(ada, "unknown"), key(ada, "bob's"),
 			key(ada, "r")}
-		s.same("standing", must(s.db.Snapshots(s.ctx, keys))(s), []journal.RunSnapshot{
+		s.same("standing", assert.Must(s.db.Snapshots(s.ctx, keys))(s), []journal.RunSnapshot{
 			{Key: key(bob, "bob's"), Status: journal.Running},
 			{Key: key(ada, "ended"), Records: 2, Status: journal.Failed},
 			{Key: key(ada, "r"), Records: 3, Status: journal.Running, LeaseHolder: "here"},
@@ -207,7 +208,7 @@ var leaseTests = map[string]func(*suite){
 		s.end("over", 0, journal.Done, noon)
 		at := journal.LeaseTimes{Now: after(time.Hour)}
 		s.same("turns", s.stranded(at), []string{"b1", "c1", "a1", "b2", "a2", "a3"})
-		s.same("the first", must(s.db.Stranded(s.ctx, at, 1))(s), []journal.Run{must(s.db.Run(s.ctx, bob, "b1"))(s)})
+		s.same("the first", assert.Must(s.db.Stranded(s.ctx, at, 1))(s), []journal.Run{assert.Must(s.db.Run(s.ctx, bob, "b1"))(s)})
 		s.same("before a lease runs out", s.stranded(journal.LeaseTimes{Now: after(time.Hour - time.Millisecond)}),
 			[]string{"c1", "a1", "b2", "a2", "a3"})
 	},
@@ -230,11 +231,11 @@ var leaseTests = map[string]func(*suite){
 			return journal.Count{Assistant: "oracle", Stand: stand, Runs: runs, Oldest: after(oldest)}
 		}
 		at := journal.LeaseTimes{Now: after(2 * time.Hour)}
-		s.same("census", must(s.db.Census(s.ctx, at))(s), []journal.Count{count(journal.IsDriven, 2, time.Second),
+		s.same("census", assert.Must(s.db.Census(s.ctx, at))(s), []journal.Count{count(journal.IsDriven, 2, time.Second),
 			count(journal.IsResting, 1, time.Minute), count(journal.IsSetAside, 1, 0),
 			count(journal.IsStranded, 2, time.Minute)})
 		at.Leases = after(time.Hour)
-		s.same("driven where no lease lasts so long", must(s.db.Census(s.ctx, at))(s)[0].Stand, journal.IsResting)
+		s.same("driven where no lease lasts so long", assert.Must(s.db.Census(s.ctx, at))(s)[0].Stand, journal.IsResting)
 	},
 	"OfSixteenOneTakesAnExpiredLease": func(s *suite) {
 		s.vain("r", 1)
@@ -262,7 +263,7 @@ func (s *suite) consume(session, run string, at time.Time, ids ...string) error 
 // pending wants the rows of a session that are open at now to be these.
 func (s *suite) pending(session string, now time.Time, want ...string) {
 	s.Helper()
-	list := must(s.db.Pending(s.ctx, ada, session, now))(s)
+	list := assert.Must(s.db.Pending(s.ctx, ada, session, now))(s)
 	s.same("pending rows", idsOf(list, func(p journal.Pending) string { return p.ID }), want)
 }
 
@@ -282,13 +283,13 @@ var pendingTests = map[string]func(*suite){
 			journal.Pending{ID: "a"})
 		end := &journal.End{Status: journal.NeedsUser, At: after(time.Minute), Pending: []journal.Pending{{ID: "c"}}}
 		s.ok(s.db.Append(s.ctx, ada, "slow", recordsFrom(1, 1), end))
-		s.same("pending", must(s.db.Pending(s.ctx, ada, "s", noon))(s), []journal.Pending{
+		s.same("pending", assert.Must(s.db.Pending(s.ctx, ada, "s", noon))(s), []journal.Pending{
 			{ID: "c", Owner: ada, Session: "s", Run: "slow", CreatedAt: after(time.Minute)},
 			{ID: "a", Owner: ada, Session: "s", Run: "r", CreatedAt: after(time.Hour)},
 			{ID: "b", Owner: ada, Session: "s", Run: "r", Kind: "choice", Data: []byte(`{"tool":"delete"}`),
 				CreatedAt: after(time.Hour), ExpiresAt: after(2 * time.Hour)},
 		})
-		s.same("pending rows that bob sees", must(s.db.Pending(s.ctx, bob, "s", noon))(s), []journal.Pending{})
+		s.same("pending rows that bob sees", assert.Must(s.db.Pending(s.ctx, bob, "s", noon))(s), []journal.Pending{})
 	},
 	"ExpiredRowIsNotListedAndNotConsumed": func(s *suite) {
 		s.leave("s", "r", noon, journal.Pending{ID: "p", ExpiresAt: after(time.Hour)}, journal.Pending{ID: "lasting"})
@@ -333,7 +334,7 @@ var pendingTests = map[string]func(*suite){
 		s.ok(s.claim(ada, "r", "inquiry", "lock", "inquiry"))
 		s.ok(s.claim(bob, "bob's", "inquiry"))
 		for _, key := range []string{"inquiry", "lock"} {
-			s.same("run that claims "+key, must(s.db.Claimed(s.ctx, ada, key))(s), "r")
+			s.same("run that claims "+key, assert.Must(s.db.Claimed(s.ctx, ada, key))(s), "r")
 		}
 		s.unchanged(func() {
 			err := s.claim(ada, "r2", "free", "lock")

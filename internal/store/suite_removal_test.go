@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -15,12 +16,12 @@ func tombstoneID(t journal.Tombstone) string { return t.ID }
 
 func (s *suite) sessionIDs(limit int) []string {
 	s.Helper()
-	return idsOf(must(s.db.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit}))(s), sessionID)
+	return idsOf(assert.Must(s.db.Sessions(s.ctx, ada, journal.SessionFilter{Limit: limit}))(s), sessionID)
 }
 
 func (s *suite) runIDs(f journal.Filter) []string {
 	s.Helper()
-	return idsOf(must(s.db.Runs(s.ctx, ada, f))(s), func(r journal.Run) string { return r.ID })
+	return idsOf(assert.Must(s.db.Runs(s.ctx, ada, f))(s), func(r journal.Run) string { return r.ID })
 }
 
 var listTests = map[string]func(*suite){
@@ -110,7 +111,7 @@ func walk[E any](
 ) (ids []string) {
 	s.Helper()
 	for at := (journal.Cursor{}); ; add() {
-		entries := must(page(at))(s)
+		entries := assert.Must(page(at))(s)
 		if len(entries) == 0 {
 			return ids
 		}
@@ -118,7 +119,7 @@ func walk[E any](
 			at = cursor(e)
 			ids = append(ids, at.ID)
 		}
-		s.same("cursor read from its text", must(journal.ParseCursor(at.String()))(s), at)
+		s.same("cursor read from its text", assert.Must(journal.ParseCursor(at.String()))(s), at)
 	}
 }
 
@@ -147,17 +148,17 @@ func (s *suite) used(id string, at time.Time, status journal.Status) {
 func (s *suite) retired(before, now time.Time, want ...string) {
 	s.Helper()
 	idle := journal.IdleFilter{Before: before, Now: now}
-	unused := must(s.db.Unused(s.ctx, ada, idle))(s)
-	left := must(s.db.Retire(s.ctx, ada, idle))(s)
+	unused := assert.Must(s.db.Unused(s.ctx, ada, idle))(s)
+	left := assert.Must(s.db.Retire(s.ctx, ada, idle))(s)
 	s.same("unused", idsOf(unused, sessionID), want)
 	s.same("removed", left, tombstonesOf(s, unused, now))
-	s.same("removed by another call", must(s.db.Retire(s.ctx, ada, idle))(s), []journal.Tombstone{})
+	s.same("removed by another call", assert.Must(s.db.Retire(s.ctx, ada, idle))(s), []journal.Tombstone{})
 }
 
 // tombstonesOf are what sessions leave that retention removes.
 func tombstonesOf(s *suite, sessions []journal.Session, now time.Time) (left []journal.Tombstone) {
 	for _, session := range sessions {
-		left = append(left, must(session.Tombstone(journal.ByRetention, now))(s))
+		left = append(left, assert.Must(session.Tombstone(journal.ByRetention, now))(s))
 	}
 	return left
 }
@@ -174,7 +175,7 @@ var removalTests = map[string]func(*suite){
 				"s", "a secret reason", noon))
 		})
 		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
-		s.same("tombstone", must(s.db.Tombstone(s.ctx, ada, "s"))(s), tombstoneOf("s", 2, after(time.Minute)))
+		s.same("tombstone", assert.Must(s.db.Tombstone(s.ctx, ada, "s"))(s), tombstoneOf("s", 2, after(time.Minute)))
 		got := s.rows()
 		delete(got, "tombstone")
 		s.same("all else", got, want)
@@ -208,7 +209,7 @@ var removalTests = map[string]func(*suite){
 				s.Errorf("another is told of the removal: %v", err)
 			}
 		}
-		s.same("bob's tombstones", must(s.db.Tombstones(s.ctx, bob, journal.SessionFilter{}))(s), []journal.Tombstone{})
+		s.same("bob's tombstones", assert.Must(s.db.Tombstones(s.ctx, bob, journal.SessionFilter{}))(s), []journal.Tombstone{})
 	},
 	"DeleteIsRefusedUnderALiveLeaseAlone": func(s *suite) {
 		s.begin("s", "done", 1)
@@ -231,13 +232,13 @@ var removalTests = map[string]func(*suite){
 		}
 		s.create(sessionOf(bob, "bobs"))
 		limited := journal.IdleFilter{Before: after(3 * time.Hour), Now: after(9 * time.Hour), Limit: 1}
-		s.same("at most its limit", idsOf(must(s.db.Retire(s.ctx, ada, limited))(s), tombstoneID), []string{"c"})
+		s.same("at most its limit", idsOf(assert.Must(s.db.Retire(s.ctx, ada, limited))(s), tombstoneID), []string{"c"})
 		s.retired(after(3*time.Hour), after(9*time.Hour), "a", "b")
 		s.same("sessions", s.sessionIDs(0), []string{"later", "edge"})
 		removed, _ := errors.AsType[*journal.RemovedError](errOf(s.db.Session(s.ctx, ada, "a")))
 		s.same("why", removed.Reason, journal.ByRetention)
 		s.fails(journal.ErrNotFound, errOf(s.blob(ada, "blob of a")), errOf(s.db.Run(s.ctx, ada, "run of a")))
-		must(s.db.Session(s.ctx, bob, "bobs"))(s)
+		assert.Must(s.db.Session(s.ctx, bob, "bobs"))(s)
 	},
 	"RunThatIsDrivenOrHasALaterRecordKeepsItsOwnSession": func(s *suite) {
 		s.used("driven", noon, journal.Running)
@@ -258,10 +259,10 @@ var removalTests = map[string]func(*suite){
 		s.create(council)
 		s.create(sessionOf(ada, "oracle's"))
 		idle := journal.IdleFilter{Assistant: "council", Before: after(time.Hour), Now: after(time.Hour)}
-		s.same("unused", idsOf(must(s.db.Unused(s.ctx, ada, idle))(s), sessionID), []string{council.ID})
-		s.same("removed", idsOf(must(s.db.Retire(s.ctx, ada, idle))(s), tombstoneID), []string{council.ID})
+		s.same("unused", idsOf(assert.Must(s.db.Unused(s.ctx, ada, idle))(s), sessionID), []string{council.ID})
+		s.same("removed", idsOf(assert.Must(s.db.Retire(s.ctx, ada, idle))(s), tombstoneID), []string{council.ID})
 		for assistant, want := range map[string]int{"": 1, "council": 1, "oracle": 0} {
-			list := must(s.db.Tombstones(s.ctx, ada, journal.SessionFilter{Assistant: assistant}))(s)
+			list := assert.Must(s.db.Tombstones(s.ctx, ada, journal.SessionFilter{Assistant: assistant}))(s)
 			s.same("tombstones of "+assistant, len(list), want)
 		}
 	},

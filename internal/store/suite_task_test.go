@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/task"
 )
 
@@ -81,18 +82,18 @@ func (s *suite) deleted(id int64) {
 
 func (s *suite) undo() task.Change {
 	s.Helper()
-	return must(s.tasks().Undo(s.ctx, byAda))(s)
+	return assert.Must(s.tasks().Undo(s.ctx, byAda))(s)
 }
 
 func (s *suite) task(id int64) task.Task {
 	s.Helper()
-	return must(s.db.Task(s.ctx, "ada", id))(s)
+	return assert.Must(s.db.Task(s.ctx, "ada", id))(s)
 }
 
 // titles are those of the tasks of ada's that a filter selects.
 func (s *suite) titles(f task.Filter) []string {
 	s.Helper()
-	return titlesOf(must(s.db.Tasks(s.ctx, "ada", f))(s))
+	return titlesOf(assert.Must(s.db.Tasks(s.ctx, "ada", f))(s))
 }
 
 func titlesOf(all []task.Task) []string {
@@ -101,20 +102,19 @@ func titlesOf(all []task.Task) []string {
 
 func (s *suite) history(id int64) []task.Change {
 	s.Helper()
-	return must(s.db.History(s.ctx, "ada", id))(s)
+	return assert.Must(s.db.History(s.ctx, "ada", id))(s)
 }
 
 func (s *suite) changes() []task.Change {
 	s.Helper()
-	return must(s.db.Changes(s.ctx, "ada", 0))(s)
+	return assert.Must(s.db.Changes(s.ctx, "ada", 0))(s)
 }
 
 // invalid wants err to be an *Invalid of a field.
 func (s *suite) invalid(field string, err error) {
 	s.Helper()
-	if invalid, is := errors.AsType[*task.Invalid](err); !is || invalid.Field != field {
-		s.Errorf("error is %v, want an *Invalid of the field %q", err, field)
-	}
+	invalid, is := errors.AsType[*task.Invalid](err)
+	assert.That(s, is && invalid.Field == field, "error is %v, want an *Invalid of the field %q", err, field)
 }
 
 // applied is the error of an act.
@@ -139,9 +139,7 @@ var taskTests = map[string]func(*suite){
 		s.same("change", c, task.Change{ID: c.ID, Task: c.Task, Action: task.Add, Actor: "cli", After: &want,
 			At: after(time.Millisecond)})
 		s.same("again", again, false)
-		if c.ID < 1 || c.Task < 1 {
-			s.Errorf("the change has the id %d, its task %d", c.ID, c.Task)
-		}
+		assert.That(s, c.ID >= 1 && c.Task >= 1, "the change has the id %d, its task %d", c.ID, c.Task)
 		s.same("task", s.task(c.Task), want)
 		s.same("history", s.history(c.Task), []task.Change{c})
 	},
@@ -158,9 +156,7 @@ var taskTests = map[string]func(*suite){
 		for _, c := range s.history(first.ID) {
 			steps = append(steps, [2]*task.Task{c.Before, c.After})
 			actions = append(actions, c.Action)
-			if c.ID <= last || c.Task != first.ID || c.Actor != "test" {
-				s.Errorf("after %d there is %+v", last, c)
-			}
+			assert.That(s, c.ID > last && c.Task == first.ID && c.Actor == "test", "after %d there is %+v", last, c)
 			last = c.ID
 		}
 		s.same("before and after", steps, [][2]*task.Task{{nil, &first}, {&first, &second}, {&second, &third},
@@ -168,7 +164,7 @@ var taskTests = map[string]func(*suite){
 		s.same("actions", actions, []task.Action{task.Add, task.Update, task.Complete, task.Delete})
 		of, all := s.history(first.ID), s.changes()
 		s.same("changes, the latest first", all, []task.Change{of[3], of[2], of[1], s.history(other.ID)[0], of[0]})
-		s.same("the latest two", must(s.db.Changes(s.ctx, "ada", 2))(s), all[:2])
+		s.same("the latest two", assert.Must(s.db.Changes(s.ctx, "ada", 2))(s), all[:2])
 	},
 	"WhatChangesNothingWritesNothing": func(s *suite) {
 		t := s.completed(s.add("one").ID)
@@ -229,11 +225,11 @@ var taskTests = map[string]func(*suite){
 				errOf(s.db.Task(s.ctx, "bob", t.ID)),
 				errOf(s.db.History(s.ctx, "bob", t.ID)), errOf(s.db.Made(s.ctx, "ada", "k")))
 		})
-		bobs := must(s.db.Tasks(s.ctx, "bob", task.Filter{}))(s)
+		bobs := assert.Must(s.db.Tasks(s.ctx, "bob", task.Filter{}))(s)
 		s.same("ada's tasks", s.titles(task.Filter{}), []string{"two"})
 		s.same("ada's tasks after one of bob's", s.titles(task.Filter{After: bobs[0].ID}), []string{})
 		s.same("bob's tasks", titlesOf(bobs), []string{"bob's"})
-		s.same("bob's changes", len(must(s.db.Changes(s.ctx, "bob", 0))(s)), 1)
+		s.same("bob's changes", len(assert.Must(s.db.Changes(s.ctx, "bob", 0))(s)), 1)
 		s.fails(task.ErrNoChange, errOf(s.tasks().Undo(s.ctx, task.By{Owner: "carol"})))
 	},
 	"DeletedTaskIsThereNoMoreAndItsIDIsNotUsedAgain": func(s *suite) {
@@ -246,9 +242,8 @@ var taskTests = map[string]func(*suite){
 		s.same("tasks", s.titles(task.Filter{}), []string{})
 		s.same("history", len(s.history(ids[0])), 2)
 		ids = append(ids, s.add("three").ID, s.add("four").ID)
-		if !slices.IsSorted(ids) || len(slices.Compact(ids)) != 4 {
-			s.Errorf("ids are %v, want each above the one before", ids)
-		}
+		assert.That(s, slices.IsSorted(ids) && len(slices.Compact(ids)) == 4,
+			"ids are %v, want each above the one before", ids)
 	},
 	"OfChangesAtOnceEachSeesTheOneBefore": func(s *suite) {
 		t := s.add("1")
@@ -307,16 +302,16 @@ var keyTests = map[string]func(*suite){
 			},
 		}
 		for _, name := range []string{"Add", "Update", "Complete", "Delete"} {
-			first := must(calls[name]())(s)
+			first := assert.Must(calls[name]())(s)
 			s.same(name+": again", first.flag, name == "Complete")
 			s.add("between")
 			s.unchanged(func() {
-				second := must(calls[name]())(s)
+				second := assert.Must(calls[name]())(s)
 				s.same(name+": the task", second.Task, first.Task)
 				s.same(name+": again, or completed by it", second.flag, true)
 			})
 		}
-		s.same("made", must(s.db.Made(s.ctx, "ada", "delete"))(s), s.history(t.ID)[3])
+		s.same("made", assert.Must(s.db.Made(s.ctx, "ada", "delete"))(s), s.history(t.ID)[3])
 	},
 	"KeyOfAnotherChangeIsRefused": func(s *suite) {
 		first, other := s.add("one"), s.add("other")
@@ -385,7 +380,7 @@ var taskListTests = map[string]func(*suite){
 			for size := range len(want) + 2 {
 				var got []task.Task
 				f := task.Filter{Newest: newest, Limit: size}
-				for page := must(s.db.Tasks(s.ctx, "ada", f))(s); len(page) > 0; page = must(s.db.Tasks(s.ctx, "ada",
+				for page := assert.Must(s.db.Tasks(s.ctx, "ada", f))(s); len(page) > 0; page = assert.Must(s.db.Tasks(s.ctx, "ada",
 					f))(s) {
 					got = append(got, page...)
 					f.After = page[len(page)-1].ID
@@ -412,19 +407,19 @@ var taskListTests = map[string]func(*suite){
 			"[]":        {IDs: []int64{1 << 40}},
 		} {
 			s.same("titles", fmt.Sprint(s.titles(f)), want)
-			s.same("count of "+want, must(s.db.Count(s.ctx, "ada", f))(s), len(s.titles(f)))
+			s.same("count of "+want, assert.Must(s.db.Count(s.ctx, "ada", f))(s), len(s.titles(f)))
 		}
 		s.same("after a completed one", s.titles(task.Filter{Status: task.Pending, After: ids[1]}), []string{"d"})
 		s.same("after a deleted one", s.titles(task.Filter{Newest: true, After: ids[4]}), []string{"d", "c", "b", "a"})
 		s.same("after none", s.titles(task.Filter{After: 1 << 40}), []string{})
 		s.same("count, whatever After and Limit",
-			must(s.db.Count(s.ctx, "ada", task.Filter{After: ids[2], Limit: 1}))(s), 4)
+			assert.Must(s.db.Count(s.ctx, "ada", task.Filter{After: ids[2], Limit: 1}))(s), 4)
 	},
 	"ServicePagesAndCounts": func(s *suite) {
 		for _, title := range []string{"a", "b", "c"} {
 			s.add(title)
 		}
-		all := must(s.db.Tasks(s.ctx, "ada", task.Filter{}))(s)
+		all := assert.Must(s.db.Tasks(s.ctx, "ada", task.Filter{}))(s)
 		for _, c := range []struct {
 			filter task.Filter
 			titles []string
@@ -435,7 +430,7 @@ var taskListTests = map[string]func(*suite){
 			{task.Filter{Limit: 3}, []string{"a", "b", "c"}, 0},
 			{task.Filter{After: all[2].ID}, []string{}, 0},
 		} {
-			page := must(s.tasks().List(s.ctx, "ada", task.Query{Filter: c.filter}))(s)
+			page := assert.Must(s.tasks().List(s.ctx, "ada", task.Query{Filter: c.filter}))(s)
 			s.same(fmt.Sprintf("%+v", c.filter), []any{titlesOf(page.Tasks), page.Total, page.Next},
 				[]any{c.titles, 3, c.next})
 		}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // suite is what the tests of the guarantees have: a database with nothing in it. Each guarantee that the packages
@@ -65,35 +67,20 @@ func after(d time.Duration) time.Time { return noon.Add(d) }
 
 func (s *suite) ok(err error) {
 	s.Helper()
-	if err != nil {
-		s.Fatalf("unexpected error: %v", err)
-	}
+	assert.NoErrorf(s, err, "unexpected error")
 }
 
 // fails wants errors to match target.
 func (s *suite) fails(target error, errs ...error) {
 	s.Helper()
 	for i, err := range errs {
-		if !errors.Is(err, target) {
-			s.Errorf("error %d is %v, want one that matches %q", i, err, target)
-		}
+		assert.That(s, errors.Is(err, target), "error %d is %v, want one that matches %q", i, err, target)
 	}
 }
 
 func (s *suite) same(what string, got, want any) {
 	s.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
-		s.Errorf("%s (-want +got):\n%s", what, diff)
-	}
-}
-
-// must gives what a call gave that must not fail.
-func must[T any](v T, err error) func(*suite) T {
-	return func(s *suite) T {
-		s.Helper()
-		s.ok(err)
-		return v
-	}
+	assert.NoDiff(s, cmp.Diff(want, got, cmpopts.EquateEmpty()), "%s (-want +got)", what)
 }
 
 // rows are all that is kept, by table.
@@ -105,7 +92,7 @@ func (s *suite) rows() map[string][]Row {
 func rowsOf(t *testing.T, db *DB) map[string][]Row {
 	t.Helper()
 	all := map[string][]Row{}
-	err := db.ReadAll(t.Context(), func(rows func(Table) iter.Seq2[Row, error]) error {
+	assert.NoError(t, db.ReadAll(t.Context(), func(rows func(Table) iter.Seq2[Row, error]) error {
 		for _, table := range Tables() {
 			for row, err := range rows(table) {
 				if err != nil {
@@ -115,10 +102,7 @@ func rowsOf(t *testing.T, db *DB) map[string][]Row {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -137,9 +121,7 @@ func (s *suite) ended(calls func(ctx context.Context) map[string]error) {
 	cancel()
 	s.unchanged(func() {
 		for name, err := range calls(ctx) {
-			if !errors.Is(err, context.Canceled) {
-				s.Errorf("%s: %v, want context.Canceled", name, err)
-			}
+			assert.That(s, errors.Is(err, context.Canceled), "%s: %v, want context.Canceled", name, err)
 		}
 	})
 }
@@ -165,9 +147,7 @@ func (s *suite) oneWins(n int, refused error, do func(i int) error) (winner int)
 	s.Helper()
 	errs := together(n, do)
 	winner = slices.Index(errs, nil)
-	if winner < 0 {
-		s.Fatalf("nobody succeeded: %v", errs)
-	}
+	assert.Require(s, winner >= 0, "nobody succeeded: %v", errs)
 	s.fails(refused, slices.Delete(slices.Clone(errs), winner, winner+1)...)
 	return winner
 }

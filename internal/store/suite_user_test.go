@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/node"
 	"sibyl/internal/server/user"
@@ -43,13 +44,13 @@ func (s *suite) endToken(name string, kind user.Kind, at time.Time) error {
 
 func (s *suite) token(name string) user.Token {
 	s.Helper()
-	return must(s.db.Token(s.ctx, hashOf(name)))(s)
+	return assert.Must(s.db.Token(s.ctx, hashOf(name)))(s)
 }
 
 // live wants these tokens to be live at a time, in this order.
 func (s *suite) live(now time.Time, want ...string) {
 	s.Helper()
-	tokens := must(s.db.Tokens(s.ctx, now))(s)
+	tokens := assert.Must(s.db.Tokens(s.ctx, now))(s)
 	s.same("live tokens", idsOf(tokens, func(t user.Token) string { return t.ID }), want)
 }
 
@@ -69,14 +70,14 @@ var userTests = map[string]func(*suite){
 			In(time.FixedZone("east", 3600)), RevokedAt: noon}
 		s.ok(s.db.AddUser(s.ctx, given, tokenOf(given.Name, "first", user.Bearer), hashOf("first")))
 		want := user.User{Name: given.Name, Scope: user.Read, CreatedAt: after(time.Millisecond)}
-		s.same("user", must(s.db.User(s.ctx, given.Name))(s), want)
-		s.same("users", must(s.db.Users(s.ctx))(s), []user.User{want})
+		s.same("user", assert.Must(s.db.User(s.ctx, given.Name))(s), want)
+		s.same("users", assert.Must(s.db.Users(s.ctx))(s), []user.User{want})
 		s.live(noon, "first")
 	},
 	"UsersAreListedByNameTheRevokedOnesToo": func(s *suite) {
 		s.addUsers("bob", "ada", "b-1", "b.1", "b_1", "0")
 		s.ok(s.db.RevokeUser(s.ctx, "bob", after(time.Minute)))
-		users := must(s.db.Users(s.ctx))(s)
+		users := assert.Must(s.db.Users(s.ctx))(s)
 		s.same("names", idsOf(users, func(u user.User) string {
 			return u.Name
 		}), []string{"0", "ada", "b-1", "b.1", "b_1", "bob"})
@@ -102,7 +103,7 @@ var userTests = map[string]func(*suite){
 			func() error { return s.replace(tokenOf("nobody", "x", user.Bearer)) })
 		again := user.User{Name: "ada", Scope: user.Read, CreatedAt: after(time.Hour)}
 		s.ok(s.db.AddUser(s.ctx, again, tokenOf("ada", "second", user.Bearer), hashOf("second")))
-		s.same("user who is added again", must(s.db.User(s.ctx, "ada"))(s), again)
+		s.same("user who is added again", assert.Must(s.db.User(s.ctx, "ada"))(s), again)
 		s.live(noon, "second", "bob")
 	},
 	"WhatIsTakenExists": func(s *suite) {
@@ -120,9 +121,8 @@ var userTests = map[string]func(*suite){
 		for _, name := range []string{"", "Ada", "ada lovelace", ".ada", "-ada", "_ada", "ad\x00a", "ad\xffa", "ädä",
 			"a/b", "a\n", "sibyl_ada", strings.Repeat("a", 65)} {
 			err := errOf(s.db.User(s.ctx, name))
-			if err != nil && len(name) > 1 && strings.Contains(err.Error(), name) {
-				s.Errorf("the error repeats the name: %v", err)
-			}
+			assert.That(s, err == nil || len(name) <= 1 || !strings.Contains(err.Error(), name),
+				"the error repeats the name: %v", err)
 			s.refuses(user.ErrInvalid,
 				func() error { return err },
 				func() error { return s.db.AddUser(s.ctx, userOf(name), tokenOf(name, "x", user.Bearer), hashOf("x")) },
@@ -219,7 +219,7 @@ var tokenTests = map[string]func(*suite){
 		s.ok(errors.Join(together(6, func(i int) error {
 			return s.replace(tokenOf("bob", fmt.Sprint(i), user.Bearer))
 		})...))
-		s.same("bob's after many that replaced each other", len(must(s.db.Tokens(s.ctx, noon))(s)), 3)
+		s.same("bob's after many that replaced each other", len(assert.Must(s.db.Tokens(s.ctx, noon))(s)), 3)
 	},
 	"OnlyALiveTokenOfThatKindIsEndedOnce": func(s *suite) {
 		s.addUsers("ada", "bob")
@@ -237,7 +237,7 @@ var tokenTests = map[string]func(*suite){
 			func() error { return s.endToken("nothing", user.SignIn, noon) })
 		want := given
 		want.RevokedAt = after(time.Hour - time.Millisecond)
-		ended := must(s.db.EndToken(s.ctx, hashOf("once"), user.SignIn, want.RevokedAt.Add(time.Microsecond)))(s)
+		ended := assert.Must(s.db.EndToken(s.ctx, hashOf("once"), user.SignIn, want.RevokedAt.Add(time.Microsecond)))(s)
 		s.same("the ended token", ended, want)
 		s.same("the kept token", s.token("once"), want)
 		s.refuses(user.ErrNotFound, func() error { return s.endToken("once", user.SignIn, noon) })
@@ -257,13 +257,12 @@ var tokenTests = map[string]func(*suite){
 		for name, stays := range map[string]bool{"expires-past": false, "revoked-past": false, "expires-now": true,
 			"revoked-now":   true,
 			"expires-later": true, "revoked-later": true, "ada": true} {
-			if gone := errors.Is(errOf(s.db.Token(s.ctx, hashOf(name))), user.ErrNotFound); gone == stays {
-				s.Errorf("token %q: it stays: %v, want %v", name, !gone, stays)
-			}
+			gone := errors.Is(errOf(s.db.Token(s.ctx, hashOf(name))), user.ErrNotFound)
+			assert.That(s, gone != stays, "token %q: it stays: %v, want %v", name, !gone, stays)
 		}
 		s.ok(s.db.ForgetTokens(s.ctx, after(2*time.Hour)))
 		s.ok(s.addToken(tokenOf("ada", "ada", user.Bearer))) // there is room for it again
-		s.same("users", must(s.db.Users(s.ctx))(s), []user.User{userOf("ada")})
+		s.same("users", assert.Must(s.db.Users(s.ctx))(s), []user.User{userOf("ada")})
 	},
 }
 
@@ -275,7 +274,7 @@ func nodeOf(holder string, started, seen time.Duration) node.Node {
 // nodes wants these to be known.
 func (s *suite) nodes(now time.Duration, want ...node.Node) {
 	s.Helper()
-	s.same("nodes", must(s.db.Nodes(s.ctx, after(now)))(s), want)
+	s.same("nodes", assert.Must(s.db.Nodes(s.ctx, after(now)))(s), want)
 }
 
 var nodeTests = map[string]func(*suite){
@@ -324,7 +323,7 @@ var nodeTests = map[string]func(*suite){
 			{"sweep", 10 * time.Hour, true}, {"sweep", 10 * time.Hour, false},
 		} {
 			s.same(fmt.Sprint(c.name, " after ", c.after),
-				must(s.db.TakeDuty(s.ctx, c.name, after(c.after), time.Hour))(s), c.want)
+				assert.Must(s.db.TakeDuty(s.ctx, c.name, after(c.after), time.Hour))(s), c.want)
 		}
 	},
 	"OfSixteenOneTakesADuty": func(s *suite) {
@@ -340,9 +339,7 @@ var nodeTests = map[string]func(*suite){
 		}
 	},
 	"TimeOfTheDatabaseGoesOn": func(s *suite) {
-		before, now := must(s.db.Now(s.ctx))(s), must(s.db.Now(s.ctx))(s)
-		if now.Before(before) || time.Since(now).Abs() > time.Hour {
-			s.Errorf("it was %v, then %v", before, now)
-		}
+		before, now := assert.Must(s.db.Now(s.ctx))(s), assert.Must(s.db.Now(s.ctx))(s)
+		assert.That(s, !now.Before(before) && time.Since(now).Abs() <= time.Hour, "it was %v, then %v", before, now)
 	},
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
 )
@@ -36,25 +37,20 @@ func newDesk(t *testing.T) *desk {
 
 func (d *desk) ok(err error) {
 	d.Helper()
-	if err != nil {
-		d.Fatalf("unexpected error: %v", err)
-	}
+	assert.NoErrorf(d, err, "unexpected error")
 }
 
 // invalid wants err to be an *Invalid that says so much.
 func (d *desk) invalid(err error, field, says string) {
 	d.Helper()
 	var invalid *task.Invalid
-	if !errors.As(err, &invalid) || invalid.Field != field || !strings.Contains(invalid.Problem, says) {
-		d.Errorf("error is %v, want an *Invalid of %q that says %q", err, field, says)
-	}
+	assert.That(d, errors.As(err, &invalid) && invalid.Field == field && strings.Contains(invalid.Problem, says),
+		"error is %v, want an *Invalid of %q that says %q", err, field, says)
 }
 
 func (d *desk) same(what string, got, want any) {
 	d.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		d.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(d, cmp.Diff(want, got), "%s (-want +got)", what)
 }
 
 func (d *desk) add(title, description string) task.Task {
@@ -98,9 +94,7 @@ func TestTitleThatBreaksTheRulesIsRefused(t *testing.T) {
 		d.invalid(err, "title", says)
 		_, _, err = d.Update(t.Context(), ada, kept.ID, 0, task.Edit{Title: &title})
 		d.invalid(err, "title", says)
-		if len(title) > 3 && strings.Contains(err.Error(), title) {
-			t.Errorf("the error repeats the title: %v", err)
-		}
+		assert.That(t, len(title) <= 3 || !strings.Contains(err.Error(), title), "the error repeats the title: %v", err)
 	}
 	now, err := d.Task(t.Context(), "ada", kept.ID)
 	d.ok(err)
@@ -141,9 +135,7 @@ func TestUpdateChangesWhatItNamesAndNothingElse(t *testing.T) {
 	want.Description, want.Version = nil, 3
 	d.same("without its description", update(task.Edit{Description: new("")}), want)
 	completed := update(task.Edit{Status: new(task.Completed)})
-	if completed.CompletedAt == nil || completed.Status != task.Completed {
-		t.Errorf("it is %+v", completed)
-	}
+	assert.That(t, completed.CompletedAt != nil && completed.Status == task.Completed, "it is %+v", completed)
 	d.same("completed again", update(task.Edit{Status: new(task.Completed)}), completed)
 	want.Version = 5
 	d.same("opened again", update(task.Edit{Status: new(task.Pending)}), want)
@@ -188,9 +180,7 @@ func TestCompletingAgainKeepsTheFirstTime(t *testing.T) {
 	d.ok(err)
 	d.same("already", already, true)
 	d.same("task", second, first)
-	if first.CompletedAt == nil || !first.CompletedAt.After(first.CreatedAt) {
-		t.Errorf("it is %+v", first)
-	}
+	assert.That(t, first.CompletedAt != nil && first.CompletedAt.After(first.CreatedAt), "it is %+v", first)
 }
 
 func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
@@ -206,9 +196,8 @@ func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
 		"complete": func() error { _, _, err := d.Complete(t.Context(), ada, added.ID, 1); return err },
 		"delete":   func() error { _, _, err := d.Delete(t.Context(), ada, added.ID, 3); return err },
 	} {
-		if err := change(); !errors.Is(err, task.ErrConflict) {
-			t.Errorf("%s: error is %v, want ErrConflict", name, err)
-		}
+		err := change()
+		assert.That(t, errors.Is(err, task.ErrConflict), "%s: error is %v, want ErrConflict", name, err)
 	}
 	_, _, err = d.Delete(t.Context(), ada, added.ID, 2)
 	d.ok(err)
@@ -232,9 +221,8 @@ func (d *desk) found(words string, q task.Query) (titles []string) {
 	for _, t := range p.Tasks {
 		titles = append(titles, t.Title)
 	}
-	if q.Limit == 0 && p.Total != len(titles) || p.Next != 0 {
-		d.Errorf("%q: %d are found, Total is %d, Next %d", words, len(titles), p.Total, p.Next)
-	}
+	assert.That(d, (q.Limit != 0 || p.Total == len(titles)) && p.Next == 0,
+		"%q: %d are found, Total is %d, Next %d", words, len(titles), p.Total, p.Next)
 	return titles
 }
 

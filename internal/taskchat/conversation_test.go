@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/taskchat"
 )
@@ -29,15 +30,12 @@ func TestConversationGoesWithItsQuestionAndTasksStay(t *testing.T) {
 	retired(0)
 	later(taskchat.Retention + time.Hour)
 	retired(1)
-	if _, err := c.send("yes"); !isNotFound(err) {
-		t.Errorf("a conversation that is gone: %v", err)
-	}
+	_, err := c.send("yes")
+	assert.That(t, isNotFound(err), "a conversation that is gone: %v", err)
 	h.wants(ada, "Apples")
 	gone, err := h.journal.Tombstones(t.Context(), ada, journal.SessionFilter{Assistant: taskchat.Name})
 	h.must(err)
-	if len(gone) != 1 {
-		t.Errorf("tombstones: %v", gone)
-	}
+	assert.That(t, len(gone) == 1, "tombstones: %v", gone)
 }
 
 func TestYesThatComesTooLateIsNone(t *testing.T) {

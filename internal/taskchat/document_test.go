@@ -3,6 +3,7 @@ package taskchat_test
 import (
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/taskchat"
@@ -87,11 +88,9 @@ func TestConversationOfAnotherUserIsNotThere(t *testing.T) {
 	c := p.talk(ada)
 	c.say("add buy milk", taskchat.StatusSuccess)
 	other := &talk{process: p, owner: eve, id: c.id}
-	if _, err := other.send("show my tasks"); err == nil || !isNotFound(err) {
-		t.Errorf("another user's conversation: %v", err)
-	}
+	_, err := other.send("show my tasks")
+	assert.That(t, err != nil && isNotFound(err), "another user's conversation: %v", err)
 	unknown := &talk{process: p, owner: ada, id: "unknown"}
-	if _, err := unknown.send("show my tasks"); err == nil || !isNotFound(err) {
-		t.Errorf("a conversation that never was: %v", err)
-	}
+	_, err = unknown.send("show my tasks")
+	assert.That(t, err != nil && isNotFound(err), "a conversation that never was: %v", err)
 }

@@ -3,6 +3,7 @@ package taskchat_test
 import (
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/service/assistant"
@@ -27,13 +28,9 @@ func TestWhatTheModelWasSentIsToldPartByPart(t *testing.T) {
 		r, err := c.service.Receipt(t.Context(), ada, runs[1].ID, record)
 		if err == nil && r.Kind == taskchat.EffectCall {
 			calls++
-			if len(r.Sent) != 1 || r.Sent[0].Kind != assistant.PartCall || len(r.Got) != 1 ||
-				r.Got[0].Kind != assistant.PartResult {
-				t.Errorf("a call is told as %+v", r)
-			}
+			assert.That(t, len(r.Sent) == 1 && r.Sent[0].Kind == assistant.PartCall && len(r.Got) == 1 &&
+				r.Got[0].Kind == assistant.PartResult, "a call is told as %+v", r)
 		}
 	}
-	if calls == 0 {
-		t.Error("nothing was called")
-	}
+	assert.That(t, calls != 0, "nothing was called")
 }

@@ -10,6 +10,7 @@ import (
 
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -84,15 +85,11 @@ func TestChangesThatWereNotMadeAreCountedBesideThoseThatWere(t *testing.T) {
 	if w := r.Writes; w == nil || w.Asked != 3 || w.Done != 2 || w.Unsure != 1 || len(w.Missing) != 1 {
 		t.Errorf("writes: %+v", r.Writes)
 	}
-	raw, err := json.Marshal(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(r))(t)
 	shown, err := taskchat.Describe(nil, taskchat.Deps{}).Show(raw)
-	if err != nil || !shown.Partial || len(shown.Warnings) != 1 ||
-		!strings.Contains(shown.Warnings[0], fmt.Sprint("task ", seen[1])) || strings.Contains(shown.Warnings[0], "{") {
-		t.Fatalf("shown: %+v, %v", shown, err)
-	}
+	assert.Require(t, err == nil && shown.Partial && len(shown.Warnings) == 1 &&
+		strings.Contains(shown.Warnings[0], fmt.Sprint("task ", seen[1])) && !strings.Contains(shown.Warnings[0], "{"),
+		"shown: %+v, %v", shown, err)
 	contains(t, shown.Warnings[0], "1 of 3 changes may not have been made: ")
 	contains(t, shown.Footer, "1 of 3 changes may not have been made: ")
 }

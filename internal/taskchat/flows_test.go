@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/taskchat"
 )
 
@@ -17,14 +18,9 @@ type tongue map[string]string
 // tongues reads testdata/tongues.json.
 func tongues(t testing.TB) map[string]tongue {
 	t.Helper()
-	text, err := os.ReadFile("testdata/tongues.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("testdata/tongues.json"))(t)
 	var all map[string]tongue
-	if err := json.Unmarshal(text, &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(text, &all))
 	return all
 }
 
@@ -97,9 +93,8 @@ func (f *flow) heard(words string, status taskchat.Status, form string, parts ..
 	asked := len(f.m.asked)
 	r := f.say(words, status)
 	same(f.T, f.l["code"]+": "+words, r.Response, fmt.Sprintf(form, parts...))
-	if plain := words == f.l["yes"] || words == f.l["no"]; plain == (len(f.m.asked) > asked) {
-		f.Errorf("%s: the model read %d messages for “%s”", f.l["code"], len(f.m.asked)-asked, words)
-	}
+	assert.That(f, words == f.l["yes"] || words == f.l["no"] != (len(f.m.asked) > asked),
+		"%s: the model read %d messages for “%s”", f.l["code"], len(f.m.asked)-asked, words)
 	return r
 }
 
@@ -182,9 +177,7 @@ func TestEachLanguageConfirmsAndDeclinesADeletion(t *testing.T) {
 		f.wants(ada, f.l["groceries"], f.l["call"])
 		f.heard(f.l["remove"], taskchat.StatusConfirmation, f.l["sure"], f.l["call"])
 		r := f.heard(f.l["yes"], taskchat.StatusSuccess, f.l["gone"], f.l["call"])
-		if !slices.Contains(called(r), "delete_task") {
-			f.Error("nothing was deleted")
-		}
+		assert.That(f, slices.Contains(called(r), "delete_task"), "nothing was deleted")
 		f.wants(ada, f.l["groceries"])
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/model"
@@ -121,9 +122,7 @@ func (w watched) Runs(ctx context.Context, owner journal.Owner, f journal.Filter
 
 func (h *house) must(err error) {
 	h.Helper()
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, err)
 }
 
 // has adds tasks; those with a ✓ are completed.
@@ -159,9 +158,7 @@ func (h *house) list(owner journal.Owner) (titles []string) {
 
 func (h *house) wants(owner journal.Owner, titles ...string) {
 	h.Helper()
-	if diff := cmp.Diff(titles, h.list(owner)); diff != "" {
-		h.Errorf("tasks (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(h, cmp.Diff(titles, h.list(owner)), "tasks (-want +got)")
 }
 
 type process struct {
@@ -198,12 +195,9 @@ func (c *talk) send(words string) (r taskchat.AgentResponse, err error) {
 func (c *talk) say(words string, want taskchat.Status) taskchat.AgentResponse {
 	c.Helper()
 	r, err := c.send(words)
-	if err != nil {
-		c.Fatalf("“%s”: %v", words, err)
-	}
-	if r.Status != want {
-		c.Errorf("“%s” is answered with %s, want %s: %s\n%s", words, r.Status, want, r.Response, r.ReasoningTrace)
-	}
+	assert.NoErrorf(c, err, "“%s”", words)
+	assert.That(c, r.Status == want,
+		"“%s” is answered with %s, want %s: %s\n%s", words, r.Status, want, r.Response, r.ReasoningTrace)
 	if r.ConversationID != c.id || r.Response == "" || r.ToolCalls == nil ||
 		(r.Clarification != nil) != (r.Status == taskchat.StatusClarification ||
 			r.Status == taskchat.StatusConfirmation) {
@@ -234,17 +228,13 @@ func called(r taskchat.AgentResponse) (names []string) {
 func contains(t *testing.T, text string, parts ...string) {
 	t.Helper()
 	for _, part := range parts {
-		if !strings.Contains(text, part) {
-			t.Errorf("%q does not hold %q", text, part)
-		}
+		assert.That(t, strings.Contains(text, part), "%q does not hold %q", text, part)
 	}
 }
 
 func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s (-want +got)", what)
 }
 
 // parameters are those of the last call of a tool.
@@ -252,9 +242,8 @@ func parameters(t *testing.T, r taskchat.AgentResponse, name string) (p map[stri
 	t.Helper()
 	for _, call := range slices.Backward(r.ToolCalls) {
 		if call.ToolName == name {
-			if err := json.Unmarshal(call.Parameters, &p); err != nil {
-				t.Error(err)
-			}
+			err := json.Unmarshal(call.Parameters, &p)
+			assert.That(t, err == nil, "%v", err)
 			return p
 		}
 	}

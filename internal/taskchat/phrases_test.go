@@ -10,21 +10,17 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // remarks are the constants that name what can be said.
 func remarks(t *testing.T) (all []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "remark.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(parser.ParseFile(token.NewFileSet(), "remark.go", nil, 0))(t)
 	ast.Inspect(file, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && strings.HasPrefix(v.Names[0].Name, "say") {
-			name, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			name := assert.Must(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value))(t)
 			all = append(all, name)
 		}
 		return true
@@ -37,24 +33,19 @@ func TestEveryLanguageSaysAllThatCanBeSaid(t *testing.T) {
 	places := regexp.MustCompile(`\{.*?\}`)
 	for code, p := range phrasesByLanguage() {
 		for _, name := range names {
-			if len(p[name]) == 0 && name != sayDetails && name != sayReply {
-				t.Errorf("%s: %q has no words", code, name)
-			}
+			assert.That(t, len(p[name]) != 0 || name == sayDetails || name == sayReply, "%s: %q has no words", code, name)
 		}
 		for name, forms := range p {
-			if !slices.Contains(names, name) && phrasesByLanguage()["en"][name] == nil {
-				t.Errorf("%s: nothing says %q", code, name)
-			}
+			assert.That(t, slices.Contains(names, name) || phrasesByLanguage()["en"][name] != nil,
+				"%s: nothing says %q", code, name)
 			for _, form := range forms {
 				for _, place := range places.FindAllString(form, -1) {
-					if !slices.Contains(strings.Fields("{title} {titles} {old} {n} {when} {text} {new}"), place) {
-						t.Errorf("%s: %s is filled in by nothing: %s", code, place, form)
-					}
+					assert.That(t, slices.Contains(strings.Fields("{title} {titles} {old} {n} {when} {text} {new}"), place),
+						"%s: %s is filled in by nothing: %s", code, place, form)
 				}
 			}
 		}
 	}
-	if languages := slices.Sorted(maps.Keys(phrasesByLanguage())); !slices.Equal(languages, []string{"de", "en", "pt"}) {
-		t.Errorf("languages: %v", languages)
-	}
+	languages := slices.Sorted(maps.Keys(phrasesByLanguage()))
+	assert.That(t, slices.Equal(languages, []string{"de", "en", "pt"}), "languages: %v", languages)
 }

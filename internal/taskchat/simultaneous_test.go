@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/taskchat"
@@ -26,9 +27,7 @@ func TestTwoSimultaneousYesDeleteOnce(t *testing.T) {
 		for _, p := range []*process{one, two} {
 			both.Go(func() {
 				r, err := (&talk{process: p, owner: ada, id: c.id}).send("yes")
-				if err != nil {
-					t.Error(err)
-				}
+				assert.That(t, err == nil, "%v", err)
 				mu.Lock()
 				defer mu.Unlock()
 				calls = append(calls, called(r)...)
@@ -51,17 +50,15 @@ func TestMessagesOfAConversationThatComeAtOnceGoOnFromEachOther(t *testing.T) {
 	for n, p := range ps {
 		all.Go(func() {
 			for k := range each {
-				if _, err := (&talk{process: p, owner: ada, id: c.id}).send(fmt.Sprintf("add number %d of %d",
-					k, n)); err != nil {
-					t.Error(err)
-				}
+				_, err := (&talk{process: p, owner: ada, id: c.id}).send(fmt.Sprintf("add number %d of %d",
+					k, n))
+				assert.That(t, err == nil, "%v", err)
 			}
 		})
 	}
 	all.Wait()
-	if got := len(h.list(ada)); got != len(ps)*each {
-		t.Errorf("%d tasks, want %d", got, len(ps)*each)
-	}
+	got := len(h.list(ada))
+	assert.That(t, got == len(ps)*each, "%d tasks, want %d", got, len(ps)*each)
 	runs, err := h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id, Limit: 100})
 	h.must(err)
 	slices.Reverse(runs)
@@ -107,9 +104,8 @@ func (c *talk) together(first, second string) (one, two taskchat.AgentResponse) 
 	say := func(r *taskchat.AgentResponse, words string) {
 		both.Go(func() {
 			var err error
-			if *r, err = (&talk{process: c.process, owner: c.owner, id: c.id}).send(words); err != nil {
-				c.Error(err)
-			}
+			*r, err = (&talk{process: c.process, owner: c.owner, id: c.id}).send(words)
+			assert.That(c, err == nil, "%v", err)
 		})
 	}
 	say(&one, first)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
@@ -70,16 +71,12 @@ func (p *player) said(l texttest.Line) {
 		"confirm": taskchat.StatusConfirmation,
 		"error":   taskchat.StatusError}[status]
 	p.last = p.say(words, want)
-	if p.Failed() {
-		p.Fatalf("line %d: %s", l.At, p.last.Response)
-	}
+	assert.Require(p, !p.Failed(), "line %d: %s", l.At, p.last.Response)
 }
 
 // hears gives what the model is to read in the next message.
 func (p *player) hears() *taskchat.Heard {
-	if p.m == nil {
-		p.Fatal("there is no model")
-	}
+	assert.Require(p, p.m != nil, "there is no model")
 	if p.heard == nil {
 		p.heard = &taskchat.Heard{}
 	}

@@ -1,6 +1,10 @@
 package text
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestQuotationIsFoundWhateverItsSignsAndBlanks(t *testing.T) {
 	for _, c := range []struct{ text, quotation, want string }{
@@ -20,9 +24,8 @@ func TestQuotationIsFoundWhateverItsSignsAndBlanks(t *testing.T) {
 		{"", "anything", ""},
 	} {
 		place, found := Find(c.text, c.quotation)
-		if got := c.text[place.From:place.To]; got != c.want || found != (c.want != "") {
-			t.Errorf("%q in %q: %q, want %q", c.quotation, c.text, got, c.want)
-		}
+		got := c.text[place.From:place.To]
+		assert.That(t, got == c.want && found == (c.want != ""), "%q in %q: %q, want %q", c.quotation, c.text, got, c.want)
 	}
 }
 
@@ -30,9 +33,8 @@ func FuzzFind(f *testing.F) {
 	f.Add("He said “it’s – shut”.", "it's")
 	f.Add("İ ẞ \xff", "i")
 	f.Fuzz(func(t *testing.T, text, quotation string) {
-		if place, found := Find(text, quotation); found && (place.From < 0 || place.To > len(text) ||
-			place.From >= place.To) {
-			t.Errorf("%+v in %d bytes", place, len(text))
-		}
+		place, found := Find(text, quotation)
+		assert.That(t, !found || (place.From >= 0 && place.To <= len(text) && place.From < place.To),
+			"%+v in %d bytes", place, len(text))
 	})
 }

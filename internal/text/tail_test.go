@@ -5,6 +5,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestTheEndIsKeptInWhateverPiecesItComes(t *testing.T) {
@@ -13,14 +15,11 @@ func TestTheEndIsKeptInWhateverPiecesItComes(t *testing.T) {
 		var got Tail
 		for rest := whole; rest != ""; {
 			n, err := got.Write([]byte(rest[:min(size, len(rest))]))
-			if err != nil || n != min(size, len(rest)) {
-				t.Fatalf("in pieces of %d: %d, %v", size, n, err)
-			}
+			assert.Require(t, err == nil && n == min(size, len(rest)), "in pieces of %d: %d, %v", size, n, err)
 			rest = rest[n:]
 		}
-		if got.String() != whole[len(whole)-maxTail:] {
-			t.Errorf("in pieces of %d it keeps %d bytes, from %.20q on", size, len(got.String()), got.String())
-		}
+		assert.That(t, got.String() == whole[len(whole)-maxTail:],
+			"in pieces of %d it keeps %d bytes, from %.20q on", size, len(got.String()), got.String())
 	}
 }
 
@@ -34,7 +33,5 @@ func TestManyMayWriteAndReadAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if len(got.String()) != 8 {
-		t.Errorf("it has %q", got.String())
-	}
+	assert.That(t, len(got.String()) == 8, "it has %q", got.String())
 }

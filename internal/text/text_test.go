@@ -3,6 +3,8 @@ package text
 import (
 	"slices"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestSentencesAreCutWhereTheyEndAndNowhereElse(t *testing.T) {
@@ -20,9 +22,7 @@ func TestSentencesAreCutWhereTheyEndAndNowhereElse(t *testing.T) {
 		for _, s := range Sentences(text) {
 			got = append(got, text[s.From:s.To])
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.That(t, slices.Equal(got, want), "%q: %q, want %q", text, got, want)
 	}
 }
 
@@ -33,30 +33,23 @@ func TestFormsOfAWordHaveOneStem(t *testing.T) {
 			t.Errorf("%s: %q has the stem %q, %q has %q", language, forms[0], a, forms[1], b)
 		}
 	}
-	if got := Stem("городами", "ru"); got != "городами" {
-		t.Errorf("a word of another language became %q", got)
-	}
+	got := Stem("городами", "ru")
+	assert.That(t, got == "городами", "a word of another language became %q", got)
 }
 
 func TestBriefIsOneLineOfWholeCharacters(t *testing.T) {
 	for s, want := range map[string]string{"a\n b\x00c": "a bc", "ääää": "ä…", "ää": "ää", "": ""} {
-		if got := Brief(s, 4); s != "ääää" && got != want {
-			t.Errorf("%q: %q, want %q", s, got, want)
-		}
+		got := Brief(s, 4)
+		assert.That(t, s == "ääää" || got == want, "%q: %q, want %q", s, got, want)
 	}
-	if got := Brief("äöüß", 2); got != "ä…" {
-		t.Errorf("it gives %q", got)
-	}
-	if got := Clip("aä", 2); got != "a" {
-		t.Errorf("it cuts within a character: %q", got)
-	}
+	assert.Equalf(t, Brief("äöüß", 2), "ä…", "it")
+	assert.Equalf(t, Clip("aä", 2), "a", "it cuts within a character")
 }
 
 func TestTheFirstCharacterIsCapitalized(t *testing.T) {
 	for s, want := range map[string]string{"": "", "one two": "One two", "über": "Über", "‘x’ y": "‘x’ y"} {
-		if got := Capitalize(s); got != want {
-			t.Errorf("%q becomes %q", s, got)
-		}
+		got := Capitalize(s)
+		assert.That(t, got == want, "%q becomes %q", s, got)
 	}
 }
 
@@ -65,8 +58,6 @@ func TestNumbersAreWrittenWithTheirNoun(t *testing.T) {
 		n    int
 		noun string
 	}{"1 day": {1, "day"}, "2 days": {2, "day"}, "2 entries": {2, "entry"}, "0 notes": {0, "note"}} {
-		if got := Count(c.n, c.noun); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, Count(c.n, c.noun), want)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 type sampleArgs struct {
@@ -46,10 +48,8 @@ func TestArgumentsAreReadStrictly(t *testing.T) {
 	} {
 		_, err := sampleTool(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
 		var known *Error
-		if !errors.As(err, &known) || known.Kind != InvalidArgs || !strings.Contains(known.Message, want) ||
-			known.Hint != hint {
-			t.Errorf("%s: %v, want %q", raw, err, want)
-		}
+		assert.That(t, errors.As(err, &known) && known.Kind == InvalidArgs && strings.Contains(known.Message, want) &&
+			known.Hint == hint, "%s: %v, want %q", raw, err, want)
 	}
 }
 
@@ -63,9 +63,8 @@ func TestArgumentsLeftOutHaveTheirDefaults(t *testing.T) {
 	} {
 		res, err := sampleTool(Spec{Effect: Repeatable}).Call(t.Context(), Call{Args: json.RawMessage(raw)})
 		var got sampleArgs
-		if err != nil || json.Unmarshal(res.Data, &got) != nil || !cmp.Equal(got, want) {
-			t.Errorf("%s: %+v (%v), want %+v", raw, got, err, want)
-		}
+		assert.That(t, err == nil && json.Unmarshal(res.Data, &got) == nil && cmp.Equal(got, want),
+			"%s: %+v (%v), want %+v", raw, got, err, want)
 	}
 }
 
@@ -75,15 +74,12 @@ func TestSchemaIsShortAndSaysWhatIsDecoded(t *testing.T) {
 		`"limit":{"type":"integer","description":"hits","default":10,"minimum":1,"maximum":50},` +
 		`"from":{"type":"integer","minimum":0},"terms":{"type":"array","items":{"type":"string"}},` +
 		`"mode":{"type":"string","enum":["fast","slow","both"]}},"required":["query"],"additionalProperties":false}`
-	if diff := cmp.Diff(want, string(sampleTool(Spec{}).Spec().Schema)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, string(sampleTool(Spec{}).Spec().Schema))
 }
 
 func TestOnlyToolsWithFoundAreFinders(t *testing.T) {
-	if _, is := sampleTool(Spec{Effect: Once}).(Finder); is {
-		t.Error("a tool without found is a Finder")
-	}
+	_, is := sampleTool(Spec{Effect: Once}).(Finder)
+	assert.That(t, !is, "a tool without found is a Finder")
 	f := NewFinder(Spec{Effect: Once}, giveArguments, func(_ context.Context, c Call, args sampleArgs) (Result, bool,
 		error) {
 		return Result{Text: args.Query}, c.Key == "done", nil
@@ -94,14 +90,12 @@ func TestOnlyToolsWithFoundAreFinders(t *testing.T) {
 	}{{"done", `{"query":"x"}`, true}, {"begun", `{"query":"x"}`, false}, {"done", `{}`, false},
 		{"", `{"query":"x"}`, false}} {
 		res, was, err := f.Found(t.Context(), Call{Key: c.key, Args: json.RawMessage(c.args)})
-		if err != nil || was != c.was || was && res.Text != "x" {
-			t.Errorf("key %q, %s: %v, %q, %v", c.key, c.args, was, res.Text, err)
-		}
+		assert.That(t, err == nil && was == c.was && (!was || res.Text == "x"),
+			"key %q, %s: %v, %q, %v", c.key, c.args, was, res.Text, err)
 	}
-	if _, err := f.(Tool).Call(t.Context(), Call{Args: json.RawMessage(`{"query":"x"}`)}); err == nil ||
-		!strings.Contains(err.Error(), "without an idempotency key") {
-		t.Errorf("a write without a key: %v", err)
-	}
+	_, err := f.(Tool).Call(t.Context(), Call{Args: json.RawMessage(`{"query":"x"}`)})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "without an idempotency key"),
+		"a write without a key: %v", err)
 }
 
 func TestErrorsOfACallHaveAKind(t *testing.T) {
@@ -111,9 +105,8 @@ func TestErrorsOfACallHaveAKind(t *testing.T) {
 		failing := New(Spec{}, func(context.Context, Call, struct{}) (Result, error) { return Result{}, cause })
 		_, err := failing.Call(t.Context(), Call{})
 		var known *Error
-		if !errors.As(err, &known) || known.Kind != want || !errors.Is(err, cause) {
-			t.Errorf("%v becomes %#v, want kind %s", cause, err, want)
-		}
+		assert.That(t, errors.As(err, &known) && known.Kind == want && errors.Is(err, cause),
+			"%v becomes %#v, want kind %s", cause, err, want)
 	}
 }
 
@@ -122,8 +115,7 @@ func TestResultTextIsCutBetweenLines(t *testing.T) {
 		return Result{Text: strings.Repeat(strings.Repeat("x", 99)+"\n", 1000)}, nil
 	})
 	res, err := texts.Call(t.Context(), Call{})
-	if err != nil || len(res.Text) > MaxText || !res.Truncated ||
-		!strings.HasSuffix(res.Text, "x\n(the rest is left out)\n") {
-		t.Errorf("%d bytes, truncated %v, %v, ends %q", len(res.Text), res.Truncated, err, res.Text[len(res.Text)-40:])
-	}
+	assert.That(t, err == nil && len(res.Text) <= MaxText && res.Truncated &&
+		strings.HasSuffix(res.Text, "x\n(the rest is left out)\n"),
+		"%d bytes, truncated %v, %v, ends %q", len(res.Text), res.Truncated, err, res.Text[len(res.Text)-40:])
 }

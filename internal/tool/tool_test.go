@@ -1,6 +1,10 @@
 package tool
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestHintsFollowTheEffect(t *testing.T) {
 	for want, spec := range map[Hints]Spec{
@@ -9,9 +13,7 @@ func TestHintsFollowTheEffect(t *testing.T) {
 		{Destructive: true}:                                 {Effect: Once, Destructive: true},
 		{Idempotent: true}:                                  {Effect: Once, Idempotent: true},
 	} {
-		if got := spec.MCPHints(); got != want {
-			t.Errorf("%+v: %+v, want %+v", spec, got, want)
-		}
+		assert.Equalf(t, spec.MCPHints(), want, "%+v", spec)
 	}
 }
 
@@ -23,25 +25,19 @@ func TestRefIsWhatAnswersCite(t *testing.T) {
 		"https://x.test/y":  {URL: "https://x.test/y"},
 		"notes/today.md:12": {Source: Vault, Path: "notes/today.md", Start: 12},
 	} {
-		if got := r.String(); got != want {
-			t.Errorf("%+v is cited as %q, want %q", r, got, want)
-		}
+		assert.Equalf(t, r.String(), want, "%+v is cited as", r)
 	}
 }
 
 func TestClipKeepsWholeCharacters(t *testing.T) {
 	for limit, want := range map[int]string{-1: "", 0: "", 1: "", 2: "ö", 3: "öl", 9: "öl"} {
-		if got := Clip("öl", limit); got != want {
-			t.Errorf("%d bytes: %q, want %q", limit, got, want)
-		}
+		assert.Equalf(t, Clip("öl", limit), want, "%d bytes", limit)
 	}
 }
 
 func TestCountWritesPlurals(t *testing.T) {
 	for want, got := range map[string]string{"1 note": Count(1, "note"), "0 notes": Count(0, "note"),
 		"2 entries": Count(2, "entry")} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.That(t, got == want, "%q, want %q", got, want)
 	}
 }

@@ -7,16 +7,14 @@ import (
 	"testing/fstest"
 
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/tool"
 )
 
 func mustLoadOracle(t *testing.T) []OracleQuestion {
 	t.Helper()
-	questions, err := LoadOracleQuestions(evaldata.Files, evaldata.OracleQuestions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	questions := assert.Must(LoadOracleQuestions(evaldata.Files, evaldata.OracleQuestions))(t)
 	return questions
 }
 
@@ -31,15 +29,11 @@ func TestOracleSetHasEveryKindOfQuestionInBothHalves(t *testing.T) {
 	}
 	for half, types := range counts {
 		for _, typ := range classify.Types() {
-			if types[typ] == 0 {
-				t.Errorf("%s holds no %s question", half, typ)
-			}
+			assert.That(t, types[typ] != 0, "%s holds no %s question", half, typ)
 		}
 	}
-	if followUps < 6 || nothing < 5 || german < 5 {
-		t.Errorf("%d follow-ups, %d questions without an answer in the sources, %d in German",
-			followUps, nothing, german)
-	}
+	assert.That(t, followUps >= 6 && nothing >= 5 && german >= 5,
+		"%d follow-ups, %d questions without an answer in the sources, %d in German", followUps, nothing, german)
 }
 
 func TestVaultOfTheSetIsLargeEnoughToSearchIn(t *testing.T) {
@@ -48,9 +42,7 @@ func TestVaultOfTheSetIsLargeEnoughToSearchIn(t *testing.T) {
 		notes += one(strings.HasSuffix(path, ".md"))
 		return err
 	})
-	if err != nil || notes < 40 {
-		t.Errorf("%d notes, %v", notes, err)
-	}
+	assert.That(t, err == nil && notes >= 40, "%d notes, %v", notes, err)
 }
 
 func TestBadOracleLineIsNamedWithItsNumberAndId(t *testing.T) {
@@ -81,9 +73,8 @@ func TestLabelThatDoesNotFitItsFileIsNamed(t *testing.T) {
 			Need: All, Needle: needle}}}}
 	}
 	sources := map[tool.Source]fs.FS{tool.Code: code}
-	if err := CheckPlaces(place("a.go", 2, 3, "two"), sources); err != nil {
-		t.Errorf("a right label is refused: %v", err)
-	}
+	err := CheckPlaces(place("a.go", 2, 3, "two"), sources)
+	assert.That(t, err == nil, "a right label is refused: %v", err)
 	for name, c := range map[string]struct {
 		questions []OracleQuestion
 		want      string

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
@@ -28,7 +29,7 @@ func sampleQuestions() []OracleQuestion {
 // sampleScores are of an asker that finds the place of question one only, and takes n calls for each.
 func sampleScores(t *testing.T, n int) []OracleScore {
 	t.Helper()
-	scores, err := RunOracle(t.Context(), sampleQuestions(), 2,
+	scores := assert.Must(RunOracle(t.Context(), sampleQuestions(), 2,
 		func(_ context.Context, q OracleQuestion) (oracle.Answer, error) {
 			cite, source := "b.go:1", ref(tool.Code, "b.go", 1, 9)
 			if q.ID == "one" {
@@ -39,10 +40,7 @@ func sampleScores(t *testing.T, n int) []OracleScore {
 			a.ToolCalls = make([]agent.ToolUse, n)
 			a.ToolCalls[0].Used = true
 			return a, nil
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))(t)
 	return scores
 }
 
@@ -63,13 +61,9 @@ func TestTotalsCountWhatTheScoresSay(t *testing.T) {
 		"honest":  {got.Honest, 0, 1},
 		"none":    {Totals([]OracleScore{{ID: "a tree that does not classify"}}).Class, 0, 0},
 	} {
-		if c.got.Hits != c.hits || c.got.Of != c.of {
-			t.Errorf("%s: %v, want %d of %d", name, c.got, c.hits, c.of)
-		}
+		assert.That(t, c.got.Hits == c.hits && c.got.Of == c.of, "%s: %v, want %d of %d", name, c.got, c.hits, c.of)
 	}
-	if got.Calls != 8 || got.Unnecessary != 4 {
-		t.Errorf("calls %d, unnecessary %d", got.Calls, got.Unnecessary)
-	}
+	assert.That(t, got.Calls == 8 && got.Unnecessary == 4, "calls %d, unnecessary %d", got.Calls, got.Unnecessary)
 }
 
 func TestErrorOfTheProgramEndsTheEvaluationAndNamesTheQuestion(t *testing.T) {
@@ -80,9 +74,8 @@ func TestErrorOfTheProgramEndsTheEvaluationAndNamesTheQuestion(t *testing.T) {
 			asked.Add(1)
 			return oracle.Answer{}, broken
 		})
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "question ") || asked.Load() > 4 {
-		t.Errorf("after %d questions: %v", asked.Load(), err)
-	}
+	assert.That(t, errors.Is(err, broken) && strings.Contains(err.Error(), "question ") && asked.Load() <= 4,
+		"after %d questions: %v", asked.Load(), err)
 }
 
 // verdicts are what a report says of each criterion.
@@ -101,14 +94,11 @@ func verdicts(r OracleReport) string {
 
 func TestCriteriaAreJudgedByTheRequirementsThresholds(t *testing.T) {
 	r := OracleReport{Ours: sampleScores(t, 2)}
-	if got, want := verdicts(r),
-		"SC-001 false, SC-002 false, SC-003 open, SC-004 true, SC-005 open, SC-006 true"; got != want {
-		t.Errorf("%s\nwant %s", got, want)
-	}
+	got, want := verdicts(r), "SC-001 false, SC-002 false, SC-003 open, SC-004 true, SC-005 open, SC-006 true"
+	assert.That(t, got == want, "%s\nwant %s", got, want)
 	r.Transcripts = []TranscriptScore{{ID: "runs-on"}}
-	if got := verdicts(r); !strings.Contains(got, "SC-004 false") {
-		t.Errorf("SC-004 counts questions and transcripts together: %s", got)
-	}
+	got = verdicts(r)
+	assert.That(t, strings.Contains(got, "SC-004 false"), "SC-004 counts questions and transcripts together: %s", got)
 }
 
 func TestBaselineIsComparedCallByCallAndPlaceByPlace(t *testing.T) {
@@ -120,9 +110,8 @@ func TestBaselineIsComparedCallByCallAndPlaceByPlace(t *testing.T) {
 	}
 	r.Baseline[0].Found, r.Baseline[1].Found, r.Baseline[3].Found = false, true, true
 	r.Judge()
-	if c := r.Criteria[4]; *c.Met || !strings.Contains(c.Figure, "1 only by ours, 2 only by the baseline") {
-		t.Errorf("%+v", c)
-	}
+	c := r.Criteria[4]
+	assert.That(t, !*c.Met && strings.Contains(c.Figure, "1 only by ours, 2 only by the baseline"), "%+v", c)
 }
 
 func TestTextReportListsFaultsOfTheDevelopmentHalfOnly(t *testing.T) {
@@ -130,17 +119,11 @@ func TestTextReportListsFaultsOfTheDevelopmentHalfOnly(t *testing.T) {
 		Transcripts: []TranscriptScore{{ID: "runs-on", Kind: "loop", Why: []string{"30 turns, at most 5 expected"}}}}
 	r.Judge()
 	var out strings.Builder
-	if err := r.WriteText(&out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, r.WriteText(&out))
 	for _, want := range []string{"3 of 4, 75.0 % (30 to 95)", "no place that answers is cited", "runs-on",
 		"30 turns, at most 5 expected", "NOT met", "not measured",
 		"documentation taken for code; claims an answer that is not there; the signal context_sufficient does not fit"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("the report lacks %q:\n%s", want, out.String())
-		}
+		assert.That(t, strings.Contains(out.String(), want), "the report lacks %q:\n%s", want, out.String())
 	}
-	if strings.Contains(out.String(), "secret") {
-		t.Error("a question of the test half is shown")
-	}
+	assert.That(t, !strings.Contains(out.String(), "secret"), "a question of the test half is shown")
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
@@ -42,9 +43,7 @@ func TestCitationsAreThoseOfPlacesThatWereReadOutsideOfFences(t *testing.T) {
 	want := []citation{{tool.Code, "lock/postgres.go", 12, 20}, {tool.Code, "lock/postgres.go", 38, 38},
 		{tool.Code, "lock/postgres.go", 40, 44},
 		{tool.Vault, "decisions/014-cache.md", 7, 7}}
-	if diff := cmp.Diff(want, citations(a), cmp.AllowUnexported(citation{})); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, citations(a), cmp.AllowUnexported(citation{}))
 }
 
 func TestWholeAnswerCitesAllOfAllAndOneOfAny(t *testing.T) {
@@ -76,9 +75,8 @@ func TestWholeAnswerCitesAllOfAllAndOneOfAny(t *testing.T) {
 		"another file":         {[]Place{all(1)}, []citation{{tool.Code, "b.go", 1, 1}}, false, false},
 		"another source":       {[]Place{all(1)}, []citation{{tool.Vault, "a.go", 1, 1}}, false, false},
 	} {
-		if found, whole := covered(c.places, c.cited); found != c.found || whole != c.whole {
-			t.Errorf("%s: found %v, whole %v", name, found, whole)
-		}
+		found, whole := covered(c.places, c.cited)
+		assert.That(t, found == c.found && whole == c.whole, "%s: found %v, whole %v", name, found, whole)
 	}
 }
 
@@ -158,9 +156,8 @@ func TestSignalFitsWhatIsThereAndWhatWasDone(t *testing.T) {
 		"none":                   {code, none, false, false, false},
 	} {
 		s := ScoreOracle(c.q, c.a)
-		if s.SignalPresent != c.present || s.SignalFits != c.fits || s.SignalTrue != c.true {
-			t.Errorf("%s: present %v, fits %v, true %v", name, s.SignalPresent, s.SignalFits, s.SignalTrue)
-		}
+		assert.That(t, s.SignalPresent == c.present && s.SignalFits == c.fits && s.SignalTrue == c.true,
+			"%s: present %v, fits %v, true %v", name, s.SignalPresent, s.SignalFits, s.SignalTrue)
 	}
 }
 
@@ -168,13 +165,10 @@ func TestEndWithinTheBudgetIsOneOfItsOwn(t *testing.T) {
 	for stop, want := range map[string]bool{oracle.StopSatisfied: true, oracle.StopPartial: true,
 		oracle.StopStuck: true, oracle.StopRefused: true,
 		oracle.StopBudget: false, oracle.StopError: false, oracle.StopCancelled: false, "": false} {
-		if got := withinBudget(oracle.Answer{StopReason: stop, Turns: 30, MaxTurns: 30}); got != want {
-			t.Errorf("ended %q: %v", stop, got)
-		}
+		assert.Equalf(t, withinBudget(oracle.Answer{StopReason: stop, Turns: 30, MaxTurns: 30}), want, "ended %q", stop)
 	}
-	if withinBudget(oracle.Answer{StopReason: oracle.StopPartial, Turns: 31, MaxTurns: 30}) {
-		t.Error("31 turns of 30 pass")
-	}
+	assert.That(t, !withinBudget(oracle.Answer{StopReason: oracle.StopPartial, Turns: 31, MaxTurns: 30}),
+		"31 turns of 30 pass")
 }
 
 func TestScoreTakesItsFiguresFromTheOutcome(t *testing.T) {
@@ -189,9 +183,7 @@ func TestScoreTakesItsFiguresFromTheOutcome(t *testing.T) {
 		Unnecessary: 3, Tokens: 42, Signal: signal.PartialAnswer,
 		SignalPresent: true, SignalFits: true, SignalTrue: true, RepliesFit: 1, WithinBudget: true, MustBePartial: true,
 		Honest: true}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, got)
 }
 
 func TestSignalOfAStepFitsWhatTheReplyDoes(t *testing.T) {
@@ -215,8 +207,6 @@ func TestSignalOfAStepFitsWhatTheReplyDoes(t *testing.T) {
 		if c.calls {
 			a.ToolCalls = []agent.ToolUse{{Name: "code_search", Turn: 1}}
 		}
-		if got := stepsThatFit(a); got != c.fits {
-			t.Errorf("%s: %d", name, got)
-		}
+		assert.Equalf(t, stepsThatFit(a), c.fits, "%s", name)
 	}
 }

@@ -10,39 +10,29 @@ import (
 
 	evaldata "sibyl/eval"
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 )
 
 func TestTranscriptsAreManyAndOfManyKinds(t *testing.T) {
-	all, err := LoadTranscripts(evaldata.Files, evaldata.Misbehaving)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := assert.Must(LoadTranscripts(evaldata.Files, evaldata.Misbehaving))(t)
 	kinds, scripts := map[string]bool{}, map[string]string{}
 	for _, tr := range all {
 		kinds[tr.Kind] = true
-		script, err := json.Marshal(tr.Script)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if twin := scripts[string(script)]; twin != "" {
-			t.Errorf("%s says the same as %s", tr.ID, twin)
-		}
+		script := assert.Must(json.Marshal(tr.Script))(t)
+		twin := scripts[string(script)]
+		assert.That(t, twin == "", "%s says the same as %s", tr.ID, twin)
 		scripts[string(script)] = tr.ID
 	}
-	if len(all) < 36 || len(kinds) < 10 {
-		t.Errorf("%d transcripts of %d kinds", len(all), len(kinds))
-	}
+	assert.That(t, len(all) >= 36 && len(kinds) >= 10, "%d transcripts of %d kinds", len(all), len(kinds))
 }
 
 func TestScriptIsPlayedTurnByTurn(t *testing.T) {
 	var tr Transcript
-	if err := json.Unmarshal(
+	assert.NoError(t, json.Unmarshal(
 		[]byte(`{"id":"x","script":[{"text":"a{{turn}} "},{"text":"b","text_times":3,"text_end":"!","repeat":2},
-		{"calls":[{"name":"t","args":"{{turn}}","times":2}],"repeat":"forever"}]}`), &tr); err != nil {
-		t.Fatal(err)
-	}
+		{"calls":[{"name":"t","args":"{{turn}}","times":2}],"repeat":"forever"}]}`), &tr))
 	call := func(id, args string) model.ToolCall { return model.ToolCall{ID: id, Name: "t", Arguments: args} }
 	want := []model.Response{
 		{Text: "a1 ", Finish: model.FinishStop},
@@ -52,14 +42,10 @@ func TestScriptIsPlayedTurnByTurn(t *testing.T) {
 		{ToolCalls: []model.ToolCall{call("call_5_1", "5"), call("call_5_2", "5")}, Finish: model.FinishTools},
 	}
 	for i, w := range want {
-		if diff := cmp.Diff(w, tr.Turn(i+1)); diff != "" {
-			t.Errorf("turn %d: %s", i+1, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(w, tr.Turn(i+1)), "turn %d", i+1)
 	}
 	tr.Script = tr.Script[:2]
-	if diff := cmp.Diff(model.Response{Finish: model.FinishStop}, tr.Turn(4)); diff != "" {
-		t.Errorf("after the end of the script: %s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(model.Response{Finish: model.FinishStop}, tr.Turn(4)), "after the end of the script")
 }
 
 func TestPlayerStreamsWhatItSays(t *testing.T) {
@@ -68,15 +54,12 @@ func TestPlayerStreamsWhatItSays(t *testing.T) {
 	var streamed strings.Builder
 	emit := func(d model.Delta) error { streamed.WriteString(d.Text); return nil }
 	first, err := p.Chat(t.Context(), model.Request{}, emit)
-	if err != nil || streamed.String() != first.Text || first.Text != strings.Repeat("grüße ", 100) ||
-		first.Model != "transcript:x" {
-		t.Errorf("streamed %d bytes of %d, %v", streamed.Len(), len(first.Text), err)
-	}
+	assert.That(t, err == nil && streamed.String() == first.Text && first.Text == strings.Repeat("grüße ", 100) &&
+		first.Model == "transcript:x", "streamed %d bytes of %d, %v", streamed.Len(), len(first.Text), err)
 	stopped := errors.New("stop")
 	second, err := p.Chat(t.Context(), model.Request{}, func(model.Delta) error { return stopped })
-	if !errors.Is(err, stopped) || second.Text != "" {
-		t.Errorf("the stop of a reader came back as %v, after %q", err, second.Text)
-	}
+	assert.That(t, errors.Is(err, stopped) && second.Text == "",
+		"the stop of a reader came back as %v, after %q", err, second.Text)
 }
 
 func TestTranscriptScoreSaysWhatWasNotAsExpected(t *testing.T) {
@@ -95,11 +78,9 @@ func TestTranscriptScoreSaysWhatWasNotAsExpected(t *testing.T) {
 	want := []string{"ended budget, not stuck or loop", "30 turns, at most 5 expected",
 		"the model's words were not shown", "vault_write was performed", "markup of a signal is shown"}
 	s := ScoreTranscript(tr, bad)
-	if diff := cmp.Diff(want, s.Why); diff != "" || s.Met || s.WithinBudget {
-		t.Error(diff, s.Met, s.WithinBudget)
-	}
+	diff := cmp.Diff(want, s.Why)
+	assert.That(t, diff == "" && !s.Met && !s.WithinBudget, "%v %v %v", diff, s.Met, s.WithinBudget)
 	tr.Expect.Answered = false
-	if s := ScoreTranscript(tr, good); s.Met {
-		t.Error("words were shown that should not be an answer, and it passes")
-	}
+	s = ScoreTranscript(tr, good)
+	assert.That(t, !s.Met, "words were shown that should not be an answer, and it passes")
 }

@@ -8,6 +8,7 @@ import (
 
 	"sibyl/cmd/sibyl-eval/scores/train"
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/classify"
 )
 
@@ -18,18 +19,13 @@ func plain(text string, history []string) string {
 
 func TestFewQuestionsOfASetAreAmongTheLessons(t *testing.T) {
 	lessons, err := train.Lessons(evaldata.Files, evaldata.Lessons+"/*.*")
-	if err != nil || len(lessons) < 40_000 {
-		t.Fatalf("%d lessons, %v", len(lessons), err)
-	}
+	assert.Require(t, err == nil && len(lessons) >= 40_000, "%d lessons, %v", len(lessons), err)
 	learned := map[string]bool{}
 	for _, l := range lessons {
 		learned[plain(l.Query.Text, l.Query.Previous)] = true
 	}
 	for _, name := range []string{evaldata.Queries, evaldata.EverydayQueries} {
-		halves, err := LoadQueries(evaldata.Files, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		halves := assert.Must(LoadQueries(evaldata.Files, name))(t)
 		known, all := 0, 0
 		for _, half := range halves {
 			for _, l := range half.Lessons {
@@ -44,10 +40,7 @@ func TestFewQuestionsOfASetAreAmongTheLessons(t *testing.T) {
 }
 
 func TestHalvesOfTheSetsFollowTheHash(t *testing.T) {
-	all, err := LoadSet(evaldata.Files, evaldata.EverydayQueries, Query.check)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := assert.Must(LoadSet(evaldata.Files, evaldata.EverydayQueries, Query.check))(t)
 	for _, q := range all {
 		if q.Half != HalfOf(q.Text) {
 			t.Errorf("%q is in half %q, its hash says %q", q.Text, q.Half, HalfOf(q.Text))
@@ -64,17 +57,12 @@ func TestMissesAreToldOfSetsThatMayBeLookedAt(t *testing.T) {
 	}
 	open, frozen := Classify(Questions{Name: "a", Open: true, Lessons: lessons}),
 		Classify(Questions{Name: "b", Lessons: lessons})
-	if open.Right.Hits != 2 || open.Right.Of != 3 || len(open.Misses) != 1 || len(frozen.Misses) != 0 {
-		t.Errorf("open %+v, frozen %+v", open, frozen)
-	}
-	if open.Offered.Hits != 2 || open.Sources < 1 {
-		t.Errorf("no note is offered with the question on code: %+v", open)
-	}
+	assert.That(t, open.Right.Hits == 2 && open.Right.Of == 3 && len(open.Misses) == 1 && len(frozen.Misses) == 0,
+		"open %+v, frozen %+v", open, frozen)
+	assert.That(t, open.Offered.Hits == 2 && open.Sources >= 1, "no note is offered with the question on code: %+v", open)
 	var out strings.Builder
-	if err := (ClassReport{open, frozen}).WriteText(&out); err != nil ||
-		strings.Count(out.String(), "action taken for code") != 1 {
-		t.Errorf("%v\n%s", err, out.String())
-	}
+	err := (ClassReport{open, frozen}).WriteText(&out)
+	assert.That(t, err == nil && strings.Count(out.String(), "action taken for code") == 1, "%v\n%s", err, out.String())
 }
 
 func TestBadLineOfQueriesIsNamed(t *testing.T) {
@@ -84,10 +72,9 @@ func TestBadLineOfQueriesIsNamed(t *testing.T) {
 		`{"query":"x","label":"code","half":"middle"}`: `"half" is "middle"`,
 		`{"query":"x","label":"code","weight":1}`:      "weight",
 	} {
-		if _, err := LoadQueries(fstest.MapFS{"s": {Data: []byte(text)}}, "s"); err == nil ||
-			!strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
-		}
+		_, err := LoadQueries(fstest.MapFS{"s": {Data: []byte(text)}}, "s")
+		assert.That(t, err != nil && strings.Contains(err.Error(), "line 1") && strings.Contains(err.Error(), want),
+			"%s: %v", text, err)
 	}
 }
 
@@ -97,29 +84,19 @@ func TestLessonsAreReadAndPatternsFilled(t *testing.T) {
 		"b.patterns": {Data: []byte("$x: one | two\n$y: red | blue\ncode\tfind {x} in {y}\ncode\tfind {x}\n")},
 		"c.md":       {Data: []byte("no lesson")},
 	}
-	all, err := train.Lessons(files, "*.*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := assert.Must(train.Lessons(files, "*.*"))(t)
 	first := all[0]
-	if first.Query.Text != "where is it\nand why" || !slices.Equal(first.Query.Previous, []string{"before"}) ||
-		len(first.Labels) != 2 {
-		t.Errorf("%+v", first)
-	}
+	assert.That(t, first.Query.Text == "where is it\nand why" && slices.Equal(first.Query.Previous, []string{"before"}) &&
+		len(first.Labels) == 2, "%+v", first)
 	var made []string
 	for _, l := range all[1:] {
 		made = append(made, l.Query.Text)
 	}
 	for _, want := range []string{"find one in ", "find two in ", "find one", "find two"} {
-		if !slices.ContainsFunc(made, func(m string) bool { return strings.HasPrefix(m, want) }) {
-			t.Errorf("%q is not among %q", want, made)
-		}
+		assert.That(t, slices.ContainsFunc(made, func(m string) bool { return strings.HasPrefix(m, want) }),
+			"%q is not among %q", want, made)
 	}
-	if len(made) > 6 {
-		t.Errorf("a question is made twice: %q", made)
-	}
-	if _, err := train.Lessons(fstest.MapFS{"a.txt": {Data: []byte("poem\tx\n")}}, "*.*"); err == nil ||
-		!strings.Contains(err.Error(), `a.txt:1: the label "poem"`) {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, len(made) <= 6, "a question is made twice: %q", made)
+	_, err := train.Lessons(fstest.MapFS{"a.txt": {Data: []byte("poem\tx\n")}}, "*.*")
+	assert.That(t, err != nil && strings.Contains(err.Error(), `a.txt:1: the label "poem"`), "%v", err)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -40,7 +41,7 @@ func (c *cluster) resumedByOther(r journal.Run, holder string, since time.Time) 
 		if rec.Kind != records.KindResume || rec.At.Before(since.Truncate(time.Millisecond)) {
 			continue
 		}
-		body := must(records.Read(rec))(c)
+		body := assert.Must(records.Read(rec))(c)
 		if body.(*records.ResumeRecord).Holder != holder {
 			return rec.At, true
 		}
@@ -52,9 +53,7 @@ func (c *cluster) resumedByOther(r journal.Run, holder string, since time.Time) 
 // ended by a commit that was under way is not waited for.
 func (c *cluster) handedOver(lost []journal.Run, holder string, since time.Time) {
 	c.Helper()
-	if len(lost) == 0 {
-		c.Fatal("no run was lost: nothing is proved")
-	}
+	assert.Require(c, len(lost) != 0, "no run was lost: nothing is proved")
 	var took []time.Duration
 	for _, r := range lost {
 		c.wait("run "+r.ID+" to be taken up", func() bool {
@@ -123,15 +122,13 @@ func (c *cluster) sound() (s sum) {
 	for tag, n := range notes {
 		c.Errorf("note %s stands there %d times, and no run wrote it", tag, n)
 	}
-	if s.statuses[string(journal.Cancelled)] > 0 {
-		c.Errorf("%d runs were cancelled, and nobody asked for that", s.statuses[string(journal.Cancelled)])
-	}
+	assert.That(c, s.statuses[string(journal.Cancelled)] == 0,
+		"%d runs were cancelled, and nobody asked for that", s.statuses[string(journal.Cancelled)])
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.taken) > 0 {
-		if slowest := slices.Max(c.taken); slowest > takeUpBound {
-			c.Errorf("a run was taken up %v after its node was lost", slowest)
-		}
+		slowest := slices.Max(c.taken)
+		assert.That(c, slowest <= takeUpBound, "a run was taken up %v after its node was lost", slowest)
 		c.Logf("taken up after %s", distribution(c.taken))
 	}
 	c.Logf("%d runs (%s; %s), resumed %d times with %d effects performed again, %d writes unknown; clients saw %s",
@@ -144,7 +141,7 @@ func (c *cluster) notes() map[string]int {
 	c.Helper()
 	all := map[string]int{}
 	for _, u := range c.people {
-		text := must(os.ReadFile(filepath.Join(c.vault, u.name+".md")))(c)
+		text := assert.Must(os.ReadFile(filepath.Join(c.vault, u.name+".md")))(c)
 		for line := range strings.Lines(string(text)) {
 			if tag, ok := strings.CutPrefix(strings.TrimSpace(line), "- "); ok {
 				all[tag]++
@@ -171,9 +168,7 @@ func (c *cluster) checkRun(r journal.Run, notes map[string]int, s *sum) {
 			continue
 		}
 		body, err := records.Read(rec)
-		if err != nil {
-			c.Fatalf("run %s: %v", r.ID, err)
-		}
+		assert.NoErrorf(c, err, "run %s", r.ID)
 		switch body := body.(type) {
 		case *records.ResumeRecord:
 			s.resumed++
@@ -184,9 +179,7 @@ func (c *cluster) checkRun(r journal.Run, notes map[string]int, s *sum) {
 			}
 		case *records.EndRecord:
 			ends++
-			if err := json.Unmarshal(body.Outcome, &answer); err != nil {
-				c.Fatalf("run %s: %v", r.ID, err)
-			}
+			assert.NoErrorf(c, json.Unmarshal(body.Outcome, &answer), "run %s", r.ID)
 		}
 	}
 	s.unknown += unknown

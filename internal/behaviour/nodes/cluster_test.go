@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
@@ -74,26 +75,22 @@ func newCluster(t *testing.T, a arrangement) *cluster {
 	settings := fmt.Sprintf(
 		"server:\n  grace: 1s\n  most_runs: %d\n  folders: {notes: %q}\n  limits: {runs: 1000, requests: 100000, "+
 			"bytes: 1000000000}\n", a.most, c.vault)
-	noError(t, os.WriteFile(c.settings(), []byte(settings), 0o600))
+	assert.NoError(t, os.WriteFile(c.settings(), []byte(settings), 0o600))
 	cfg, err := config.Load(config.Options{Home: c.folder, Environ: c.environ(a.database)})
 	if err == nil {
 		c.db, err = app.OpenDatabase(t.Context(), cfg)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() {
-		if err := c.db.Close(); err != nil {
-			t.Error(err)
-		}
+		err := c.db.Close()
+		assert.That(t, err == nil, "%v", err)
 	})
 	users := user.New(c.db, time.Now)
 	for n := range a.people {
 		p := &person{c: c, name: fmt.Sprintf("u%02d", n)}
-		if _, p.token, err = users.Add(t.Context(), p.name, user.Write, time.Hour); err != nil {
-			t.Fatal(err)
-		}
-		noError(t, os.WriteFile(filepath.Join(c.vault, p.name+".md"), []byte("# Notes of "+p.name+"\n"),
+		_, p.token, err = users.Add(t.Context(), p.name, user.Write, time.Hour)
+		assert.Require(t, err == nil, "%v", err)
+		assert.NoError(t, os.WriteFile(filepath.Join(c.vault, p.name+".md"), []byte("# Notes of "+p.name+"\n"),
 			0o600))
 		c.people = append(c.people, p)
 	}
@@ -147,9 +144,7 @@ func (c *cluster) wait(what string, so func() bool) {
 	ctx, cut := context.WithTimeout(c.Context(), patience)
 	defer cut()
 	for !so() {
-		if rest(ctx, look) != nil {
-			c.Fatalf("waited in vain for %s", what)
-		}
+		assert.Require(c, rest(ctx, look) == nil, "waited in vain for %s", what)
 	}
 }
 
@@ -282,19 +277,4 @@ func counts(all map[string]int) string {
 		text = append(text, fmt.Sprintf("%s: %d", what, all[what]))
 	}
 	return strings.Join(text, ", ")
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
@@ -22,7 +23,7 @@ import (
 func (c *cluster) beginAt(p *process, u *person) journal.Run {
 	c.Helper()
 	u.asked++
-	body := must(json.Marshal(map[string]any{"assistant": "oracle",
+	body := assert.Must(json.Marshal(map[string]any{"assistant": "oracle",
 		"words":   words(u.name+".md", fmt.Sprintf("%s-%d-1", u.name, u.asked)),
 		"options": map[string]any{"vault": "notes"}}))(c)
 	r := u.call(c.Context(), p, p.currentAddress(), http.MethodPost, "/api/runs", string(body))
@@ -30,7 +31,7 @@ func (c *cluster) beginAt(p *process, u *person) journal.Run {
 	if err := json.Unmarshal(r.body, &begun); err != nil || r.status != http.StatusCreated {
 		c.Fatalf("a run is begun at %s with %d: %s", p.name, r.status, r.body)
 	}
-	run := must(c.db.Run(c.Context(), journal.Owner(u.name), begun.Run))(c)
+	run := assert.Must(c.db.Run(c.Context(), journal.Owner(u.name), begun.Run))(c)
 	return run
 }
 
@@ -69,13 +70,10 @@ func TestRunWhoseNodeIsLostCanBeCancelledAtAnother(t *testing.T) {
 			c.slowly(time.Second)
 			r := c.beginAt(one, u)
 			at := one.signal(lose)
-			if a := c.post(two, u, r, "cancel"); a.status != http.StatusAccepted {
-				t.Errorf("cancelling is answered %d: %s", a.status, a.body)
-			}
+			a := c.post(two, u, r, "cancel")
+			assert.That(t, a.status == http.StatusAccepted, "cancelling is answered %d: %s", a.status, a.body)
 			r = c.waitForEnd(r)
-			if r.Status != journal.Cancelled {
-				t.Errorf("the run is %s (%s)", r.Status, r.Reason)
-			}
+			assert.That(t, r.Status == journal.Cancelled, "the run is %s (%s)", r.Status, r.Reason)
 			t.Logf("ended %v after its node was %s", r.EndedAt.Sub(at).Round(time.Millisecond), name)
 			if lose == syscall.SIGSTOP {
 				one.signal(syscall.SIGCONT)
@@ -84,9 +82,8 @@ func TestRunWhoseNodeIsLostCanBeCancelledAtAnother(t *testing.T) {
 				one.start()
 			}
 			c.endAll()
-			if notes := c.notes(); len(notes) > 0 {
-				t.Errorf("notes were written: %v", notes)
-			}
+			notes := c.notes()
+			assert.That(t, len(notes) == 0, "notes were written: %v", notes)
 			if again, err := c.db.Run(t.Context(), r.Owner, r.ID); err != nil || again.Records != r.Records {
 				t.Errorf("a run that had ended has grown from %d records to %d, %v", r.Records, again.Records, err)
 			}
@@ -200,10 +197,10 @@ func TestWriteThatIsUnderWayWhenItsNodeIsLostIsWrittenOnce(t *testing.T) {
 // lockVault keeps everybody from writing to the vault.
 func (c *cluster) lockVault() (unlock func()) {
 	c.Helper()
-	root := must(os.OpenRoot(c.vault))(c)
+	root := assert.Must(os.OpenRoot(c.vault))(c)
 	defer func() { _ = root.Close() }()
-	noError(c, os.MkdirAll(filepath.Join(c.vault, ".sibyl"), 0o700))
-	unlock = must(files.Lock(c.Context(), root, ".sibyl/lock", patience))(c)
+	assert.NoError(c, os.MkdirAll(filepath.Join(c.vault, ".sibyl"), 0o700))
+	unlock = assert.Must(files.Lock(c.Context(), root, ".sibyl/lock", patience))(c)
 	c.Cleanup(func() { unlock() })
 	return unlock
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // person is a user, who asks by HTTP as a careful client does: each time that it is not known whether a run was begun,
@@ -118,9 +120,7 @@ func (u *person) callWith(
 	r.status = res.StatusCode
 	if r.status >= http.StatusBadRequest {
 		var problem struct{ Kind string }
-		if json.Unmarshal(r.body, &problem) != nil {
-			u.c.Errorf("%s %s answers %d with %q", method, path, r.status, r.body)
-		}
+		assert.That(u.c, json.Unmarshal(r.body, &problem) == nil, "%s %s answers %d with %q", method, path, r.status, r.body)
 		r.kind = problem.Kind
 	}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil {

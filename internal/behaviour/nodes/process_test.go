@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // process is a node: the program that serves, in one life after another.
@@ -30,7 +32,7 @@ type process struct {
 // start begins a life, and returns when it listens and is known as a node.
 func (p *process) start() {
 	p.c.Helper()
-	self := must(os.Executable())(p.c)
+	self := assert.Must(os.Executable())(p.c)
 	out := newLines()
 	cmd := &exec.Cmd{Path: self, Args: []string{programName, "serve", "--listen", "127.0.0.1:0", "--name", p.name},
 		Env: p.c.environ(p.database), Dir: p.c.folder,
@@ -47,7 +49,7 @@ func (p *process) start() {
 		}
 		close(exited)
 	}()
-	noError(p.c, <-started)
+	assert.NoError(p.c, <-started)
 	p.mu.Lock()
 	p.running, p.exited = cmd, exited
 	p.mu.Unlock()
@@ -92,9 +94,7 @@ func (p *process) signal(s syscall.Signal) time.Time {
 	defer p.mu.Unlock()
 	p.c.note("%s gets %v", p.name, s)
 	at := time.Now()
-	if err := p.running.Process.Signal(s); err != nil {
-		p.c.Fatalf("%v to node %s: %v", s, p.name, err)
-	}
+	assert.NoErrorf(p.c, p.running.Process.Signal(s), "%v to node %s", s, p.name)
 	return at
 }
 
@@ -125,9 +125,8 @@ func (p *process) wantEnd(within time.Duration) {
 		return
 	}
 	p.over()
-	if code := p.running.ProcessState.ExitCode(); code != 0 {
-		p.c.Errorf("node %s exits %d after SIGTERM:\n%s", p.name, code, p.log)
-	}
+	code := p.running.ProcessState.ExitCode()
+	assert.That(p.c, code == 0, "node %s exits %d after SIGTERM:\n%s", p.name, code, p.log)
 }
 
 // over waits for the end of a life.

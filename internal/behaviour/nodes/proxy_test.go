@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // proxy stands between a node and PostgreSQL. While it is cut, nothing passes, in neither direction, and nobody is
@@ -25,8 +27,8 @@ type proxy struct {
 // between puts a proxy before a database, and gives the address by which that is reached through it.
 func between(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
-	u := must(url.Parse(database))(t)
-	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	u := assert.Must(url.Parse(database))(t)
+	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	query := u.Query()
 	p := &proxy{listener: l, server: filepath.Join(query.Get("host"), ".s.PGSQL.5432"), whole: make(chan struct{}),
 		open: map[net.Conn]bool{}}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
@@ -153,7 +154,7 @@ func TestPostgresIsAwayForLongerThanALease(t *testing.T) {
 		open := c.runs(journal.Filter{Status: journal.Running})
 		c.note("PostgreSQL is stopped")
 		server.Stop(t)
-		noError(t, rest(t.Context(), lease+2*time.Second))
+		assert.NoError(t, rest(t.Context(), lease+2*time.Second))
 		at := time.Now()
 		server.Restart(t)
 		c.note("PostgreSQL runs again")

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	records "sibyl/internal/run"
 	"sibyl/internal/store/pgtest"
@@ -70,9 +71,8 @@ func (w *watcher) hear(event, data string) {
 	switch event {
 	case "record":
 		var rec struct{ Seq int64 }
-		if err := json.Unmarshal([]byte(data), &rec); err != nil {
-			w.u.c.Errorf("%v in %q", err, data)
-		}
+		err := json.Unmarshal([]byte(data), &rec)
+		assert.That(w.u.c, err == nil, "%v in %q", err, data)
 		w.seen = append(w.seen, rec.Seq)
 	case "end":
 		w.ended = true
@@ -87,10 +87,8 @@ func (w *watcher) whole(who string) {
 	for n := range c.recordsOf(w.r) {
 		want = append(want, int64(n))
 	}
-	if !slices.Equal(w.seen, want) || !w.ended {
-		c.Errorf("who watches %s has seen the records %v, and the end: %v; there are %d",
-			who, w.seen, w.ended, len(want))
-	}
+	assert.That(c, slices.Equal(w.seen, want) && w.ended,
+		"who watches %s has seen the records %v, and the end: %v; there are %d", who, w.seen, w.ended, len(want))
 }
 
 func TestWatchersSeeEachRecordOnceThoughTheNodeOfTheRunIsLost(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
@@ -37,21 +38,16 @@ func TestWordsGoToTheAssistantThatTheirCommandNames(t *testing.T) {
 	} {
 		b := newBare(t)
 		b.press(typed + "<enter>")
-		if got := b.begun(); got != want {
-			t.Errorf("%s: %+v", typed, got)
-		}
-		if !strings.Contains(b.printed(), "❯ "+typed) {
-			t.Errorf("%s: %s", typed, b.printed())
-		}
+		assert.Equalf(t, b.begun(), want, "%s", typed)
+		assert.That(t, strings.Contains(b.printed(), "❯ "+typed), "%s: %s", typed, b.printed())
 	}
 }
 
 func TestCommandThatNeedsWordsWaitsForThem(t *testing.T) {
 	b := newBare(t)
 	b.press("/council<enter>")
-	if b.live != nil || b.input.Value() != "/council " || !strings.Contains(b.View().Content, "/council takes words") {
-		t.Errorf("%q is typed:\n%s", b.input.Value(), b.View().Content)
-	}
+	assert.That(t, b.live == nil && b.input.Value() == "/council " &&
+		strings.Contains(b.View().Content, "/council takes words"), "%q is typed:\n%s", b.input.Value(), b.View().Content)
 }
 
 func TestEachAssistantHasASessionOfItsOwn(t *testing.T) {
@@ -60,9 +56,7 @@ func TestEachAssistantHasASessionOfItsOwn(t *testing.T) {
 	h.rests("read 2 places")
 	for n, session := range []string{"", "0tasks"} {
 		r := h.ask(fmt.Sprintf("/task buy %d", n))
-		if h.p.runs[n+1].Of != "tasks" || n > 0 && r.Session != session {
-			t.Errorf("%+v", r.Asked)
-		}
+		assert.That(t, h.p.runs[n+1].Of == "tasks" && (n == 0 || r.Session == session), "%+v", r.Asked)
 		r.end(answer(fmt.Sprintf("Added %d.", n)))
 		h.rests(fmt.Sprintf("Added %d.", n))
 	}
@@ -102,9 +96,8 @@ func TestOpenQuestionIsLeftByEscapeOrByACommandOfAnother(t *testing.T) {
 		b.open = "tasks"
 		b.setPrompt()
 		b.press(keys)
-		if got := b.begun(); got.Of != "oracle" || b.open != "" {
-			t.Errorf("%s: %+v", keys, got)
-		}
+		got := b.begun()
+		assert.That(t, got.Of == "oracle" && b.open == "", "%s: %+v", keys, got)
 	}
 }
 
@@ -116,35 +109,29 @@ func TestPlainWishIsOfferedAndIsAQuestionOtherwise(t *testing.T) {
 	} {
 		b := newBare(t)
 		b.press("remind me to eat<enter>")
-		if s := b.View().Content; b.live != nil || !strings.Contains(s, "Tasks: Add “eat”? [y/N]") {
-			t.Fatalf("the screen shows\n%s", s)
-		}
+		s := b.View().Content
+		assert.Require(t, b.live == nil && strings.Contains(s, "Tasks: Add “eat”? [y/N]"), "the screen shows\n%s", s)
 		b.press(keys)
-		if got := b.begun(); got != want {
-			t.Errorf("%s: %+v", keys, got)
-		}
+		assert.Equalf(t, b.begun(), want, "%s", keys)
 	}
 	for _, keys := range []string{"<c-c>", "<esc>"} { // neither, and nothing typed is lost
 		b := newBare(t)
 		b.press("remind me to eat<enter>" + keys)
-		if b.live != nil || len(b.asking) != 0 || b.input.Value() != "remind me to eat" {
-			t.Errorf("%s: %q is typed", keys, b.input.Value())
-		}
+		assert.That(t, b.live == nil && len(b.asking) == 0 && b.input.Value() == "remind me to eat",
+			"%s: %q is typed", keys, b.input.Value())
 	}
 	b := newBare(t, func(c *Config) { c.To = "tasks" })
 	b.press("remind me to eat<enter>")
-	if got := b.begun(); got.Of != "tasks" {
-		t.Errorf("it was offered what it is asked for anyway: %+v", got)
-	}
+	got := b.begun()
+	assert.That(t, got.Of == "tasks", "it was offered what it is asked for anyway: %+v", got)
 }
 
 func TestKeysOfAnOfferAreSeenAtEveryWidth(t *testing.T) {
 	for _, width := range []int{20, 40, 60, 80, 200} {
 		b := newBare(t, func(c *Config) { c.Width = width })
 		b.press("remind me to " + strings.Repeat("carry the very long ladder ", 20) + "<enter>")
-		if s := b.View().Content; !strings.Contains(s, "[y/N]") {
-			t.Errorf("%d columns:\n%s", width, s)
-		}
+		s := b.View().Content
+		assert.That(t, strings.Contains(s, "[y/N]"), "%d columns:\n%s", width, s)
 	}
 	eachWidth(t, func(t *testing.T, width int) {
 		b := newBare(t, func(c *Config) { c.Width = width })
@@ -156,15 +143,12 @@ func TestKeysOfAnOfferAreSeenAtEveryWidth(t *testing.T) {
 func TestFileWithBlanksInItsNameIsCompletedInQuotes(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"My Report.pdf", "Your Report.pdf", "Your.pdf"} {
-		if err := os.WriteFile(name, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(name, nil, 0o600))
 	}
 	b := newBare(t)
 	b.run("what is in @My<tab>")
-	if got := b.input.Value(); got != `what is in @"My Report.pdf"` {
-		t.Errorf("%q is typed", got)
-	}
+	got := b.input.Value()
+	assert.That(t, got == `what is in @"My Report.pdf"`, "%q is typed", got)
 }
 
 func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
@@ -172,10 +156,9 @@ func TestQuestionOverTheLimitIsAskedOnceThePersonSaysSo(t *testing.T) {
 		b := newBare(t, func(c *Config) { c.Width = 120 })
 		b.press("How?<enter>")
 		b.Update(startedMsg{of: b.live, err: &service.LimitError{Spent: 2, Limit: 1, Currency: "USD"}})
-		if s := b.View().Content; b.live != nil || !strings.Contains(s, "today has cost 2.00 USD") ||
-			!strings.Contains(s, "Go on? [y/N]") {
-			t.Fatalf("the screen shows\n%s", s)
-		}
+		s := b.View().Content
+		assert.Require(t, b.live == nil && strings.Contains(s, "today has cost 2.00 USD") &&
+			strings.Contains(s, "Go on? [y/N]"), "the screen shows\n%s", s)
 		b.press(keys)
 		switch {
 		case over && (b.live == nil || !b.live.OverLimit):
@@ -197,9 +180,7 @@ func TestAnswersAreShownAsTheyAreFinished(t *testing.T) {
 		Early: &assistant.EarlyPart{Markdown: early("Optimist", "Yes."), Used: assistant.Usage{Input: 1200, Output: 34}}}
 	h.shows("Yes.")
 	s := h.shows("1 of 2 have answered")
-	if !strings.Contains(s, "1234 tokens") {
-		t.Errorf("no tokens:\n%s", s)
-	}
+	assert.That(t, strings.Contains(s, "1234 tokens"), "no tokens:\n%s", s)
 	res := answer(early("Skeptic", "No.") + "\n" + early("Optimist", "Yes."))
 	r.end(res)
 	if s := h.shows("read 2 places"); strings.Count(s, "Yes.") != 1 || strings.Count(s, "No.") != 1 {
@@ -215,24 +196,20 @@ func TestMissingValueIsAskedForWhereItIsTyped(t *testing.T) {
 		b := newBare(t)
 		b.press("/investigate It fell<enter>")
 		b.Update(startedMsg{of: b.live, err: refused})
-		if s := b.View().Content; !strings.Contains(s, "witness ❯") ||
-			!strings.Contains(s, "documents, or provider:model") ||
-			!strings.Contains(b.printed(), "Where are the documents?") {
-			t.Fatalf("the screen shows\n%s", s)
-		}
+		s := b.View().Content
+		assert.Require(t, strings.Contains(s, "witness ❯") && strings.Contains(s, "documents, or provider:model") &&
+			strings.Contains(b.printed(), "Where are the documents?"), "the screen shows\n%s", s)
 		return b
 	}
 	b := begin()
 	b.press("my papers<enter>")
-	if got := b.begun(); got.Words != `--witness "my papers" It fell` || got.Of != "inquiry" ||
-		!strings.Contains(b.printed(), "witness ❯ my papers") {
-		t.Errorf("%+v\n%s", got, b.printed())
-	}
+	got := b.begun()
+	assert.That(t, got.Words == `--witness "my papers" It fell` && got.Of == "inquiry" &&
+		strings.Contains(b.printed(), "witness ❯ my papers"), "%+v\n%s", got, b.printed())
 	for _, keys := range []string{"<esc>", "<c-c>"} {
-		if b = begin(); b.press(keys) != nil || b.live != nil || b.input.Value() != "/investigate It fell" ||
-			b.missing != nil {
-			t.Errorf("%s: %q is typed", keys, b.input.Value())
-		}
+		b = begin()
+		assert.That(t, b.press(keys) == nil && b.live == nil && b.input.Value() == "/investigate It fell" && b.missing == nil,
+			"%s: %q is typed", keys, b.input.Value())
 	}
 }
 
@@ -240,19 +217,16 @@ func TestWordsThatAreKeptWithoutAnAnswerAreNotTypedAgain(t *testing.T) {
 	b := newBare(t)
 	b.press("/council Move<enter>")
 	b.Update(startedMsg{of: b.live, err: &KeptError{"0council", errors.New("kept, but not answered")}})
-	if b.input.Value() != "" || b.Sessions["council"] != "0council" ||
-		!strings.Contains(b.printed(), "kept, but not answered") {
-		t.Errorf("%q is typed; %v\n%s", b.input.Value(), b.Sessions, b.printed())
-	}
+	assert.That(t, b.input.Value() == "" && b.Sessions["council"] == "0council" &&
+		strings.Contains(b.printed(), "kept, but not answered"),
+		"%q is typed; %v\n%s", b.input.Value(), b.Sessions, b.printed())
 }
 
 func TestModeIsSaidByThePromptAndTheFirstLine(t *testing.T) {
 	eachWidth(t, func(t *testing.T, width int) {
 		h := hold(t, width, 24, func(c *Config) { c.To = "tasks" })
 		r := h.ask("buy milk")
-		if r.Of != "tasks" {
-			t.Errorf("%+v", r.Asked)
-		}
+		assert.That(t, r.Of == "tasks", "%+v", r.Asked)
 		r.end(answer("Added."))
 		h.shows("session 0tasks")
 		golden(t, fmt.Sprintf("tasks_%d", width), h.shows("tasks ❯\n"))
@@ -270,14 +244,11 @@ func TestHelpNamesEachAssistantAndFitsTheTerminal(t *testing.T) {
 		b.press("/help<enter>")
 		for _, want := range []string{"/ask WORDS", "/task [WORDS]", "/council WORDS", "/investigate WORDS",
 			"Inquiry questions a witness", "/quit"} {
-			if !strings.Contains(b.printed(), want) {
-				t.Errorf("%d: %q is not in\n%s", width, want, b.printed())
-			}
+			assert.That(t, strings.Contains(b.printed(), want), "%d: %q is not in\n%s", width, want, b.printed())
 		}
 		for line := range strings.Lines(b.printed()) {
-			if n := len([]rune(strings.TrimSuffix(line, "\n"))); n >= width {
-				t.Errorf("%q has %d columns", line, n)
-			}
+			n := len([]rune(strings.TrimSuffix(line, "\n")))
+			assert.That(t, n < width, "%q has %d columns", line, n)
 		}
 	}
 }
@@ -286,9 +257,8 @@ func TestSessionsAreThoseOfTheAssistantThatWordsGoTo(t *testing.T) {
 	b := newBare(t, func(c *Config) { c.To = "tasks" })
 	b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0aaa"}}, "tasks": {{ID: "0bbb", Title: "shopping"}}}
 	b.run("/sessions<enter>")
-	if s := b.View().Content; !strings.Contains(s, "0bbb") || strings.Contains(s, "0aaa") {
-		t.Errorf("the screen shows\n%s", s)
-	}
+	s := b.View().Content
+	assert.That(t, strings.Contains(s, "0bbb") && !strings.Contains(s, "0aaa"), "the screen shows\n%s", s)
 }
 
 func TestPasteGoesWithACommandToo(t *testing.T) {
@@ -296,32 +266,27 @@ func TestPasteGoesWithACommandToo(t *testing.T) {
 	long := strings.Repeat("a line\n", 100)
 	b.Update(tea.PasteMsg{Content: long})
 	b.press("/council What of this?<enter>")
-	if got := b.begun(); got.Material != long || len(b.pasted) != 0 {
-		t.Errorf("%d bytes", len(got.Material))
-	}
+	got := b.begun()
+	assert.That(t, got.Material == long && len(b.pasted) == 0, "%d bytes", len(got.Material))
 }
 
 func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
 	b := newBare(t)
 	res := answer("I couldn't find that task.")
 	res.Failure = &assistant.Failure{Message: res.Answer}
-	if n := strings.Count(strings.Join(b.resultLines(res), "\n"), "find that task"); n != 1 {
-		t.Errorf("it is told %d times", n)
-	}
+	n := strings.Count(strings.Join(b.resultLines(res), "\n"), "find that task")
+	assert.That(t, n == 1, "it is told %d times", n)
 }
 
 func TestKeysThatWereBegunBeforeAHeldCallWasSeenDoNotAnswerIt(t *testing.T) {
 	b := newBare(t)
 	b.askWaiting("oracle", "0run", []assistant.Waiting{{Call: "vault_write"}})
 	b.press("why yes")
-	if len(b.asking) != 1 || b.live != nil {
-		t.Fatalf("it was answered: %+v", b.live)
-	}
+	assert.Require(t, len(b.asking) == 1 && b.live == nil, "it was answered: %+v", b.live)
 	b.at = b.at.Add(tooSoon)
 	b.press("y")
-	if got := b.begun(); got.Words != "yes 1" {
-		t.Errorf("%+v", got)
-	}
+	got := b.begun()
+	assert.That(t, got.Words == "yes 1", "%+v", got)
 }
 
 func TestPasteIsGivenBackWhereItLedToNothing(t *testing.T) {
@@ -330,7 +295,6 @@ func TestPasteIsGivenBackWhereItLedToNothing(t *testing.T) {
 	b.Update(tea.PasteMsg{Content: long})
 	b.press("What is in @nofile.txt?<enter>")
 	b.Update(startedMsg{of: b.live, err: errors.New("there is no such file")})
-	if b.input.Value() != "What is in @nofile.txt?" || len(b.pasted) != 1 || b.pasted[0] != long {
-		t.Errorf("%q and %d pastes are left", b.input.Value(), len(b.pasted))
-	}
+	assert.That(t, b.input.Value() == "What is in @nofile.txt?" && len(b.pasted) == 1 && b.pasted[0] == long,
+		"%q and %d pastes are left", b.input.Value(), len(b.pasted))
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestEditorWritesTheQuestion(t *testing.T) {
@@ -14,16 +16,13 @@ func TestEditorWritesTheQuestion(t *testing.T) {
 	}
 	editor := filepath.Join(t.TempDir(), "editor")
 	// #nosec G306 -- it is run
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and more' >> \"$2\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and more' >> \"$2\"\n"), 0o700))
 	t.Setenv("TMPDIR", t.TempDir())
 	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor+" -x") })
 	h.press("/edit some words\r")
 	h.shows("❯ some words and more\n")
-	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) != 0 {
-		t.Errorf("%v is left, %v", left, err)
-	}
+	left, err := os.ReadDir(os.TempDir())
+	assert.That(t, err == nil && len(left) == 0, "%v is left, %v", left, err)
 }
 
 func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
@@ -32,9 +31,7 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 	}
 	editor := filepath.Join(t.TempDir(), "editor")
 	// #nosec G306 -- it is run
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and why' >> \"$1\"\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and why' >> \"$1\"\n"), 0o700))
 	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor) })
 	h.ask("How does it end").end(answer("Badly."))
 	h.shows("Badly.")
@@ -42,9 +39,8 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 	h.shows("edit ❯ How does it end and why\n")
 	h.press("\r")
 	r := <-h.p.begun
-	if r.Replaces != "0run" || r.Words != "How does it end and why" || r.Of != "oracle" {
-		t.Errorf("%+v was asked", r.Asked)
-	}
+	assert.That(t, r.Replaces == "0run" && r.Words == "How does it end and why" && r.Of == "oracle",
+		"%+v was asked", r.Asked)
 	r.end(answer("Well."))
 	h.shows("Well.")
 	h.press("/edit\r")

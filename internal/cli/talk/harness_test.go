@@ -16,6 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -215,9 +216,7 @@ var began = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 	t.Helper()
 	in, keys, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	h := &held{emulator: newEmulator(t, width, height), t: t, p: newPlayed(), keys: keys, done: make(chan error, 1),
 		at: began}
 	started := make(chan *tea.Program, 1)
@@ -243,9 +242,7 @@ func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 			t.Error("the conversation did not end")
 		}
 		_ = errors.Join(in.Close(), keys.Close())
-		if len(h.unknown) > 0 {
-			t.Errorf("sequences that the terminal does not know: %q", h.unknown)
-		}
+		assert.That(t, len(h.unknown) == 0, "sequences that the terminal does not know: %q", h.unknown)
 	})
 	select {
 	case h.tea = <-started:
@@ -260,9 +257,7 @@ func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 // press types keys.
 func (h *held) press(keys string) {
 	h.t.Helper()
-	if _, err := io.WriteString(h.keys, keys); err != nil {
-		h.t.Fatal(err)
-	}
+	assert.Must(io.WriteString(h.keys, keys))(h.t)
 }
 
 // answers presses a key once a question that is asked takes answers.
@@ -328,21 +323,13 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".txt")
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll("testdata", 0o755))
+		assert.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("the terminal shows\n%s\nand not, as in %s (-update writes it anew),\n%s", got, file, want)
-	}
+	want := assert.Must(os.ReadFile(file))(t)
+	assert.That(t, got == string(want),
+		"the terminal shows\n%s\nand not, as in %s (-update writes it anew),\n%s", got, file, want)
 }
 
 // answer is a result that is whole.

@@ -16,6 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
@@ -89,76 +90,54 @@ func isQuit(cmd tea.Cmd) bool {
 func TestCtrlCIsForWhatIsNearest(t *testing.T) {
 	b := newBare(t)
 	b.press("some words")
-	if isQuit(b.press("<c-c>")) || b.input.Value() != "" {
-		t.Fatalf("%q is typed", b.input.Value())
-	}
-	if isQuit(b.press("<c-c>")) || !strings.Contains(b.View().Content, "Ctrl-C again leaves") {
-		t.Fatal("it left at once, or does not say how to")
-	}
+	assert.Require(t, !isQuit(b.press("<c-c>")) && b.input.Value() == "", "%q is typed", b.input.Value())
+	assert.Require(t, !isQuit(b.press("<c-c>")) && strings.Contains(b.View().Content, "Ctrl-C again leaves"),
+		"it left at once, or does not say how to")
 	b.at = b.at.Add(twice + time.Millisecond)
-	if isQuit(b.press("<c-c>")) {
-		t.Error("the second one came too late, and left")
-	}
-	if isQuit(b.press("x<back><c-c>")) {
-		t.Error("a key between the two, and it left")
-	}
-	if !isQuit(b.press("<c-c>")) {
-		t.Error("two within the time do not leave")
-	}
+	assert.That(t, !isQuit(b.press("<c-c>")), "the second one came too late, and left")
+	assert.That(t, !isQuit(b.press("x<back><c-c>")), "a key between the two, and it left")
+	assert.That(t, isQuit(b.press("<c-c>")), "two within the time do not leave")
 }
 
 func TestCtrlDLeavesAtAnEmptyLineOnly(t *testing.T) {
 	b := newBare(t)
-	if isQuit(b.press("words<c-d>")) {
-		t.Error("it left what is typed")
-	}
-	if !isQuit(b.press("<c-c><c-d>")) {
-		t.Error("it did not leave")
-	}
+	assert.That(t, !isQuit(b.press("words<c-d>")), "it left what is typed")
+	assert.That(t, isQuit(b.press("<c-c><c-d>")), "it did not leave")
 }
 
 func TestCtrlZSuspends(t *testing.T) {
 	b := newBare(t)
-	if _, ok := b.press("<c-z>")().(tea.SuspendMsg); !ok {
-		t.Error("it does not")
-	}
+	_, ok := b.press("<c-z>")().(tea.SuspendMsg)
+	assert.That(t, ok, "it does not")
 }
 
 func TestSeveralLinesAreOneQuestion(t *testing.T) {
 	b := newBare(t)
 	b.press("one<c-j>two<a-enter>three\\<enter>four")
-	if b.live != nil || b.input.Value() != "one\ntwo\nthree\nfour" {
-		t.Errorf("%q is typed", b.input.Value())
-	}
-	if h := len(b.inputLines()); h != 4 {
-		t.Errorf("the input has %d rows", h)
-	}
+	assert.That(t, b.live == nil && b.input.Value() == "one\ntwo\nthree\nfour", "%q is typed", b.input.Value())
+	h := len(b.inputLines())
+	assert.That(t, h == 4, "the input has %d rows", h)
 }
 
 func TestPasteIsOneText(t *testing.T) {
 	b := newBare(t)
 	b.Update(tea.PasteMsg{Content: "first\r\nsecond\rthird"})
-	if b.live != nil || b.input.Value() != "first\nsecond\nthird" {
-		t.Fatalf("%q is typed", b.input.Value())
-	}
+	assert.Require(t, b.live == nil && b.input.Value() == "first\nsecond\nthird", "%q is typed", b.input.Value())
 	b.press("<c-c>")
 	long := strings.Repeat("a line of a log\n", 500)
 	b.Update(tea.PasteMsg{Content: long})
-	if b.input.Value() != "" || !strings.Contains(b.View().Content, "500 lines") {
-		t.Fatalf("the screen shows\n%s", b.View().Content)
-	}
+	assert.Require(t, b.input.Value() == "" && strings.Contains(b.View().Content, "500 lines"),
+		"the screen shows\n%s", b.View().Content)
 	b.press("Why?<enter>")
-	if msg := b.startRun(t.Context(), b.live).(startedMsg); msg.err != nil || b.p.runs[0].Material != long ||
-		b.p.asked[0] != "Why?" {
-		t.Errorf("%v; %q was asked, on %d bytes", msg.err, b.p.asked, len(b.p.runs[0].Material))
-	}
+	msg := b.startRun(t.Context(), b.live).(startedMsg)
+	assert.That(t, msg.err == nil && b.p.runs[0].Material == long && b.p.asked[0] == "Why?",
+		"%v; %q was asked, on %d bytes", msg.err, b.p.asked, len(b.p.runs[0].Material))
 	b.live = nil
 	b.Update(tea.PasteMsg{Content: long})
 	b.press("<c-x>")
 	b.Update(tea.PasteMsg{Content: strings.Repeat("x", oracle.MaxMaterial+1)})
-	if len(b.pasted) != 0 || !strings.Contains(b.View().Content, "the limit of 262144") {
-		t.Errorf("too much was taken, or nothing says so:\n%s", b.View().Content)
-	}
+	assert.That(t, len(b.pasted) == 0 && strings.Contains(b.View().Content, "the limit of 262144"),
+		"too much was taken, or nothing says so:\n%s", b.View().Content)
 }
 
 func TestHistoryIsKeptPerFileWithoutSecrets(t *testing.T) {
@@ -173,23 +152,16 @@ func TestHistoryIsKeptPerFileWithoutSecrets(t *testing.T) {
 		t.Errorf("%q is typed", b.input.Value())
 	}
 	text, err := os.ReadFile(file)
-	if err != nil || strings.Contains(string(text), "hunter2") {
-		t.Fatalf("%q, %v", text, err)
-	}
-	if info, _ := os.Stat(file); runtime.GOOS != "windows" && info.Mode().Perm() != fs.FileMode(0o600) {
-		t.Errorf("its mode is %v", info.Mode())
-	}
+	assert.Require(t, err == nil && !strings.Contains(string(text), "hunter2"), "%q, %v", text, err)
+	info, _ := os.Stat(file)
+	assert.That(t, runtime.GOOS == "windows" || info.Mode().Perm() == fs.FileMode(0o600), "its mode is %v", info.Mode())
 	b = newBare(t, kept)
 	b.press("a draft<up>")
-	if b.input.Value() != "second\nof two lines" {
-		t.Errorf("%q is typed", b.input.Value())
-	}
-	if b.press("<up><up>"); b.input.Value() != "first question" {
-		t.Errorf("%q is typed", b.input.Value())
-	}
-	if b.press("<down><down><down>"); b.input.Value() != "a draft" {
-		t.Errorf("the draft is lost: %q", b.input.Value())
-	}
+	assert.That(t, b.input.Value() == "second\nof two lines", "%q is typed", b.input.Value())
+	b.press("<up><up>")
+	assert.That(t, b.input.Value() == "first question", "%q is typed", b.input.Value())
+	b.press("<down><down><down>")
+	assert.That(t, b.input.Value() == "a draft", "the draft is lost: %q", b.input.Value())
 }
 
 func TestHistoryIsBounded(t *testing.T) {
@@ -199,44 +171,34 @@ func TestHistoryIsBounded(t *testing.T) {
 		fmt.Fprintf(&text, "%q\n", fmt.Sprintf("%d %s", i, strings.Repeat("x", 400)))
 	}
 	text.WriteString("torn\n")
-	if err := os.WriteFile(file, []byte(text.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, []byte(text.String()), 0o600))
 	h, err := openHistory(file, func(s string) string { return s })
-	if err != nil || len(h.entries) != mostEntries || !strings.HasPrefix(h.entries[mostEntries-1], "2999 ") {
-		t.Fatalf("%d entries, %v", len(h.entries), err)
-	}
-	if info, err := os.Stat(file); err != nil || info.Size() > mostKept {
-		t.Errorf("%v, %v", info.Size(), err)
-	}
-	if err := h.add(strings.Repeat("x", mostEntry+1)); err != nil || len(h.entries) != mostEntries {
-		t.Errorf("an entry that is too long was kept: %v", err)
-	}
+	assert.Require(t, err == nil && len(h.entries) == mostEntries && strings.HasPrefix(h.entries[mostEntries-1], "2999 "),
+		"%d entries, %v", len(h.entries), err)
+	info, err := os.Stat(file)
+	assert.That(t, err == nil && info.Size() <= mostKept, "%v, %v", info.Size(), err)
+	err = h.add(strings.Repeat("x", mostEntry+1))
+	assert.That(t, err == nil && len(h.entries) == mostEntries, "an entry that is too long was kept: %v", err)
 }
 
 func TestHistoryIsSearched(t *testing.T) {
 	b := newBare(t)
 	b.history.entries = []string{"How are Leases taken?", "something else", "When do leases end?", "the last"}
 	b.press("<c-r>leases")
-	if s := b.View().Content; !strings.Contains(s, "When do leases end?") {
-		t.Errorf("the screen shows\n%s", s)
-	}
+	s := b.View().Content
+	assert.That(t, strings.Contains(s, "When do leases end?"), "the screen shows\n%s", s)
 	b.press("<c-r>")
-	if s := b.View().Content; !strings.Contains(s, "How are Leases taken?") {
-		t.Errorf("the screen shows\n%s", s)
-	}
-	if b.press("<enter>"); b.input.Value() != "How are Leases taken?" || b.live != nil {
-		t.Errorf("%q is typed", b.input.Value())
-	}
+	s = b.View().Content
+	assert.That(t, strings.Contains(s, "How are Leases taken?"), "the screen shows\n%s", s)
+	b.press("<enter>")
+	assert.That(t, b.input.Value() == "How are Leases taken?" && b.live == nil, "%q is typed", b.input.Value())
 }
 
 func TestCompletion(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"docs/one.md", "docs/only.txt", "main.go"} {
-		if err := errors.Join(os.MkdirAll(filepath.Join(dir, "docs"), 0o700), os.WriteFile(filepath.Join(dir, name),
-			nil, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, errors.Join(os.MkdirAll(filepath.Join(dir, "docs"), 0o700), os.WriteFile(filepath.Join(dir, name),
+			nil, 0o600)))
 	}
 	t.Chdir(dir)
 	for typed, want := range map[string]string{
@@ -262,51 +224,42 @@ func TestCompletion(t *testing.T) {
 		b := newBare(t)
 		b.p.sessions = map[string][]journal.Session{"oracle": {{ID: "0abc", Title: "leases"}, {ID: "0xyz"}}}
 		b.run(typed)
-		if got := b.input.Value(); got != want {
-			t.Errorf("%s: %q, not %q", typed, got, want)
-		}
+		assert.Equalf(t, b.input.Value(), want, "%s", typed)
 	}
 }
 
 func TestUnknownCommandIsNotAsked(t *testing.T) {
 	b := newBare(t)
 	b.press("/etc/hosts is what?<enter>")
-	if b.live != nil || b.input.Value() != "/etc/hosts is what?" || !strings.Contains(b.hint, "/help") {
-		t.Errorf("%q is typed, the hint is %q", b.input.Value(), b.hint)
-	}
+	assert.That(t, b.live == nil && b.input.Value() == "/etc/hosts is what?" && strings.Contains(b.hint, "/help"),
+		"%q is typed, the hint is %q", b.input.Value(), b.hint)
 	b.setInput(" /etc/hosts is what?")
-	if b.press("<enter>"); b.live == nil || b.live.Words != "/etc/hosts is what?" {
-		t.Error("behind a space it is no question")
-	}
+	b.press("<enter>")
+	assert.That(t, b.live != nil && b.live.Words == "/etc/hosts is what?", "behind a space it is no question")
 }
 
 func TestQuestionWaitsForTheAnswerUnderWay(t *testing.T) {
 	b := newBare(t)
 	b.press("first<enter>second<enter>")
-	if b.live.Words != "first" || b.input.Value() != "second" || !strings.Contains(b.hint, "Ctrl-C") {
-		t.Errorf("%q is asked, %q is typed", b.live.Words, b.input.Value())
-	}
+	assert.That(t, b.live.Words == "first" && b.input.Value() == "second" && strings.Contains(b.hint, "Ctrl-C"),
+		"%q is asked, %q is typed", b.live.Words, b.input.Value())
 }
 
 func TestFoldersAreChangedAndChecked(t *testing.T) {
 	b, dir := newBare(t), t.TempDir()
 	b.press("/in " + dir + "<enter>")
 	b.press("/vault " + filepath.Join(dir, "none") + "<enter>")
-	if b.With.Code != dir || b.With.Vault != "" || !strings.Contains(b.printed(), "none") {
-		t.Errorf("%+v\n%s", b.With, b.printed())
-	}
-	if b.press("/in -<enter>"); b.With.Code != "" {
-		t.Error("the folder stays")
-	}
+	assert.That(t, b.With.Code == dir && b.With.Vault == "" && strings.Contains(b.printed(), "none"),
+		"%+v\n%s", b.With, b.printed())
+	b.press("/in -<enter>")
+	assert.That(t, b.With.Code == "", "the folder stays")
 }
 
 func TestCommandsNeedAnAnswer(t *testing.T) {
 	for _, command := range []string{"/why", "/copy", "/sources"} {
 		b := newBare(t)
 		b.press(command + "<enter>")
-		if !strings.Contains(b.printed(), "there is no answer yet") {
-			t.Errorf("%s: %s", command, b.printed())
-		}
+		assert.That(t, strings.Contains(b.printed(), "there is no answer yet"), "%s: %s", command, b.printed())
 	}
 }
 
@@ -319,9 +272,7 @@ func TestLastAnswerIsExplainedAndItsSourcesShown(t *testing.T) {
 	b.run("/sources 3<enter>")
 	for _, want := range []string{"a question about the code", "2. `docs/a.md:3`", "12  func take() {",
 		"3 is not between 1 and 2"} {
-		if !strings.Contains(b.printed(), want) {
-			t.Errorf("%q is not in\n%s", want, b.printed())
-		}
+		assert.That(t, strings.Contains(b.printed(), want), "%q is not in\n%s", want, b.printed())
 	}
 }
 
@@ -340,30 +291,24 @@ func TestCopyHandsTheAnswerToTheTerminal(t *testing.T) {
 	b := newBare(t)
 	b.last = Exchange{Run: "0run", Answer: strings.Repeat("x", mostCopied+1)}
 	b.press("/copy<enter>")
-	if !strings.Contains(b.printed(), "session export -o FILE") {
-		t.Errorf("a long one: %s", b.printed())
-	}
+	assert.That(t, strings.Contains(b.printed(), "session export -o FILE"), "a long one: %s", b.printed())
 }
 
 func TestUndoAsksFirst(t *testing.T) {
 	b := newBare(t)
 	b.run("/undo<enter>")
-	if len(b.asking) != 0 || !strings.Contains(b.printed(), "no write") {
-		t.Errorf("%s", b.printed())
-	}
+	assert.That(t, len(b.asking) == 0 && strings.Contains(b.printed(), "no write"), "%s", b.printed())
 	b.p.write = "0write  shopping.md (append)"
 	b.run("/undo<enter>")
-	if s := b.View().Content; !strings.Contains(s, "shopping.md") || len(b.p.undone) != 0 {
-		t.Fatalf("the screen shows\n%s", s)
-	}
+	s := b.View().Content
+	assert.Require(t, strings.Contains(s, "shopping.md") && len(b.p.undone) == 0, "the screen shows\n%s", s)
 	b.run("n")
 	b.run("/undo<enter>")
 	b.run("<c-c>")
 	b.run("/undo<enter>")
 	b.run("y")
-	if fmt.Sprint(b.p.undone) != "[0write]" || !strings.Contains(b.printed(), "as it was before") {
-		t.Errorf("%q was put back\n%s", b.p.undone, b.printed())
-	}
+	assert.That(t, fmt.Sprint(b.p.undone) == "[0write]" && strings.Contains(b.printed(), "as it was before"),
+		"%q was put back\n%s", b.p.undone, b.printed())
 }
 
 func TestSessionsAreSwitched(t *testing.T) {
@@ -372,21 +317,17 @@ func TestSessionsAreSwitched(t *testing.T) {
 		{ID: "0abd", Title: "about notes"}}}
 	b.p.last = Exchange{Run: "0old", Question: "How did it end?", Answer: "Well."}
 	b.run("/sessions 0ab<enter>")
-	if b.Sessions["oracle"] != "" || !strings.Contains(b.printed(), "2 sessions") {
-		t.Fatalf("%s", b.printed())
-	}
+	assert.Require(t, b.Sessions["oracle"] == "" && strings.Contains(b.printed(), "2 sessions"), "%s", b.printed())
 	b.run("/sessions<enter>")
 	if cmd := b.press("notes<enter>"); cmd == nil {
 		t.Fatal("nothing was chosen")
 	} else {
 		b.Update(cmd())
 	}
-	if b.Sessions["oracle"] != "0abd" || !strings.Contains(b.printed(), "How did it end?") {
-		t.Errorf("session %s\n%s", b.Sessions["oracle"], b.printed())
-	}
-	if b.press("/new<enter>"); b.Sessions["oracle"] != "" || b.last.Run != "" {
-		t.Error("/new goes on with it")
-	}
+	assert.That(t, b.Sessions["oracle"] == "0abd" && strings.Contains(b.printed(), "How did it end?"),
+		"session %s\n%s", b.Sessions["oracle"], b.printed())
+	b.press("/new<enter>")
+	assert.That(t, b.Sessions["oracle"] == "" && b.last.Run == "", "/new goes on with it")
 }
 
 func TestContinuedSessionShowsItsLastExchange(t *testing.T) {
@@ -416,13 +357,10 @@ func TestNoSizeOfATerminalBreaksTheFrame(t *testing.T) {
 			b.live.apply([]service.Update{told("code_search"), {Text: strings.Repeat("words 漢字 ", 60)}},
 				b.layout(b.answerWidth()))
 			lines := strings.Split(b.View().Content, "\n")
-			if len(lines) > height {
-				t.Errorf("%d×%d: %d rows", width, height, len(lines))
-			}
+			assert.That(t, len(lines) <= height, "%d×%d: %d rows", width, height, len(lines))
 			for _, line := range lines {
-				if w := ansi.StringWidth(line); w > max(width, 10) {
-					t.Errorf("%d×%d: %q has %d columns", width, height, line, w)
-				}
+				w := ansi.StringWidth(line)
+				assert.That(t, w <= max(width, 10), "%d×%d: %q has %d columns", width, height, line, w)
 			}
 		}
 	}
@@ -433,9 +371,7 @@ func TestConversationEndsWithItsContext(t *testing.T) {
 	h := newEmulator(t, 80, 24)
 	done := make(chan error, 1)
 	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer func() { _ = errors.Join(r.Close(), w.Close()) }()
 	go func() {
 		_, err := Hold(ctx, Config{Sibyl: newPlayed(), Assistants: four(), To: "oracle", In: r, Out: h, Width: 80,
@@ -447,13 +383,9 @@ func TestConversationEndsWithItsContext(t *testing.T) {
 	cancel(why)
 	select {
 	case err := <-done:
-		if !errors.Is(err, why) {
-			t.Errorf("it ended with %v", err)
-		}
+		assert.That(t, errors.Is(err, why), "it ended with %v", err)
 	case <-time.After(20 * time.Second):
 		t.Fatal("it goes on")
 	}
-	if h.modes["?2004"] || !h.modes["?25"] {
-		t.Errorf("modes of the terminal: %v", h.modes)
-	}
+	assert.That(t, !h.modes["?2004"] && h.modes["?25"], "modes of the terminal: %v", h.modes)
 }

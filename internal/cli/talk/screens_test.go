@@ -10,6 +10,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
@@ -65,9 +66,8 @@ func TestInterruptedAnswerLeavesTheConversationOpen(t *testing.T) {
 		h.press("\x03")
 		h.shows("stopping")
 		<-r.ctx.Done()
-		if why := context.Cause(r.ctx); !errors.Is(why, errStopped) {
-			t.Errorf("the run was stopped because %v", why)
-		}
+		why := context.Cause(r.ctx)
+		assert.That(t, errors.Is(why, errStopped), "the run was stopped because %v", why)
 		r.end(service.Result{Status: journal.Cancelled,
 			Shown: assistant.Shown{Answer: "Until it was stopped, `run/lease.go:40` was read.",
 				Sources: []string{"run/lease.go:40"}}})
@@ -101,9 +101,7 @@ func TestPickerNarrowsByWhatIsTyped(t *testing.T) {
 		h.press("\r")
 		h.shows("the next question goes to ollama:qwen3:4b")
 		r := h.ask("How?")
-		if r.Model != "ollama:qwen3:4b" {
-			t.Errorf("asked of %q", r.Model)
-		}
+		assert.That(t, r.Model == "ollama:qwen3:4b", "asked of %q", r.Model)
 		r.end(answer("So."))
 	})
 }
@@ -122,9 +120,8 @@ func TestQuestionThatNobodyIsChosenForIsAskedAfterTheChoice(t *testing.T) {
 		}))
 		h.press("sm\r")
 		r := <-h.p.begun
-		if r.Model != "work:small" || h.p.asked[0] != "How are leases acquired?" {
-			t.Errorf("%q was asked of %q", h.p.asked, r.Model)
-		}
+		assert.That(t, r.Model == "work:small" && h.p.asked[0] == "How are leases acquired?",
+			"%q was asked of %q", h.p.asked, r.Model)
 		r.end(answer("So."))
 		h.rests("saved as providers.work.model")
 	})
@@ -142,10 +139,9 @@ func TestProvisionalTextThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	r.updates <- step("code_search")
 	h.showsNo("Let me look.")
 	r.end(answer("So."))
-	if s := h.shows("read 2 places"); strings.Contains(s, "I think") || strings.Contains(s, "Let me look.") ||
-		strings.Contains(s, "lines above") {
-		t.Errorf("what was taken back is in the scrollback:\n%s", s)
-	}
+	s := h.shows("read 2 places")
+	assert.That(t, !strings.Contains(s, "I think") && !strings.Contains(s, "Let me look.") &&
+		!strings.Contains(s, "lines above"), "what was taken back is in the scrollback:\n%s", s)
 }
 
 func TestResizeInTheMiddleOfAnAnswerTearsNothing(t *testing.T) {
@@ -159,12 +155,10 @@ func TestResizeInTheMiddleOfAnAnswerTearsNothing(t *testing.T) {
 		h.tea.Send(tea.WindowSizeMsg{Width: width, Height: height})
 		r.say(fmt.Sprintf("\n\nAt %d columns. ", width))
 		s := h.shows(fmt.Sprintf("At %d columns.", width))
-		if n := strings.Count(s, "All of these words are one paragraph"); n > 6 {
-			t.Fatalf("at %d columns the text stands there more than once:\n%s", width, s)
-		}
-		if n := strings.Count(s, "reading the question"); n > 1 {
-			t.Fatalf("at %d columns the last line stands there %d times:\n%s", width, n, s)
-		}
+		assert.Require(t, strings.Count(s, "All of these words are one paragraph") <= 6,
+			"at %d columns the text stands there more than once:\n%s", width, s)
+		n := strings.Count(s, "reading the question")
+		assert.Require(t, n <= 1, "at %d columns the last line stands there %d times:\n%s", width, n, s)
 	}
 	r.end(answer("Whole."))
 	golden(t, "resized", h.rests("read 2 places"))
@@ -181,9 +175,8 @@ func TestTallAnswerIsPrintedWholeAndOnce(t *testing.T) {
 	at := 0
 	for i := range 300 {
 		line := fmt.Sprintf("\nline %03d\n", i)
-		if strings.Count(s, line) != 1 || strings.Index(s, line) < at {
-			t.Fatalf("line %d stands there %d times, or not in its order", i, strings.Count(s, line))
-		}
+		assert.Require(t, strings.Count(s, line) == 1 && strings.Index(s, line) >= at,
+			"line %d stands there %d times, or not in its order", i, strings.Count(s, line))
 		at = strings.Index(s, line)
 	}
 }
@@ -202,17 +195,14 @@ func heldAt(t *testing.T, width int) {
 			Warnings: []string{"a warning of its own"}}})
 	h.shows("a warning of its own") // printed above the prompt, which may be drawn before it
 	s := h.shows("Do it?")
-	if strings.Contains(s, "sibyl ask -c") || strings.Count(s, "shopping.md") != 1 {
-		t.Errorf("the terminal shows\n%s", s)
-	}
+	assert.That(t, !strings.Contains(s, "sibyl ask -c") && strings.Count(s, "shopping.md") == 1,
+		"the terminal shows\n%s", s)
 	golden(t, fmt.Sprintf("held_%d", width), s)
 	h.answers("n")
 	h.shows("example.com")
 	h.answers("y")
 	r := <-h.p.begun
-	if h.p.asked[1] != "yes 2" || r.Session != "0session" {
-		t.Errorf("%q was asked in %s", h.p.asked[1], r.Session)
-	}
+	assert.That(t, h.p.asked[1] == "yes 2" && r.Session == "0session", "%q was asked in %s", h.p.asked[1], r.Session)
 	r.end(answer("Done."))
 	h.shows("Done.")
 }
@@ -232,9 +222,8 @@ func TestNoToHeldCallsDeclinesThem(t *testing.T) {
 				h.answers(key)
 			}
 			h.shows("not done")
-			if run := <-h.p.declined; run != "0run" || len(h.p.asked) != 1 {
-				t.Errorf("run %s was declined, and %q was asked", run, h.p.asked)
-			}
+			run := <-h.p.declined
+			assert.That(t, run == "0run" && len(h.p.asked) == 1, "run %s was declined, and %q was asked", run, h.p.asked)
 		})
 	}
 }
@@ -268,12 +257,9 @@ func TestEveryWayOutLeavesTheTerminalAsItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := hold(t, 80, 24)
 			h.press(keys)
-			if err := h.ended(); err != nil {
-				t.Error(err)
-			}
-			if h.modes["?2004"] || !h.modes["?25"] {
-				t.Errorf("modes of the terminal: %v", h.modes)
-			}
+			err := h.ended()
+			assert.That(t, err == nil, "%v", err)
+			assert.That(t, !h.modes["?2004"] && h.modes["?25"], "modes of the terminal: %v", h.modes)
 		})
 	}
 }
@@ -284,9 +270,8 @@ func TestLeavingStopsTheAnswerAndWaitsForIt(t *testing.T) {
 	h.press("/quit\r")
 	<-r.ctx.Done()
 	r.end(answer("So."))
-	if err := h.ended(); err != nil {
-		t.Error(err)
-	}
+	err := h.ended()
+	assert.That(t, err == nil, "%v", err)
 }
 
 func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
@@ -298,20 +283,16 @@ func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
 	h.press("\r")
 	<-h.p.begun
 	h.press("/quit\r")
-	if err := h.ended(); err != nil {
-		t.Error(err)
-	}
+	err := h.ended()
+	assert.That(t, err == nil, "%v", err)
 }
 
 func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {
 	h := hold(t, 80, 24, func(c *Config) { c.Sibyl = panicking{c.Sibyl.(*played)} })
 	h.press("/sessions\r")
-	if err := h.ended(); !errors.Is(err, tea.ErrProgramPanic) {
-		t.Errorf("it ended with %v", err)
-	}
-	if h.modes["?2004"] || !h.modes["?25"] {
-		t.Errorf("modes of the terminal: %v", h.modes)
-	}
+	err := h.ended()
+	assert.That(t, errors.Is(err, tea.ErrProgramPanic), "it ended with %v", err)
+	assert.That(t, !h.modes["?2004"] && h.modes["?25"], "modes of the terminal: %v", h.modes)
 }
 
 // panicking is a program with a fault.
@@ -329,16 +310,13 @@ func TestLastQuestionIsAskedAgainInItsPlace(t *testing.T) {
 	h.shows("Badly.")
 	h.press("/again work:big\r")
 	r := <-h.p.begun
-	if r.Replaces != "0run" || r.Words != "How does it end?" || r.Model != "work:big" || r.Of != "oracle" {
-		t.Errorf("%+v was asked", r.Asked)
-	}
+	assert.That(t, r.Replaces == "0run" && r.Words == "How does it end?" && r.Model == "work:big" && r.Of == "oracle",
+		"%+v was asked", r.Asked)
 	r.end(service.Result{Reason: "broken"})
 	h.shows("the disk is full")
 	h.press("/again\r")
 	r = <-h.p.begun
-	if r.Words != "How does it end?" || r.Model != "work:big" {
-		t.Errorf("%+v was asked after a failure", r.Asked)
-	}
+	assert.That(t, r.Words == "How does it end?" && r.Model == "work:big", "%+v was asked after a failure", r.Asked)
 	r.end(answer("Well."))
 	h.shows("Well.")
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -26,9 +27,7 @@ func TestWorkIsToldInWords(t *testing.T) {
 		`x {"query":"cut of…`:                      "x",
 		"x {}":                                     "x",
 	} {
-		if got := UnderWay(run.RequestedEffect{Kind: agent.EffectCall, Label: label}); got != want {
-			t.Errorf("%s is told as %q, not %q", label, got, want)
-		}
+		assert.Equalf(t, UnderWay(run.RequestedEffect{Kind: agent.EffectCall, Label: label}), want, "%s is told as", label)
 	}
 }
 
@@ -48,17 +47,13 @@ func TestProgressTellsWhatWasDoneAndNotHowTheRunIsControlled(t *testing.T) {
 		{agent.CallRefused{Tool: "x", Why: bt.Because("never")}, "Was not allowed to use x, because never",
 			"Was not allowed to use x, because never"},
 	} {
-		data, err := json.Marshal(c.event)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(json.Marshal(c.event))(t)
 		u := service.Update{Event: &service.Event{TraceEvent: run.TraceEvent{Type: c.event.EventType(), Data: data}}}
 		if told, narrated := c.event.(bt.Narrated); narrated {
 			u.Told = told.Story()
 		}
-		if told, control := Progress(u, false), Progress(u, true); told != c.told || control != c.control {
-			t.Errorf("%s is told as %q, or %q", c.event.EventType(), told, control)
-		}
+		told, control := Progress(u, false), Progress(u, true)
+		assert.That(t, told == c.told && control == c.control, "%s is told as %q, or %q", c.event.EventType(), told, control)
 	}
 }
 
@@ -70,10 +65,9 @@ func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 		Output: 10}})
 	for _, width := range []int{30, 60, 200} {
 		line := w.Line(began, began.Add(3*time.Second), width, "")
-		if n := ansi.StringWidth(line); n >= width || !strings.HasPrefix(line, "3 s ") ||
-			!strings.HasSuffix(line, " and 1 more · 100 tokens") {
-			t.Errorf("at %d columns (%d): %q", width, n, line)
-		}
+		n := ansi.StringWidth(line)
+		assert.That(t, n < width && strings.HasPrefix(line, "3 s ") && strings.HasSuffix(line, " and 1 more · 100 tokens"),
+			"at %d columns (%d): %q", width, n, line)
 	}
 }
 
@@ -81,23 +75,13 @@ func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	var w Work
 	w.Track(service.Update{Step: &service.Step{Started: []run.RequestedEffect{{Op: 1, Label: "Skeptic"},
 		{Op: 2, Label: "Optimist"}}}})
-	if got := w.Line(began, began, 80, ""); got != "0 s · Skeptic and 1 more" {
-		t.Error(got)
-	}
+	assert.Equal(t, w.Line(began, began, 80, ""), "0 s · Skeptic and 1 more")
 	w.Track(service.Update{Text: strings.Repeat("word ", 8)})
-	if got := w.Line(began, began.Add(61*time.Second), 80, ""); got != "1:01 min · writing and 1 more · 10 tokens" {
-		t.Error(got)
-	}
-	raw, err := json.Marshal(run.CompletionRecord{RequestedEffect: run.RequestedEffect{Op: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.Equal(t, w.Line(began, began.Add(61*time.Second), 80, ""), "1:01 min · writing and 1 more · 10 tokens")
+	raw := assert.Must(json.Marshal(run.CompletionRecord{RequestedEffect: run.RequestedEffect{Op: 1}}))(t)
 	w.Track(service.Update{Record: &journal.Record{Kind: run.KindCompletion, Data: raw}, Used: assistant.Usage{Input: 20,
 		Output: 5}})
-	if got := w.Line(began, began, 80, ""); got != "0 s · Optimist · 25 tokens" {
-		t.Error(got)
-	}
-	if w.Track(service.Update{Step: &service.Step{Withdrawn: []uint64{2}}}); w.What() != "" {
-		t.Errorf("%q is under way", w.What())
-	}
+	assert.Equal(t, w.Line(began, began, 80, ""), "0 s · Optimist · 25 tokens")
+	w.Track(service.Update{Step: &service.Step{Withdrawn: []uint64{2}}})
+	assert.That(t, w.What() == "", "%q is under way", w.What())
 }

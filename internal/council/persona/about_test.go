@@ -1,6 +1,10 @@
 package persona
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestOracleIsTellingOfItselfByItsFirstSentence(t *testing.T) {
 	for content, want := range map[string]string{
@@ -10,8 +14,6 @@ func TestOracleIsTellingOfItselfByItsFirstSentence(t *testing.T) {
 		"# Ada\n\n{{CONTEXT}}\n":                                "",
 		"# Ada\nBefore the placeholder.\n{{CONTEXT}}\nAfter it": "Before the placeholder.",
 	} {
-		if got := (&Persona{Content: content, Placeholder: "{{CONTEXT}}"}).about(); got != want {
-			t.Errorf("%q is about %q; want %q", content, got, want)
-		}
+		assert.Equalf(t, (&Persona{Content: content, Placeholder: "{{CONTEXT}}"}).about(), want, "%q is about", content)
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // councils are the built-in oracles by language; in each row those who think alike.
@@ -20,27 +22,19 @@ func councils() map[string][]string {
 
 func TestBuiltInOraclesLoadWithoutAWarning(t *testing.T) {
 	l := list(t, New(Config{Placeholder: "<<OTHER>>"})) // which is for files of a person
-	if len(l.Skipped) != 0 {
-		t.Errorf("skipped: %v", l.Skipped)
-	}
+	assert.That(t, len(l.Skipped) == 0, "skipped: %v", l.Skipped)
 	slugs := map[string]bool{}
 	for _, p := range l.Oracles {
-		if len(p.Warnings) > 0 || p.Mode != InPlace || p.Placeholder != "{{CONTEXT}}" {
-			t.Errorf("%s: %s, %q", p.File, p.Mode, p.Warnings)
-		}
-		if slugs[p.Slug] {
-			t.Errorf("%s: another oracle has the slug %s", p.File, p.Slug)
-		}
+		assert.That(t, len(p.Warnings) == 0 && p.Mode == InPlace && p.Placeholder == "{{CONTEXT}}",
+			"%s: %s, %q", p.File, p.Mode, p.Warnings)
+		assert.That(t, !slugs[p.Slug], "%s: another oracle has the slug %s", p.File, p.Slug)
 		slugs[p.Slug] = true
-		if p.File != "/prompts/oracles/"+strings.TrimPrefix(p.File, "/prompts/oracles/") ||
-			strings.Trim(p.File, "abcdefghijklmnopqrstuvwxyz-/.") != "" {
-			t.Errorf("%s is no path of lower-case ASCII below /prompts/oracles", p.File)
-		}
+		assert.That(t, p.File == "/prompts/oracles/"+strings.TrimPrefix(p.File, "/prompts/oracles/") &&
+			strings.Trim(p.File, "abcdefghijklmnopqrstuvwxyz-/.") == "",
+			"%s is no path of lower-case ASCII below /prompts/oracles", p.File)
 		before, _, _ := strings.Cut(p.Content, p.Placeholder)
-		if !strings.HasPrefix(before[strings.LastIndex(before, "\n#")+1:], "## ") ||
-			!strings.HasSuffix(before, "\n\n") {
-			t.Errorf("%s: the context has no section of its own", p.File)
-		}
+		assert.That(t, strings.HasPrefix(before[strings.LastIndex(before, "\n#")+1:], "## ") &&
+			strings.HasSuffix(before, "\n\n"), "%s: the context has no section of its own", p.File)
 	}
 }
 
@@ -53,14 +47,12 @@ func TestBuiltInOraclesHaveCounterpartsInEachLanguage(t *testing.T) {
 	for language, names := range councils() {
 		slices.Sort(of[language])
 		want := slices.Sorted(slices.Values(names))
-		if !slices.Equal(of[language], want) {
-			t.Errorf("%s: %q, want %q", language, of[language], want)
-		}
+		assert.That(t, slices.Equal(of[language], want), "%s: %q, want %q", language, of[language], want)
 	}
 }
 
 func TestTheSkepticIsTheOneOfTheDataModelWordForWord(t *testing.T) {
-	p := must(find(New(Config{}), "cetico"))(t)
+	p := assert.Must(find(New(Config{}), "cetico"))(t)
 	const want = `# Cético
 
 Você é um pensador cético e rigoroso. Seu papel é desafiar as ideias apresentadas, identificar falhas lógicas, questionar premissas não fundamentadas e exigir evidências.
@@ -79,7 +71,5 @@ Analise o contexto acima e forneça um feedback crítico e construtivo. Identifi
 
 Seja direto mas respeitoso. Seu objetivo é fortalecer o pensamento, não desencorajá-lo.
 `
-	if p.Content != want {
-		t.Errorf("it holds:\n%s", p.Content)
-	}
+	assert.That(t, p.Content == want, "it holds:\n%s", p.Content)
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func create(s *Shelf, name, language string) (string, error) {
@@ -27,20 +29,13 @@ func TestCreateMakesAFileThatIsAnOracleAtOnce(t *testing.T) {
 				t.Errorf("%q: %v", name, err)
 				continue
 			}
-			if filepath.Dir(file) != dir || filepath.Base(file) != Slug(name)+".md" {
-				t.Errorf("%q is made at %s", name, file)
-			}
+			assert.That(t, filepath.Dir(file) == dir && filepath.Base(file) == Slug(name)+".md", "%q is made at %s", name, file)
 			l := list(t, s)
-			if len(l.Oracles) != 1 || len(l.Skipped) != 0 {
-				t.Fatalf("%q: %+v", name, l)
-			}
+			assert.Require(t, len(l.Oracles) == 1 && len(l.Skipped) == 0, "%q: %+v", name, l)
 			p := l.Oracles[0]
-			if p.Name != name || len(p.Warnings) != 0 || p.Mode != InPlace || strings.Contains(p.Content, "<!--") {
-				t.Errorf("%q is read as %q, %s, warnings %q:\n%s", name, p.Name, p.Mode, p.Warnings, p.Content)
-			}
-			if p.Language != language {
-				t.Errorf("%q in %q is in %q", name, language, p.Language)
-			}
+			assert.That(t, p.Name == name && len(p.Warnings) == 0 && p.Mode == InPlace && !strings.Contains(p.Content, "<!--"),
+				"%q is read as %q, %s, warnings %q:\n%s", name, p.Name, p.Mode, p.Warnings, p.Content)
+			assert.That(t, p.Language == language, "%q in %q is in %q", name, language, p.Language)
 		}
 	}
 }
@@ -49,12 +44,11 @@ func TestCreateExplainsTheFileInComments(t *testing.T) {
 	s := New(Config{Dir: folder(t)})
 	for language, word := range map[string]string{"pt": "São retirados", "en": "taken out before",
 		"de": "werden entfernt"} {
-		file := must(create(s, "Oracle "+language, language))(t)
-		data := must(os.ReadFile(file))(t)
-		if text := string(data); strings.Count(text, "<!--") < 5 || !strings.Contains(strings.ToLower(text),
-			strings.ToLower(word)) || strings.Contains(text, "@") {
-			t.Errorf("%s:\n%s", language, text)
-		}
+		file := assert.Must(create(s, "Oracle "+language, language))(t)
+		data := assert.Must(os.ReadFile(file))(t)
+		text := string(data)
+		assert.That(t, strings.Count(text, "<!--") >= 5 && strings.Contains(strings.ToLower(text), strings.ToLower(word)) &&
+			!strings.Contains(text, "@"), "%s:\n%s", language, text)
 	}
 }
 
@@ -75,18 +69,15 @@ func TestCreateReplacesNothing(t *testing.T) {
 		"a\xff":                  "the name of an oracle is one line of text",
 		strings.Repeat("x", 300): "the name of an oracle has at most 120 characters; this one has 300",
 	} {
-		if file, err := create(s, name, "pt"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %s, %v; want %s", name, file, err, want)
-		}
+		file, err := create(s, name, "pt")
+		assert.That(t, err != nil && strings.Contains(err.Error(), want), "%q: %s, %v; want %s", name, file, err, want)
 	}
 	for file, want := range map[string]string{"cetico.md": "# Other name", "x.md": "# Otimista", "empty.md": ""} {
-		if data, err := os.ReadFile(filepath.Join(dir, file)); err != nil || string(data) != want {
-			t.Errorf("%s holds %q, %v", file, data, err)
-		}
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		assert.That(t, err == nil && string(data) == want, "%s holds %q, %v", file, data, err)
 	}
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
-		t.Errorf("the folder holds %v, %v", entries, err)
-	}
+	entries, err := os.ReadDir(dir)
+	assert.That(t, err == nil && len(entries) == 3, "the folder holds %v, %v", entries, err)
 }
 
 func TestOfSeveralShelvesOneCreatesAFile(t *testing.T) {
@@ -101,38 +92,28 @@ func TestOfSeveralShelvesOneCreatesAFile(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if len(made) != 1 {
-		t.Errorf("%d of them made the file", len(made))
-	}
+	assert.That(t, len(made) == 1, "%d of them made the file", len(made))
 }
 
 func TestCreateWithoutAFolderNamesTheSetting(t *testing.T) {
-	if _, err := create(New(Config{}), "X", "pt"); err == nil ||
-		!strings.Contains(err.Error(), "set ORACLES_DIR to a folder of your own") {
-		t.Errorf("error = %v", err)
-	}
+	_, err := create(New(Config{}), "X", "pt")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "set ORACLES_DIR to a folder of your own"),
+		"error = %v", err)
 }
 
 func TestCreateRefusesALanguageWithoutATemplate(t *testing.T) {
 	dir := filepath.Join(folder(t), "new")
 	for _, language := range []string{"", "fr", "../template/pt"} {
-		if _, err := create(New(Config{Dir: dir}), "X", language); err == nil ||
-			!strings.Contains(err.Error(), "use en, pt or de") {
-			t.Errorf("%q: error = %v", language, err)
-		}
+		_, err := create(New(Config{Dir: dir}), "X", language)
+		assert.That(t, err != nil && strings.Contains(err.Error(), "use en, pt or de"), "%q: error = %v", language, err)
 	}
-	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the folder was made: %v", err)
-	}
+	_, err := os.Stat(dir)
+	assert.That(t, errors.Is(err, fs.ErrNotExist), "the folder was made: %v", err)
 }
 
 func TestCreateInAFolderThatTakesNoFilesIsAnError(t *testing.T) {
 	file := put(t, folder(t), "file", "x")
-	if _, err := create(New(Config{Dir: filepath.Join(file, "below")}), "X", "pt"); err == nil ||
-		!strings.Contains(err.Error(), "ORACLES_DIR") {
-		t.Errorf("error = %v", err)
-	}
-	if err := writeNew(filepath.Join(folder(t), "nowhere", "x.md"), "x"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error = %v", err)
-	}
+	_, err := create(New(Config{Dir: filepath.Join(file, "below")}), "X", "pt")
+	assert.That(t, err != nil && strings.Contains(err.Error(), "ORACLES_DIR"), "error = %v", err)
+	assert.ErrorIs(t, writeNew(filepath.Join(folder(t), "nowhere", "x.md"), "x"), fs.ErrNotExist)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // shelfOf is a shelf with an oracle of each name, in files a.md, b.md and so on.
@@ -32,18 +34,16 @@ func TestFindTakesIDNameSlugAndBeginning(t *testing.T) {
 		"c": "C#", "🔮": "🔮", "strasse": "Straße",
 		idOf(files[0]): "Cético", strings.ToUpper(idOf(files[2])): "Zuhörer", idOf(files[4])[:7]: "Anabela",
 	} {
-		if p, err := find(s, asked); err != nil || p.Name != want {
-			t.Errorf("%q: %q, %v; want %s", asked, p.Name, err, want)
-		}
+		p, err := find(s, asked)
+		assert.That(t, err == nil && p.Name == want, "%q: %q, %v; want %s", asked, p.Name, err, want)
 	}
 }
 
 func TestFindTakesANameBeforeASlug(t *testing.T) {
 	s, _ := shelfOf(t, "C X", "c-x")
 	for asked, want := range map[string]string{"c x": "C X", "C-X": "c-x"} {
-		if p, err := find(s, asked); err != nil || p.Name != want {
-			t.Errorf("%q: %q, %v; want %s", asked, p.Name, err, want)
-		}
+		p, err := find(s, asked)
+		assert.That(t, err == nil && p.Name == want, "%q: %q, %v; want %s", asked, p.Name, err, want)
 	}
 }
 
@@ -56,34 +56,25 @@ func TestFindSaysWhatMayBeMeant(t *testing.T) {
 			idOf(files[3]) + ")",
 	} {
 		_, err := find(s, asked)
-		if !errors.Is(err, ErrAmbiguous) || err.Error() != want {
-			t.Errorf("%q: %v\nwant %s", asked, err, want)
-		}
+		assert.That(t, errors.Is(err, ErrAmbiguous) && err.Error() == want, "%q: %v\nwant %s", asked, err, want)
 	}
 }
 
 func TestFindNamesTheNearestFirst(t *testing.T) {
 	s, _ := shelfOf(t, "Historiador", "Otimista", "Cético")
 	_, err := find(s, "otimsita")
-	if !errors.Is(err, ErrNotFound) ||
-		err.Error() != "no oracle is called “otimsita”; available: Otimista, Cético, Historiador" {
-		t.Errorf("error = %v", err)
-	}
-	if e, is := errors.AsType[*FindError](err); !is || e.Candidates[0].Name != "Otimista" {
-		t.Errorf("error = %+v", e)
-	}
-	if _, err := find(s, " \t"); err == nil || !strings.HasPrefix(err.Error(), "no oracle is given; available: ") {
-		t.Errorf("error = %v", err)
-	}
-	if _, err := find(New(Config{Dir: folder(t)}), "x"); err == nil ||
-		!strings.HasPrefix(err.Error(), "there are no oracles yet") {
-		t.Errorf("error = %v", err)
-	}
+	assert.That(t, errors.Is(err, ErrNotFound) &&
+		err.Error() == "no oracle is called “otimsita”; available: Otimista, Cético, Historiador", "error = %v", err)
+	e, is := errors.AsType[*FindError](err)
+	assert.That(t, is && e.Candidates[0].Name == "Otimista", "error = %+v", e)
+	_, err = find(s, " \t")
+	assert.That(t, err != nil && strings.HasPrefix(err.Error(), "no oracle is given; available: "), "error = %v", err)
+	_, err = find(New(Config{Dir: folder(t)}), "x")
+	assert.That(t, err != nil && strings.HasPrefix(err.Error(), "there are no oracles yet"), "error = %v", err)
 	many, _ := shelfOf(t, strings.Fields("Aa Bb Cc Dd Ee Ff Gg Hh Ii Jj")...)
-	if _, err := find(many, strings.Repeat("very long ", 1000)); err == nil ||
-		!strings.HasSuffix(err.Error(), " and 2 more") || len(err.Error()) > 400 {
-		t.Errorf("error = %v", err)
-	}
+	_, err = find(many, strings.Repeat("very long ", 1000))
+	assert.That(t, err != nil && strings.HasSuffix(err.Error(), " and 2 more") && len(err.Error()) <= 400,
+		"error = %v", err)
 }
 
 func TestFindGivesWhatTheFileHoldsWithinTheTimeOfAListing(t *testing.T) {
@@ -95,15 +86,12 @@ func TestFindGivesWhatTheFileHoldsWithinTheTimeOfAListing(t *testing.T) {
 		t.Errorf("%q, %v", p.Content, err)
 	}
 	put(t, s.config.Dir, "c.md", "# Caio")
-	if p, err := find(s, "caio"); err != nil || p.Name != "Caio" {
-		t.Errorf("a new file: %q, %v", p.Name, err)
-	}
+	p, err := find(s, "caio")
+	assert.That(t, err == nil && p.Name == "Caio", "a new file: %q, %v", p.Name, err)
 	put(t, s.config.Dir, "b.md", "")
-	if _, err := find(s, "bea"); !errors.Is(err, ErrNotFound) {
-		t.Errorf("a file that was emptied: %v", err)
-	}
-	noError(t, os.Rename(files[0], files[0]+".moved.md"))
-	if p, err := find(s, "ana"); err != nil || p.File != files[0]+".moved.md" {
-		t.Errorf("a file that was moved: %q, %v", p.File, err)
-	}
+	_, err = find(s, "bea")
+	assert.That(t, errors.Is(err, ErrNotFound), "a file that was emptied: %v", err)
+	assert.NoError(t, os.Rename(files[0], files[0]+".moved.md"))
+	p, err = find(s, "ana")
+	assert.That(t, err == nil && p.File == files[0]+".moved.md", "a file that was moved: %q, %v", p.File, err)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestDecodeRefusesWhatIsNoText(t *testing.T) {
@@ -32,15 +32,14 @@ func TestDecodeGivesPlainText(t *testing.T) {
 		"# \ufffd written":           "# \ufffd written",
 		strings.Repeat("x", MaxSize): strings.Repeat("x", MaxSize),
 	} {
-		if text, err := decode([]byte(data)); err != nil || text != want {
-			t.Errorf("%.20q: %.20q, %v", data, text, err)
-		}
+		text, err := decode([]byte(data))
+		assert.That(t, err == nil && text == want, "%.20q: %.20q, %v", data, text, err)
 	}
 }
 
 func parsed(t *testing.T, text string) Persona {
 	t.Helper()
-	p := must(parse(text, "/o/some file.md", "/o/link.md", "{{CONTEXT}}"))(t)
+	p := assert.Must(parse(text, "/o/some file.md", "/o/link.md", "{{CONTEXT}}"))(t)
 	return p
 }
 
@@ -50,12 +49,8 @@ func TestParseReadsAnOracle(t *testing.T) {
 		Slug: "cetico", Content: text, Placeholder: "{{CONTEXT}}", Mode: InPlace,
 		Warnings: []string{}, Language: "pt"}
 	want.ID = parsed(t, "x").ID // of the path alone
-	if diff := cmp.Diff(want, parsed(t, text)); diff != "" {
-		t.Error(diff)
-	}
-	if id := idOf("/prompts/oracles/cetico.md"); id != "1cb0c6ec" {
-		t.Errorf("id = %s", id)
-	}
+	assert.Same(t, want, parsed(t, text))
+	assert.Equalf(t, idOf("/prompts/oracles/cetico.md"), "1cb0c6ec", "id")
 }
 
 func TestParseWarns(t *testing.T) {
@@ -80,16 +75,13 @@ func TestParseWarns(t *testing.T) {
 		"# A\n<!-- {{CONTEXT}} once -->\n{{CONTEXT}}": "",
 	} {
 		got := strings.Join(parsed(t, text).Warnings, "; ")
-		if want == "" && got != "" || !strings.Contains(got, want) {
-			t.Errorf("%.60q: %q, want %q", text, got, want)
-		}
+		assert.That(t, (want != "" || got == "") && strings.Contains(got, want), "%.60q: %q, want %q", text, got, want)
 	}
 }
 
 func TestParseTakesTheNameOfTheFoundFileWithoutATitle(t *testing.T) {
-	if p := parsed(t, "Just text."); p.Name != "link" || p.Mode != Appended || p.Slug != "link" {
-		t.Errorf("%+v", p)
-	}
+	p := parsed(t, "Just text.")
+	assert.That(t, p.Name == "link" && p.Mode == Appended && p.Slug == "link", "%+v", p)
 }
 
 func TestCommentsAreNoPartOfThePrompt(t *testing.T) {
@@ -106,13 +98,11 @@ func TestCommentsAreNoPartOfThePrompt(t *testing.T) {
 		"a <!-- b --> c <!-- open\nd":      "a <!-- b --> c <!-- open\nd",
 		"a -- b --> c":                     "a -- b --> c",
 	} {
-		if got, _ := uncomment(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		got, _ := uncomment(text)
+		assert.That(t, got == want, "%q: %q, want %q", text, got, want)
 	}
-	if _, err := parse("<!-- all -->\n", "/x.md", "/x.md", "{{CONTEXT}}"); err == nil {
-		t.Error("a file of comments alone is an oracle")
-	}
+	_, err := parse("<!-- all -->\n", "/x.md", "/x.md", "{{CONTEXT}}")
+	assert.That(t, err != nil, "a file of comments alone is an oracle")
 }
 
 func FuzzParse(f *testing.F) {
@@ -129,12 +119,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.Name == "" || p.Slug == "" || strings.TrimSpace(p.Content) == "" || p.Warnings == nil ||
-			len(p.Content) > len(text) {
-			t.Errorf("%q gives %s", data, fmt.Sprintf("%+v", p))
-		}
-		if (p.Mode == InPlace) != strings.Contains(p.Content, DefaultPlaceholder) {
-			t.Errorf("%q has the mode %s", data, p.Mode)
-		}
+		assert.That(t, p.Name != "" && p.Slug != "" && strings.TrimSpace(p.Content) != "" && p.Warnings != nil &&
+			len(p.Content) <= len(text), "%q gives %s", data, fmt.Sprintf("%+v", p))
+		assert.That(t, (p.Mode == InPlace) == strings.Contains(p.Content, DefaultPlaceholder),
+			"%q has the mode %s", data, p.Mode)
 	})
 }

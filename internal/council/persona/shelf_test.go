@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // put writes a file that looks as if it had been there for long.
 func put(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	file := filepath.Join(dir, name)
-	noError(t, os.WriteFile(file, []byte(text), 0o644))
+	assert.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	age(t, file, time.Hour)
 	return file
 }
@@ -26,19 +28,19 @@ func put(t testing.TB, dir, name, text string) string {
 func age(t testing.TB, file string, by time.Duration) {
 	t.Helper()
 	then := time.Now().Add(-by)
-	noError(t, os.Chtimes(file, then, then))
+	assert.NoError(t, os.Chtimes(file, then, then))
 }
 
 // folder is a folder by its path without links.
 func folder(t testing.TB) string {
 	t.Helper()
-	dir := must(filepath.EvalSymlinks(t.TempDir()))(t)
+	dir := assert.Must(filepath.EvalSymlinks(t.TempDir()))(t)
 	return dir
 }
 
 func list(t testing.TB, s *Shelf) Listing {
 	t.Helper()
-	l := must(s.List(context.Background()))(t)
+	l := assert.Must(s.List(context.Background()))(t)
 	return l
 }
 
@@ -63,18 +65,13 @@ func TestListTakesTheMarkdownFilesOfTheTopLevel(t *testing.T) {
 	for _, other := range []string{"README.md", "readme.md", ".hidden.md", "note.txt", "md"} {
 		put(t, dir, other, "# No")
 	}
-	noError(t, os.Mkdir(filepath.Join(dir, "deep"), 0o755))
+	assert.NoError(t, os.Mkdir(filepath.Join(dir, "deep"), 0o755))
 	put(t, filepath.Join(dir, "deep"), "d.md", "# No")
 	l := list(t, New(Config{Dir: dir}))
-	if diff := cmp.Diff([]string{"Álvaro", "Zoe"}, namesOf(l)); diff != "" {
-		t.Error(diff)
-	}
-	if len(l.Skipped) != 0 {
-		t.Errorf("skipped: %v", l.Skipped)
-	}
-	if p := l.Oracles[1]; p.File != filepath.Join(dir, "b.md") || p.ID != idOf(p.File) {
-		t.Errorf("%+v", p)
-	}
+	assert.Same(t, []string{"Álvaro", "Zoe"}, namesOf(l))
+	assert.That(t, len(l.Skipped) == 0, "skipped: %v", l.Skipped)
+	p := l.Oracles[1]
+	assert.That(t, p.File == filepath.Join(dir, "b.md") && p.ID == idOf(p.File), "%+v", p)
 }
 
 func TestListSkipsWhatCannotBeUsedWithItsReason(t *testing.T) {
@@ -82,13 +79,11 @@ func TestListSkipsWhatCannotBeUsedWithItsReason(t *testing.T) {
 	put(t, dir, "good.md", "# Good")
 	put(t, dir, "utf16.md", "\xff\xfe#\x00")
 	put(t, dir, "empty.md", "")
-	noError(t, os.Mkdir(filepath.Join(dir, "folder.md"), 0o755))
+	assert.NoError(t, os.Mkdir(filepath.Join(dir, "folder.md"), 0o755))
 	link(t, filepath.Join(dir, "nowhere"), filepath.Join(dir, "dangling.md"))
 	link(t, "circle.md", filepath.Join(dir, "circle.md"))
 	l := list(t, New(Config{Dir: dir}))
-	if diff := cmp.Diff([]string{"Good"}, namesOf(l)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, []string{"Good"}, namesOf(l))
 	var got []string
 	for _, s := range l.Skipped {
 		reason, _, _ := strings.Cut(s.Reason, ";")
@@ -97,9 +92,8 @@ func TestListSkipsWhatCannotBeUsedWithItsReason(t *testing.T) {
 	want := []string{"circle.md: it cannot be read: too many levels of symbolic links",
 		"dangling.md: it does not exist: it was removed, or is a dangling link",
 		"empty.md: it is empty", "folder.md: it is a folder", "utf16.md: it is UTF-16"}
-	if diff := cmp.Diff(want[1:], got[1:]); diff != "" || !strings.HasPrefix(got[0], "circle.md: it cannot be read") {
-		t.Error(diff, got[0])
-	}
+	diff := cmp.Diff(want[1:], got[1:])
+	assert.That(t, diff == "" && strings.HasPrefix(got[0], "circle.md: it cannot be read"), "%v %v", diff, got[0])
 }
 
 func TestTwoLinksToOneFileAreOneOracle(t *testing.T) {
@@ -112,12 +106,10 @@ func TestTwoLinksToOneFileAreOneOracle(t *testing.T) {
 	way := filepath.Join(folder(t), "way")
 	link(t, dir, way)
 	l := list(t, New(Config{Dir: way}))
-	if diff := cmp.Diff([]string{"Outside", "real"}, namesOf(l)); diff != "" {
-		t.Fatal(diff)
-	}
-	if l.Oracles[0].File != outside || l.Oracles[1].File != file || l.Oracles[1].ID != idOf(file) {
-		t.Errorf("files: %s, %s", l.Oracles[0].File, l.Oracles[1].File)
-	}
+	diff := cmp.Diff([]string{"Outside", "real"}, namesOf(l))
+	assert.Require(t, diff == "", "%v", diff)
+	assert.That(t, l.Oracles[0].File == outside && l.Oracles[1].File == file && l.Oracles[1].ID == idOf(file),
+		"files: %s, %s", l.Oracles[0].File, l.Oracles[1].File)
 }
 
 func TestListTakesAThousandFilesAtMostAndSaysSo(t *testing.T) {
@@ -126,23 +118,17 @@ func TestListTakesAThousandFilesAtMostAndSaysSo(t *testing.T) {
 		put(t, dir, fmt.Sprintf("%04d.md", i), fmt.Sprintf("# O%04d", i))
 	}
 	l := list(t, New(Config{Dir: dir}))
-	if len(l.Oracles) != MaxFiles || l.Oracles[MaxFiles-1].Name != "O0999" {
-		t.Errorf("%d oracles", len(l.Oracles))
-	}
-	if len(l.Skipped) != 1 ||
-		l.Skipped[0].Reason != "2 of its files are left out, from 1000.md on: the folder has more than 1000" {
-		t.Errorf("skipped: %v", l.Skipped)
-	}
+	assert.That(t, len(l.Oracles) == MaxFiles && l.Oracles[MaxFiles-1].Name == "O0999", "%d oracles", len(l.Oracles))
+	assert.That(t, len(l.Skipped) == 1 &&
+		l.Skipped[0].Reason == "2 of its files are left out, from 1000.md on: the folder has more than 1000",
+		"skipped: %v", l.Skipped)
 }
 
 func TestAMissingFolderIsAnErrorThatNamesTheSetting(t *testing.T) {
 	_, err := New(Config{Dir: filepath.Join(folder(t), "nowhere")}).List(context.Background())
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "ORACLES_DIR") {
-		t.Errorf("error = %v", err)
-	}
-	if _, err := New(Config{Dir: put(t, folder(t), "file", "x")}).List(context.Background()); err == nil {
-		t.Error("a file is taken for a folder")
-	}
+	assert.That(t, errors.Is(err, fs.ErrNotExist) && strings.Contains(err.Error(), "ORACLES_DIR"), "error = %v", err)
+	_, err = New(Config{Dir: put(t, folder(t), "file", "x")}).List(context.Background())
+	assert.That(t, err != nil, "a file is taken for a folder")
 }
 
 func TestAListingIsRememberedForItsTime(t *testing.T) {
@@ -152,16 +138,14 @@ func TestAListingIsRememberedForItsTime(t *testing.T) {
 	s := New(Config{Dir: dir, TTL: 10 * time.Second, Now: func() time.Time { return now }})
 	expect := func(when, want string) {
 		t.Helper()
-		if got := strings.Join(namesOf(list(t, s)), ", "); got != want {
-			t.Errorf("%s: %s, want %s", when, got, want)
-		}
+		assert.Equalf(t, strings.Join(namesOf(list(t, s)), ", "), want, "%s", when)
 	}
 	expect("at first", "One")
 	put(t, dir, "a.md", "# Two")
 	expect("within the time", "One")
 	now = now.Add(10 * time.Second)
 	expect("after it", "Two")
-	noError(t, os.Remove(file))
+	assert.NoError(t, os.Remove(file))
 	now = now.Add(-time.Hour)
 	expect("when the clock was put back", "")
 }
@@ -175,13 +159,11 @@ func TestTwoOraclesOfOneNameAreWarnedOf(t *testing.T) {
 	for range 2 { // the warnings do not grow
 		l := list(t, s)
 		for i, other := range []string{"b.md", "a.md"} {
-			if w := l.Oracles[i].Warnings; len(w) != 1 || !strings.HasPrefix(w[0], other+" has the same name") {
-				t.Errorf("%s: %q", l.Oracles[i].File, w)
-			}
+			w := l.Oracles[i].Warnings
+			assert.That(t, len(w) == 1 && strings.HasPrefix(w[0], other+" has the same name"), "%s: %q", l.Oracles[i].File, w)
 		}
-		if w := l.Oracles[2].Warnings; len(w) != 0 {
-			t.Errorf("other: %q", w)
-		}
+		w := l.Oracles[2].Warnings
+		assert.That(t, len(w) == 0, "other: %q", w)
 	}
 }
 
@@ -191,20 +173,5 @@ func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
 	l.Oracles[0].Name, l.Oracles[0].Warnings = "changed", append(l.Oracles[0].Warnings, "changed")
 	if again := list(t, s); again.Oracles[0].Name == "changed" || len(again.Oracles[0].Warnings) > 0 {
 		t.Error("a listing that was given out changes the next")
-	}
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

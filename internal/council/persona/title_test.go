@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestTitleIsTheTextOfAHeadingOfLevelOne(t *testing.T) {
@@ -31,14 +33,11 @@ func TestTitleIsTheTextOfAHeadingOfLevelOne(t *testing.T) {
 		"text":                         "",
 		"":                             "",
 	} {
-		if got := title(line); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
+		assert.Equalf(t, title(line), want, "%q", line)
 	}
-	if got := title("# " + strings.Repeat("ã", 5000)); utf8.RuneCountInString(got) != maxName ||
-		!strings.HasSuffix(got, "…") {
-		t.Errorf("a long title gives %d characters", utf8.RuneCountInString(got))
-	}
+	got := title("# " + strings.Repeat("ã", 5000))
+	assert.That(t, utf8.RuneCountInString(got) == maxName && strings.HasSuffix(got, "…"),
+		"a long title gives %d characters", utf8.RuneCountInString(got))
 }
 
 func TestSlug(t *testing.T) {
@@ -51,9 +50,7 @@ func TestSlug(t *testing.T) {
 		strings.Repeat("x", 300):    strings.Repeat("x", maxSlug),
 		strings.Repeat("word ", 60): strings.TrimSuffix(strings.Repeat("word-", 9), "-"),
 	} {
-		if got := Slug(name); got != want {
-			t.Errorf("%q: %q, want %q", name, got, want)
-		}
+		assert.Equalf(t, Slug(name), want, "%q", name)
 	}
 }
 
@@ -65,18 +62,14 @@ func FuzzTitle(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line string) {
 		line, _, _ = strings.Cut(line, "\n")
 		got := title(line)
-		if strings.ContainsAny(got, "\r\n\x00\x1b") || got != strings.TrimSpace(got) ||
-			utf8.RuneCountInString(got) > maxName {
-			t.Errorf("%q gives the name %q", line, got)
-		}
+		assert.That(t, !strings.ContainsAny(got, "\r\n\x00\x1b") && got == strings.TrimSpace(got) &&
+			utf8.RuneCountInString(got) <= maxName, "%q gives the name %q", line, got)
 		slug := Slug(got)
-		if len(slug) == 0 || len(slug) > maxSlug || strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" ||
-			strings.Contains(slug, "--") {
-			t.Errorf("%q gives the slug %q", got, slug)
-		}
-		if written := heading(got, DefaultPlaceholder); checkName(got) == nil && (title("# "+written) != got ||
-			strings.Contains(written, commentOpens)) {
-			t.Errorf("%q is written as %q and read as %q", got, written, title("# "+written))
-		}
+		assert.That(t, len(slug) != 0 && len(slug) <= maxSlug &&
+			strings.Trim(slug, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" && !strings.Contains(slug, "--"),
+			"%q gives the slug %q", got, slug)
+		written := heading(got, DefaultPlaceholder)
+		assert.That(t, checkName(got) != nil || (title("# "+written) == got && !strings.Contains(written, commentOpens)),
+			"%q is written as %q and read as %q", got, written, title("# "+written))
 	})
 }

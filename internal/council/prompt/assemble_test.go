@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council/persona"
 )
 
@@ -47,20 +48,16 @@ func TestAssembleSaysWhatIsIn(t *testing.T) {
 	} {
 		got := Assemble(c.entries, c.options)
 		got.Text, got.Tokens = "", 0
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, got), "%s (-want +got)", name)
 	}
 }
 
 func TestABudgetThatIsJustEnoughCutsNothing(t *testing.T) {
 	all := Assemble(session(), Options{Language: "pt", History: true})
-	if got := Assemble(session(), Options{Language: "pt", History: true, Budget: all.Tokens}); got.Text != all.Text {
-		t.Errorf("cut: %v", got.Cut)
-	}
-	if got := Assemble(session(), Options{Language: "pt", History: true, Budget: all.Tokens - 1}); len(got.Cut) == 0 {
-		t.Error("nothing is cut")
-	}
+	got := Assemble(session(), Options{Language: "pt", History: true, Budget: all.Tokens})
+	assert.That(t, got.Text == all.Text, "cut: %v", got.Cut)
+	got = Assemble(session(), Options{Language: "pt", History: true, Budget: all.Tokens - 1})
+	assert.That(t, len(got.Cut) != 0, "nothing is cut")
 }
 
 func TestNoBudgetIsPassed(t *testing.T) {
@@ -72,25 +69,22 @@ func TestNoBudgetIsPassed(t *testing.T) {
 		o := Options{Language: "en", History: true}
 		all := Assemble(entries, o).Tokens
 		for o.Budget = 42; o.Budget <= all; o.Budget++ { // from the line and the newest transcript on
-			if got := Assemble(entries, o); got.Tokens > o.Budget {
-				t.Errorf("%d tokens of %d:\n%s", got.Tokens, o.Budget, got.Text)
-			}
+			got := Assemble(entries, o)
+			assert.That(t, got.Tokens <= o.Budget, "%d tokens of %d:\n%s", got.Tokens, o.Budget, got.Text)
 		}
 	}
 }
 
 func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
-	if got := Assemble([]Entry{said(1, 0, "a\xffb")}, Options{}).Text; !strings.HasSuffix(got, "\na\ufffdb") {
-		t.Errorf("%q", got)
-	}
+	got := Assemble([]Entry{said(1, 0, "a\xffb")}, Options{}).Text
+	assert.That(t, strings.HasSuffix(got, "\na\ufffdb"), "%q", got)
 }
 
 func TestManyForgedHeadersAreShortenedInTime(t *testing.T) {
 	text := strings.Repeat("[ORACLE: x]\n", 50_000)
 	got := Assemble([]Entry{said(1, 0, text)}, Options{Language: "en", Budget: 100_000})
-	if got.Tokens > 100_000 || got.Tokens < 95_000 || got.Shortened != "t1" {
-		t.Errorf("%d tokens, shortened %q", got.Tokens, got.Shortened)
-	}
+	assert.That(t, got.Tokens <= 100_000 && got.Tokens >= 95_000 && got.Shortened == "t1",
+		"%d tokens, shortened %q", got.Tokens, got.Shortened)
 }
 
 func TestLanguageIsWhatWasSaidElseThatOfTheTexts(t *testing.T) {
@@ -105,9 +99,7 @@ func TestLanguageIsWhatWasSaidElseThatOfTheTexts(t *testing.T) {
 		{"", nil, "pt"}, {"fr", nil, "fr"}, {"english", german, "de"},
 		{"", []string{"I thought about it for long.", "OK"}, "en"}, {"", []string{"12:30"}, "pt"},
 	} {
-		if got := Language(c.said, c.texts); got != c.want {
-			t.Errorf("%q, %q: %s, want %s", c.said, c.texts, got, c.want)
-		}
+		assert.Equalf(t, Language(c.said, c.texts), c.want, "%q, %q", c.said, c.texts)
 	}
 }
 
@@ -139,19 +131,13 @@ func FuzzAssemble(f *testing.F) {
 		entries := []Entry{said(1, 0, spoken), {ID: "r1", Sequence: 1, Oracle: "X" + oracle, At: at(5), Text: answer},
 			said(2, 10, answer), said(3, 10, spoken)}
 		c := Assemble(entries, o)
-		if found := headers(c.Text); len(found) != len(c.Included) {
-			t.Errorf("%d entries, and the headers %q in\n%q", len(c.Included), found, c.Text)
-		}
-		if !utf8.ValidString(c.Text) || c.Tokens != agent.Tokens(c.Text) || len(c.Included)+len(c.Cut) != c.TranscriptsOf+
-			c.ResponsesOf {
-			t.Errorf("%+v", c)
-		}
-		if o.Budget > 70 && c.Tokens > o.Budget {
-			t.Errorf("%d tokens of %d:\n%s", c.Tokens, o.Budget, c.Text)
-		}
-		if (len(c.Cut) > 0 || c.Shortened != "") != noteLine.MatchString(c.Text) {
-			t.Errorf("cut %v, shortened %q, and the context begins with %.60q", c.Cut, c.Shortened, c.Text)
-		}
+		found := headers(c.Text)
+		assert.That(t, len(found) == len(c.Included), "%d entries, and the headers %q in\n%q", len(c.Included), found, c.Text)
+		assert.That(t, utf8.ValidString(c.Text) && c.Tokens == agent.Tokens(c.Text) &&
+			len(c.Included)+len(c.Cut) == c.TranscriptsOf+c.ResponsesOf, "%+v", c)
+		assert.That(t, o.Budget <= 70 || c.Tokens <= o.Budget, "%d tokens of %d:\n%s", c.Tokens, o.Budget, c.Text)
+		assert.That(t, (len(c.Cut) > 0 || c.Shortened != "") == noteLine.MatchString(c.Text),
+			"cut %v, shortened %q, and the context begins with %.60q", c.Cut, c.Shortened, c.Text)
 	})
 }
 
@@ -162,18 +148,13 @@ func FuzzCompose(f *testing.F) {
 	f.Fuzz(func(t *testing.T, content, placeholder, context string) {
 		got := Compose(persona.Persona{Content: content, Placeholder: placeholder}, context)
 		if n := strings.Count(content, placeholder); placeholder != "" && n > 0 {
-			if want := len(content) + n*(len(context)-len(placeholder)); len(got) != want {
-				t.Errorf("%q has %d bytes, want %d", got, len(got), want)
-			}
+			want := len(content) + n*(len(context)-len(placeholder))
+			assert.That(t, len(got) == want, "%q has %d bytes, want %d", got, len(got), want)
 			before, _, _ := strings.Cut(content, placeholder)
-			if !strings.HasPrefix(got, before+context) {
-				t.Errorf("%q does not begin with %q", got, before+context)
-			}
+			assert.That(t, strings.HasPrefix(got, before+context), "%q does not begin with %q", got, before+context)
 			return
 		}
-		if context != "" && !strings.HasSuffix(got, "\n\n"+context) ||
-			!strings.HasPrefix(content, strings.TrimSuffix(got, "\n\n"+context)) {
-			t.Errorf("%q is appended as %q", content, got)
-		}
+		assert.That(t, (context == "" || strings.HasSuffix(got, "\n\n"+context)) &&
+			strings.HasPrefix(content, strings.TrimSuffix(got, "\n\n"+context)), "%q is appended as %q", content, got)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council/persona"
 )
 
@@ -107,17 +108,10 @@ func golden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name+".txt")
 	if *update {
-		if err := os.WriteFile(file, []byte(got+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, []byte(got+"\n"), 0o644))
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got+"\n"); diff != "" {
-		t.Errorf("%s (-golden +got); -update writes it anew:\n%s", file, diff)
-	}
+	want := assert.Must(os.ReadFile(file))(t)
+	assert.NoDiff(t, cmp.Diff(string(want), got+"\n"), "%s (-golden +got); -update writes it anew", file)
 }
 
 func TestContextsAreInTheExactForm(t *testing.T) {

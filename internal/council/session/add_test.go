@@ -10,6 +10,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
 	"sibyl/internal/media/document/documenttest"
@@ -21,9 +22,8 @@ func refuses(t *testing.T, s *Store, id, name string, from io.Reader, kind Kind)
 	before := tree(t, s.path(id))
 	_, err := s.AddAudio(t.Context(), id, name, from)
 	invalid, ok := errors.AsType[*Invalid](err)
-	if !ok || invalid.Kind != kind || !strings.Contains(err.Error(), name) {
-		t.Errorf("%s: %v, want it refused as %s", name, err, kind)
-	}
+	assert.That(t, ok && invalid.Kind == kind && strings.Contains(err.Error(), name),
+		"%s: %v, want it refused as %s", name, err, kind)
 	same(t, "files", tree(t, s.path(id)), before)
 }
 
@@ -38,9 +38,7 @@ func TestWhatCannotBeTakenInIsRefusedByName(t *testing.T) {
 	refuses(t, s, id, "blank.txt", strings.NewReader(" \n\t"), Empty)
 	refuses(t, s, id, "long.md", strings.NewReader(strings.Repeat("é", 51)), TooLarge)
 	_, err := s.AddAudio(t.Context(), id, "picture.ogg", strings.NewReader("\x89PNG"))
-	if !errors.Is(err, errNoAudio) {
-		t.Errorf("%v does not say what the probe said", err)
-	}
+	assert.That(t, errors.Is(err, errNoAudio), "%v does not say what the probe said", err)
 	add(t, s, id, "sound"+strings.Repeat("x", 995)) // is as large as it may be
 	wantWhole(t, s, id)
 }
@@ -50,20 +48,19 @@ func TestDocumentIsTakenInAsItsText(t *testing.T) {
 	s.c.Read = document.NewReader(documenttest.Compiled(t)).Read
 	docx := string(documenttest.DOCX(t, documenttest.Para("A memo about the bridge.")+documenttest.Para("It stands."),
 		nil))
-	added := must(s.AddAudio(t.Context(), id, "memo.docx", strings.NewReader(docx)))(t)
+	added := assert.Must(s.AddAudio(t.Context(), id, "memo.docx", strings.NewReader(docx)))(t)
 	same(t, "entry", []any{added.Entry.Status, added.Entry.Original, added.Entry.File, added.Entry.Transcript},
 		[]any{Success, "memo.docx", "", "001_audio.txt"})
-	text := must(s.Transcript(t.Context(), id, 1))(t)
+	text := assert.Must(s.Transcript(t.Context(), id, 1))(t)
 	same(t, "text", text, "A memo about the bridge.\n\nIt stands.")
-	same(t, "the same text again", must(s.AddAudio(t.Context(), id, "copy.txt", strings.NewReader(text)))(t).Same, 1)
+	same(t, "the same text again", assert.Must(s.AddAudio(t.Context(), id, "copy.txt", strings.NewReader(text)))(t).Same, 1)
 	before := tree(t, s.path(id))
 	for name, content := range map[string]string{"cut.docx": docx[:len(docx)-30], "none.pdf": "words",
 		"archive.zip": "PK\x03\x04"} {
 		_, err := s.AddAudio(t.Context(), id, name, strings.NewReader(content))
-		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != Unreadable ||
-			!strings.Contains(err.Error(), "“"+name+"” can't be read: it ") {
-			t.Errorf("%s: %v", name, err)
-		}
+		invalid, ok := errors.AsType[*Invalid](err)
+		assert.That(t, ok && invalid.Kind == Unreadable && strings.Contains(err.Error(), "“"+name+"” can't be read: it "),
+			"%s: %v", name, err)
 	}
 	s.c.MaxText = 10
 	refuses(t, s, id, "memo2.docx", strings.NewReader(docx), TooLarge)
@@ -78,12 +75,11 @@ func TestWordsThatCannotBeTakenInAreRefused(t *testing.T) {
 		strings.Repeat("x", 1<<20+1): TooLarge,
 	} {
 		_, err := s.AddText(t.Context(), id, text)
-		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != kind {
-			t.Errorf("%.20q: %v, want %s", text, err, kind)
-		}
+		invalid, ok := errors.AsType[*Invalid](err)
+		assert.That(t, ok && invalid.Kind == kind, "%.20q: %v, want %s", text, err, kind)
 	}
 	same(t, "files", tree(t, s.path(id)), before)
-	must(s.AddText(t.Context(), id, strings.Repeat("x", 1<<20)))(t)
+	assert.Must(s.AddText(t.Context(), id, strings.Repeat("x", 1<<20)))(t)
 }
 
 func TestTheContentNamesTheFileAndTheNameIsALabel(t *testing.T) {
@@ -100,7 +96,7 @@ func TestTheContentNamesTheFileAndTheNameIsALabel(t *testing.T) {
 	}
 	for name, want := range hostile {
 		s, id := begun(t)
-		added := must(s.AddAudio(t.Context(), id, name, strings.NewReader("sound")))(t)
+		added := assert.Must(s.AddAudio(t.Context(), id, name, strings.NewReader("sound")))(t)
 		same(t, "file", added.Entry.File, "001_audio.ogg")
 		same(t, "label", added.Entry.Original, want)
 		same(t, "files", names(tree(t, s.path())), []string{".locks/" + id, id + "/audio/001_audio.ogg",
@@ -118,12 +114,12 @@ func TestEndingsFollowTheContentBeforeTheName(t *testing.T) {
 		{"", "odd.m~a", "005_audio.bin"},
 	} {
 		s.c.Probe = func(context.Context, string) (Facts, error) { return Facts{Ending: c.found, Silent: i == 0}, nil }
-		added := must(s.AddAudio(t.Context(), id, c.name, strings.NewReader(strings.Repeat("x", i+1))))(t)
+		added := assert.Must(s.AddAudio(t.Context(), id, c.name, strings.NewReader(strings.Repeat("x", i+1))))(t)
 		same(t, "file", added.Entry.File, c.want)
 		same(t, "silent", added.Entry.Silent, i == 0)
 	}
 	s.c.Probe = nil
-	same(t, "file that nobody looked at", must(s.AddAudio(t.Context(), id, "b.flac", strings.NewReader("y")))(
+	same(t, "file that nobody looked at", assert.Must(s.AddAudio(t.Context(), id, "b.flac", strings.NewReader("y")))(
 		t).Entry.File, "006_audio.flac")
 	refuses(t, s, id, "b.txt", strings.NewReader("\xff"), NotAudio)
 }
@@ -132,15 +128,15 @@ func TestTheSameContentIsTakenInOnce(t *testing.T) {
 	s, id := begun(t)
 	ctx := t.Context()
 	add(t, s, id, "sound 1")
-	must(s.AddAudio(ctx, id, "notes.md", strings.NewReader("# Notes\nwords")))(t)
+	assert.Must(s.AddAudio(ctx, id, "notes.md", strings.NewReader("# Notes\nwords")))(t)
 	before := tree(t, s.path(id))
-	again := must(s.AddAudio(ctx, id, "other.mp3", strings.NewReader("sound 1")))(t)
+	again := assert.Must(s.AddAudio(ctx, id, "other.mp3", strings.NewReader("sound 1")))(t)
 	same(t, "audio", []any{again.Same, again.Entry.Original}, []any{1, "memo.ogg"})
-	same(t, "text", must(s.AddAudio(ctx, id, "copy.txt", strings.NewReader("# Notes\nwords")))(t).Same, 2)
+	same(t, "text", assert.Must(s.AddAudio(ctx, id, "copy.txt", strings.NewReader("# Notes\nwords")))(t).Same, 2)
 	same(t, "files", tree(t, s.path(id)), before)
-	same(t, "words typed in twice", must(s.AddText(ctx, id, "# Notes\nwords"))(t).Sequence, 3)
-	noError(t, os.Remove(s.path(id, audioFolder, "001_audio.ogg")))
-	same(t, "what had lost its file", must(s.AddAudio(ctx, id, "again.ogg", strings.NewReader("sound 1")))(t).Same, 1)
+	same(t, "words typed in twice", assert.Must(s.AddText(ctx, id, "# Notes\nwords"))(t).Sequence, 3)
+	assert.NoError(t, os.Remove(s.path(id, audioFolder, "001_audio.ogg")))
+	same(t, "what had lost its file", assert.Must(s.AddAudio(ctx, id, "again.ogg", strings.NewReader("sound 1")))(t).Same, 1)
 	wantWhole(t, s, id)
 }
 
@@ -153,13 +149,13 @@ func TestAudioWithoutAChecksumIsComparedByItsContent(t *testing.T) {
 
 func TestATextFileIsAnEntryWithoutAudio(t *testing.T) {
 	s, id := begun(t)
-	added := must(s.AddAudio(t.Context(), id, "dir/Notes.MD", strings.NewReader("# Über alles\n\nnachdenken")))(t)
+	added := assert.Must(s.AddAudio(t.Context(), id, "dir/Notes.MD", strings.NewReader("# Über alles\n\nnachdenken")))(t)
 	e := added.Entry
 	same(t, "entry", []any{e.File, e.Transcript, e.Status, e.Original, e.Size}, []any{"", "001_audio.txt", Success,
 		"Notes.MD", 25})
 	m := wantWhole(t, s, id)
 	same(t, "name", []string{m.Name, m.NamedBy}, []string{"Über alles nachdenken", ByWords})
-	same(t, "audio that is called a text", must(s.AddAudio(t.Context(), id, "odd.txt", strings.NewReader("sound\xff")))(
+	same(t, "audio that is called a text", assert.Must(s.AddAudio(t.Context(), id, "odd.txt", strings.NewReader("sound\xff")))(
 		t).Entry.File, "002_audio.ogg")
 }
 
@@ -169,17 +165,13 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	broken := errors.New("connection reset")
 	_, err := s.AddAudio(t.Context(), id, "memo.ogg", io.MultiReader(strings.NewReader("sound"),
 		iotest.ErrReader(broken)))
-	if !errors.Is(err, broken) || !strings.Contains(err.Error(), "memo.ogg") {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, errors.Is(err, broken) && strings.Contains(err.Error(), "memo.ogg"), "%v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = s.AddAudio(ctx, id, "memo.ogg", readerFunc(func(p []byte) (int, error) {
 		cancel()
 		return copy(p, "sound"), nil
 	}))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled while it arrives: %v", err)
-	}
+	assert.That(t, errors.Is(err, context.Canceled), "cancelled while it arrives: %v", err)
 	ctx, cancel = context.WithCancel(t.Context())
 	s.c.Probe = func(context.Context, string) (Facts, error) {
 		cancel()
@@ -198,16 +190,14 @@ func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func TestAChangeWaitsForAnotherOneAndSaysForWhat(t *testing.T) {
 	s, id := begun(t)
-	must(s.AddText(t.Context(), id, "words"))(t)
-	unlock := must(files.Lock(t.Context(), must(s.open(false))(t), lockFolder+"/"+id, time.Minute))(t)
+	assert.Must(s.AddText(t.Context(), id, "words"))(t)
+	unlock := assert.Must(files.Lock(t.Context(), assert.Must(s.open(false))(t), lockFolder+"/"+id, time.Minute))(t)
 	defer unlock()
 	s.c.LockWait = time.Millisecond
 	_, err := s.AddAudio(t.Context(), id, "memo.ogg", strings.NewReader("sound"))
 	refused, ok := errors.AsType[*files.Error](err)
-	if !ok || refused.Reason != files.Busy || !strings.Contains(err.Error(), "memo.ogg") ||
-		!strings.Contains(err.Error(), id) {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, ok && refused.Reason == files.Busy && strings.Contains(err.Error(), "memo.ogg") &&
+		strings.Contains(err.Error(), id), "%v", err)
 	same(t, "files", names(tree(t, s.path(id))), []string{metadataFile, transcriptFolder + "/001_audio.txt"})
 	s.c.LockWait = time.Hour
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
@@ -217,13 +207,10 @@ func TestAChangeWaitsForAnotherOneAndSaysForWhat(t *testing.T) {
 		"deletion": func() error { _, err := s.Delete(ctx, id); return err },
 		"repair":   func() error { _, err := s.Repair(ctx, id); return err },
 	} {
-		if err := wait(); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", what, err)
-		}
+		assert.ErrorIsf(t, wait(), context.DeadlineExceeded, "%s", what)
 	}
-	if _, err := s.Get(t.Context(), id); err != nil {
-		t.Errorf("reading waits for a writer: %v", err)
-	}
+	_, err = s.Get(t.Context(), id)
+	assert.That(t, err == nil, "reading waits for a writer: %v", err)
 }
 
 func TestSequencesAreNeverThoseOfFilesThatAreThere(t *testing.T) {
@@ -231,7 +218,7 @@ func TestSequencesAreNeverThoseOfFilesThatAreThere(t *testing.T) {
 	put(t, s.path(id, transcriptFolder, "004_audio.txt"), "by hand")
 	put(t, s.path(id, responseFolder, "007_cetico.txt"), "by hand")
 	same(t, "entry", add(t, s, id, "sound").Entry.Sequence, 5)
-	same(t, "answer", must(s.SaveResponse(t.Context(), id, answer("op", "x")))(t).File, "008_cetico.txt")
+	same(t, "answer", assert.Must(s.SaveResponse(t.Context(), id, answer("op", "x")))(t).File, "008_cetico.txt")
 	same(t, "the file by hand", content(t, s.path(id, responseFolder, "007_cetico.txt")), "by hand")
 }
 
@@ -241,10 +228,9 @@ func TestASessionThatIsFullSaysSoAndStaysAsItIs(t *testing.T) {
 	_, text := s.AddText(t.Context(), exampleID, "words")
 	_, audio := s.AddAudio(t.Context(), exampleID, "memo.ogg", strings.NewReader("sound"))
 	for what, err := range map[string]error{"text": text, "audio": audio} {
-		if invalid, ok := errors.AsType[*Invalid](err); !ok || invalid.Kind != TooLarge ||
-			!strings.Contains(err.Error(), "begin another one") {
-			t.Errorf("%s: %v", what, err)
-		}
+		invalid, ok := errors.AsType[*Invalid](err)
+		assert.That(t, ok && invalid.Kind == TooLarge && strings.Contains(err.Error(), "begin another one"),
+			"%s: %v", what, err)
 	}
 	if now := tree(t, s.path(exampleID)); len(now) != len(before) || now[metadataFile] != before[metadataFile] {
 		t.Errorf("the files are %q", names(now))
@@ -257,9 +243,7 @@ func TestTextFilesOfWindowsAreReadInTheirEncoding(t *testing.T) {
 		"utf16.txt": "\xff\xfec\x00a\x00f\x00\xe9\x00", "marked.md": "\xef\xbb\xbfcafé", "1252.txt": "caf\xe9",
 	} {
 		added, err := s.AddAudio(t.Context(), id, name, strings.NewReader(content))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		same(t, name, must(s.Transcript(t.Context(), id, added.Entry.Sequence))(t), "café")
+		assert.NoErrorf(t, err, "%s", name)
+		same(t, name, assert.Must(s.Transcript(t.Context(), id, added.Entry.Sequence))(t), "café")
 	}
 }

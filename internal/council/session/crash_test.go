@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 )
 
@@ -26,7 +27,7 @@ func deeds() map[string]deed {
 	entries := func(n, answers int) func(t testing.TB, s *Store, id string) {
 		return func(t testing.TB, s *Store, id string) {
 			t.Helper()
-			m := must(s.Get(t.Context(), id))(t)
+			m := assert.Must(s.Get(t.Context(), id))(t)
 			same(t, "entries and answers", []int{len(m.Audio), len(m.Answers)}, []int{n, answers})
 		}
 	}
@@ -50,7 +51,7 @@ func deeds() map[string]deed {
 			_, err := s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "heard", By: "w"})
 			return err
 		}, func(t testing.TB, s *Store, id string) {
-			same(t, "transcript", must(s.Transcript(t.Context(), id, 1))(t), "heard")
+			same(t, "transcript", assert.Must(s.Transcript(t.Context(), id, 1))(t), "heard")
 		}, true},
 		"failure": {func(t testing.TB, s *Store, id string) {
 			add(t, s, id, "sound")
@@ -58,10 +59,10 @@ func deeds() map[string]deed {
 			_, err := s.FailTranscript(ctx, id, 1, bt.Because("no answer"))
 			return err
 		}, func(t testing.TB, s *Store, id string) {
-			same(t, "attempts", must(s.Get(t.Context(), id))(t).Audio[0].Attempts, 1)
+			same(t, "attempts", assert.Must(s.Get(t.Context(), id))(t).Audio[0].Attempts, 1)
 		}, true},
 		"answer": {func(t testing.TB, s *Store, id string) {
-			must(s.AddText(t.Context(), id, "words"))(t)
+			assert.Must(s.AddText(t.Context(), id, "words"))(t)
 		}, func(s *Store, id string) error {
 			_, err := s.SaveResponse(ctx, id, answer("op", "doubts"))
 			return err
@@ -70,7 +71,7 @@ func deeds() map[string]deed {
 			_, err := s.Rename(ctx, id, "a name", ByPerson)
 			return err
 		}, func(t testing.TB, s *Store, id string) {
-			same(t, "name", must(s.Get(t.Context(), id))(t).Name, "a name")
+			same(t, "name", assert.Must(s.Get(t.Context(), id))(t).Name, "a name")
 		}, true},
 		"repair": {func(t testing.TB, s *Store, id string) {
 			add(t, s, id, "sound 1")
@@ -92,7 +93,7 @@ func stepsOf(t *testing.T, d deed) (all []string) {
 		all = append(all, name)
 		return nil
 	}
-	noError(t, d.do(s, id))
+	assert.NoError(t, d.do(s, id))
 	s.step = nil
 	d.done(t, s, id)
 	return all
@@ -117,18 +118,16 @@ func TestADiskThatIsFullAtAnyStepLeavesTheSessionAsItWas(t *testing.T) {
 					return nil
 				}
 				err := d.do(s, id)
-				if !errors.Is(err, failure) || !strings.Contains(err.Error(), id) {
-					t.Errorf("%v, want one of session %s that says “%v”", err, id, failure)
-				}
+				assert.That(t, errors.Is(err, failure) && strings.Contains(err.Error(), id),
+					"%v, want one of session %s that says “%v”", err, id, failure)
 				s.step = nil
 				if name == "repair" { // which has kept metadata.json aside
-					must(s.Repair(t.Context(), id))(t)
+					assert.Must(s.Repair(t.Context(), id))(t)
 				} else {
 					same(t, "files", tree(t, s.path(id)), before)
 				}
-				if err := d.do(s, id); err != nil {
-					t.Errorf("when there is room again: %v", err)
-				}
+				err = d.do(s, id)
+				assert.That(t, err == nil, "when there is room again: %v", err)
 				d.done(t, s, id)
 			})
 		}
@@ -144,9 +143,8 @@ func TestASessionIsBegunWholeOrNotAtAll(t *testing.T) {
 			}
 			return nil
 		}
-		if _, err := s.New(t.Context(), "", ""); !errors.Is(err, syscall.ENOSPC) {
-			t.Errorf("step %d: %v", i, err)
-		}
+		_, err := s.New(t.Context(), "", "")
+		assert.That(t, errors.Is(err, syscall.ENOSPC), "step %d: %v", i, err)
 		same(t, "files", names(tree(t, s.folder)), nil)
 		all, skipped, err := s.List(t.Context())
 		same(t, "list", []any{len(all), len(skipped), err}, []any{0, 0, nil})
@@ -162,9 +160,8 @@ func TestADeletionThatFailsLeavesTheSession(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := s.Delete(t.Context(), id); !errors.Is(err, syscall.EROFS) {
-		t.Errorf("%v", err)
-	}
+	_, err := s.Delete(t.Context(), id)
+	assert.That(t, errors.Is(err, syscall.EROFS), "%v", err)
 	same(t, "files", tree(t, s.path(id)), before)
 }
 
@@ -184,17 +181,13 @@ func TestANewMetadataIsNotLostInTheShadowOfAnOldOne(t *testing.T) {
 	for {
 		select {
 		case err := <-done:
-			if err != nil {
-				t.Error(err)
-			}
+			assert.That(t, err == nil, "%v", err)
 			same(t, "entries", len(wantWhole(t, s, id).Audio), 30)
 			return
 		default:
 		}
-		m := must(s.Get(t.Context(), id))(t)
-		if len(m.Audio) < last {
-			t.Fatalf("%d entries after %d", len(m.Audio), last)
-		}
+		m := assert.Must(s.Get(t.Context(), id))(t)
+		assert.Require(t, len(m.Audio) >= last, "%d entries after %d", len(m.Audio), last)
 		last = len(m.Audio)
 	}
 }

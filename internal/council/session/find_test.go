@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // hostileIDs are none.
@@ -35,9 +37,8 @@ func TestIdsAreCheckedBeforeTheyTouchTheDisk(t *testing.T) {
 			"get": get, "text": text, "audio": audio, "delete": where, "repair": repair, "begin": begin,
 			"transcript": transcript, "response": response,
 		} {
-			if !errors.Is(err, ErrNotFound) || len(err.Error()) > 200 || strings.ContainsRune(err.Error(), 0) {
-				t.Errorf("%s of %.40q: %.200v", what, bad, err)
-			}
+			assert.That(t, errors.Is(err, ErrNotFound) && len(err.Error()) <= 200 && !strings.ContainsRune(err.Error(), 0),
+				"%s of %.40q: %.200v", what, bad, err)
 		}
 	}
 	same(t, "files", tree(t, filepath.Dir(s.folder)), before)
@@ -52,25 +53,21 @@ func TestASessionThatIsALinkIsNotFollowed(t *testing.T) {
 		t.Skip("no symbolic links here")
 	}
 	inside := id + "_03"
-	noError(t, os.Symlink(id, s.path(inside)))
+	assert.NoError(t, os.Symlink(id, s.path(inside)))
 	for _, link := range []string{linked, inside} {
-		if _, err := s.Get(t.Context(), link); !errors.Is(err, ErrNotFound) {
-			t.Errorf("%s: %v", link, err)
-		}
-		if _, err := s.Delete(t.Context(), link); !errors.Is(err, ErrNotFound) {
-			t.Errorf("%s: %v", link, err)
-		}
+		_, err := s.Get(t.Context(), link)
+		assert.That(t, errors.Is(err, ErrNotFound), "%s: %v", link, err)
+		_, err = s.Delete(t.Context(), link)
+		assert.That(t, errors.Is(err, ErrNotFound), "%s: %v", link, err)
 	}
 	all, skipped, err := s.List(t.Context())
-	if err != nil || len(all) != 1 || len(skipped) != 2 || !strings.Contains(skipped[0].Reason, "link") {
-		t.Errorf("%v, %v, %v", all, skipped, err)
-	}
-	same(t, "id of the next", must(s.New(t.Context(), "", ""))(t).ID, id+"_04")
-	noError(t, errors.Join(os.RemoveAll(s.path(id, audioFolder)),
+	assert.That(t, err == nil && len(all) == 1 && len(skipped) == 2 && strings.Contains(skipped[0].Reason, "link"),
+		"%v, %v, %v", all, skipped, err)
+	same(t, "id of the next", assert.Must(s.New(t.Context(), "", ""))(t).ID, id+"_04")
+	assert.NoError(t, errors.Join(os.RemoveAll(s.path(id, audioFolder)),
 		os.Symlink(elsewhere, s.path(id, audioFolder))))
-	if _, err := s.AddAudio(t.Context(), id, "x.ogg", strings.NewReader("sound")); err == nil {
-		t.Error("audio was written through a link")
-	}
+	_, err = s.AddAudio(t.Context(), id, "x.ogg", strings.NewReader("sound"))
+	assert.That(t, err != nil, "audio was written through a link")
 	same(t, "files elsewhere", names(tree(t, elsewhere)), []string{metadataFile})
 }
 
@@ -81,17 +78,13 @@ func TestAStoreMakesNothingUntilSomethingIsWritten(t *testing.T) {
 	same(t, "sessions", []int{len(all), len(skipped)}, []int{0, 0})
 	_, get := s.Get(t.Context(), exampleID)
 	_, find := s.Find(t.Context(), "x")
-	if err != nil || !errors.Is(get, ErrNotFound) || find != nil {
-		t.Errorf("%v, %v, %v", err, get, find)
-	}
-	if _, err := os.Stat(filepath.Dir(folder)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("there is a folder: %v", err)
-	}
-	if _, err := Open(Config{}); err == nil {
-		t.Error("a store without a folder was opened")
-	}
-	must(s.New(t.Context(), "", ""))(t)
-	info := must(os.Stat(folder))(t)
+	assert.That(t, err == nil && errors.Is(get, ErrNotFound) && find == nil, "%v, %v, %v", err, get, find)
+	_, err = os.Stat(filepath.Dir(folder))
+	assert.That(t, errors.Is(err, os.ErrNotExist), "there is a folder: %v", err)
+	_, err = Open(Config{})
+	assert.That(t, err != nil, "a store without a folder was opened")
+	assert.Must(s.New(t.Context(), "", ""))(t)
+	info := assert.Must(os.Stat(folder))(t)
 	same(t, "mode", info.Mode().Perm().String(), "-rwx------")
 }
 
@@ -99,15 +92,14 @@ func TestSessionsOfOneSecondHaveNumbers(t *testing.T) {
 	s := open(t, t.TempDir())
 	var ids []string
 	for range 3 {
-		ids = append(ids, must(s.New(t.Context(), "", "pt"))(t).ID)
+		ids = append(ids, assert.Must(s.New(t.Context(), "", "pt"))(t).ID)
 	}
 	same(t, "ids", ids, []string{exampleID, exampleID + "_02", exampleID + "_03"})
 	for _, id := range ids {
 		wantWhole(t, s, id)
 		for _, folder := range []string{audioFolder, transcriptFolder, responseFolder} {
-			if info, err := os.Stat(s.path(id, folder)); err != nil || !info.IsDir() {
-				t.Errorf("%s of %s: %v", folder, id, err)
-			}
+			info, err := os.Stat(s.path(id, folder))
+			assert.That(t, err == nil && info.IsDir(), "%s of %s: %v", folder, id, err)
 		}
 	}
 }
@@ -117,20 +109,18 @@ func TestTheListHasTheNewestFirstAndNamesWhatItSkips(t *testing.T) {
 	at := noon
 	s.c.Now = func() time.Time { return at }
 	for range 2 {
-		must(s.New(t.Context(), "", ""))(t)
+		assert.Must(s.New(t.Context(), "", ""))(t)
 	}
 	at = noon.Add(-time.Hour)
-	must(s.New(t.Context(), "", ""))(t)
+	assert.Must(s.New(t.Context(), "", ""))(t)
 	at = noon.Add(time.Hour)
-	broken := must(s.New(t.Context(), "", ""))(t).ID
+	broken := assert.Must(s.New(t.Context(), "", ""))(t).ID
 	put(t, s.path(broken, metadataFile), "{")
 	put(t, s.path("my notes", metadataFile), "{}")
 	put(t, s.path("readme.txt"), "a file of somebody")
-	noError(t, os.Mkdir(s.path("2025-12-24_00-00-00"), 0o700))
+	assert.NoError(t, os.Mkdir(s.path("2025-12-24_00-00-00"), 0o700))
 	all, skipped, err := s.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var ids, left []string
 	for _, m := range all {
 		ids = append(ids, m.ID)
@@ -142,9 +132,8 @@ func TestTheListHasTheNewestFirstAndNamesWhatItSkips(t *testing.T) {
 	same(t, "skipped", left, []string{"2025-12-24_00-00-00", broken, "my notes"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := s.List(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	_, _, err = s.List(ctx)
+	assert.That(t, errors.Is(err, context.Canceled), "%v", err)
 }
 
 func TestNamesComeFromTheFirstWordsUntilSomebodyGivesOne(t *testing.T) {
@@ -156,18 +145,17 @@ func TestNamesComeFromTheFirstWordsUntilSomebodyGivesOne(t *testing.T) {
 		"a/b\\c \x1b[31mred":                   `a/b\c [31mred`,
 	} {
 		s, id := begun(t)
-		must(s.AddText(t.Context(), id, text))(t)
-		got := must(s.Get(t.Context(), id))(t)
-		if got.Name != want || got.NamedBy != ByWords {
-			t.Errorf("%.40q is named %q by %s, want %q", text, got.Name, got.NamedBy, want)
-		}
+		assert.Must(s.AddText(t.Context(), id, text))(t)
+		got := assert.Must(s.Get(t.Context(), id))(t)
+		assert.That(t, got.Name == want && got.NamedBy == ByWords,
+			"%.40q is named %q by %s, want %q", text, got.Name, got.NamedBy, want)
 	}
 }
 
 func TestANameByHandIsReplacedByNoOther(t *testing.T) {
 	s, id := begun(t)
 	ctx := t.Context()
-	must(s.AddText(ctx, id, "first words"))(t)
+	assert.Must(s.AddText(ctx, id, "first words"))(t)
 	for _, step := range []struct{ name, by, want string }{
 		{"by a model", "ollama:llama3", "by a model"},
 		{"words again", ByWords, "by a model"},
@@ -176,24 +164,21 @@ func TestANameByHandIsReplacedByNoOther(t *testing.T) {
 		{"a model once more", "openai:x", "by hand"},
 		{"second thoughts", ByPerson, "second thoughts"},
 	} {
-		same(t, step.by, must(s.Rename(ctx, id, step.name, step.by))(t).Name, step.want)
+		same(t, step.by, assert.Must(s.Rename(ctx, id, step.name, step.by))(t).Name, step.want)
 	}
-	named := must(s.New(ctx, "  Named at  once ", "de"))(t)
-	must(s.AddText(ctx, named.ID, "other words"))(t)
-	m := must(s.Get(ctx, named.ID))(t)
+	named := assert.Must(s.New(ctx, "  Named at  once ", "de"))(t)
+	assert.Must(s.AddText(ctx, named.ID, "other words"))(t)
+	m := assert.Must(s.Get(ctx, named.ID))(t)
 	same(t, "name", []string{m.Name, m.NamedBy, m.Language}, []string{"Named at once", ByPerson, "de"})
 	for _, bad := range []string{"", " \t", "a\xff", strings.Repeat("x", 201)} {
-		if _, err := s.Rename(ctx, id, bad, ByPerson); err == nil {
-			t.Errorf("%.20q was taken for a name", bad)
-		}
+		_, err := s.Rename(ctx, id, bad, ByPerson)
+		assert.That(t, err != nil, "%.20q was taken for a name", bad)
 	}
-	if _, err := s.Rename(ctx, id, "x", ""); err == nil {
-		t.Error("nobody named it")
-	}
-	if _, err := s.New(ctx, strings.Repeat("x", 201), ""); err == nil {
-		t.Error("a name of 201 characters was taken")
-	}
-	must(s.Rename(ctx, id, strings.Repeat("🎙", 200), ByPerson))(t)
+	_, err := s.Rename(ctx, id, "x", "")
+	assert.That(t, err != nil, "nobody named it")
+	_, err = s.New(ctx, strings.Repeat("x", 201), "")
+	assert.That(t, err != nil, "a name of 201 characters was taken")
+	assert.Must(s.Rename(ctx, id, strings.Repeat("🎙", 200), ByPerson))(t)
 }
 
 func TestSettingsOfASession(t *testing.T) {
@@ -204,11 +189,10 @@ func TestSettingsOfASession(t *testing.T) {
 		return s.Set(ctx, id, Settings{Language: &language, SimplifiedButtons: &yes})
 	}
 	for _, bad := range []string{"p", "12", "../x", "português", strings.Repeat("a", 30)} {
-		if _, err := set(bad); err == nil {
-			t.Errorf("the language %q was taken", bad)
-		}
+		_, err := set(bad)
+		assert.That(t, err != nil, "the language %q was taken", bad)
 	}
-	must(set("pt-BR"))(t)
+	assert.Must(set("pt-BR"))(t)
 	m := wantWhole(t, s, id)
 	same(t, "settings", []any{m.Language, m.Preferences.SimplifiedButtons, m.Preferences.IncludeLLMHistory},
 		[]any{"pt-BR", true, true})
@@ -228,7 +212,7 @@ func TestSessionsAreFoundByIdAndName(t *testing.T) {
 	at := noon
 	s.c.Now = func() time.Time { return at }
 	for _, name := range []string{"Decisão sobre o café", "o café", "Descafeinado", "", "🎙️ only"} {
-		must(s.New(ctx, name, ""))(t)
+		assert.Must(s.New(ctx, name, ""))(t)
 		at = at.Add(time.Minute)
 	}
 	const a, b, c, d, e = "2025-12-20_10-30-00", "2025-12-20_10-31-00", "2025-12-20_10-32-00", "2025-12-20_10-33-00",
@@ -245,46 +229,40 @@ func TestSessionsAreFoundByIdAndName(t *testing.T) {
 		"  o café  ":    {b, a},
 		"../x":          nil,
 	} {
-		same(t, query, ids(must(s.Find(ctx, query))(t)), want)
+		same(t, query, ids(assert.Must(s.Find(ctx, query))(t)), want)
 	}
-	if _, err := s.Find(ctx, " "); err == nil {
-		t.Error("nothing was looked for, and found")
-	}
+	_, err := s.Find(ctx, " ")
+	assert.That(t, err != nil, "nothing was looked for, and found")
 	put(t, s.path(a, metadataFile), "{")
 	for _, query := range []string{a, "2025-12-20_10-30"} {
-		if _, err := s.Find(ctx, query); err == nil || !strings.Contains(err.Error(), "damaged") {
-			t.Errorf("%s finds a damaged one: %v", query, err)
-		}
+		_, err := s.Find(ctx, query)
+		assert.That(t, err != nil && strings.Contains(err.Error(), "damaged"), "%s finds a damaged one: %v", query, err)
 	}
-	same(t, "several", ids(must(s.Find(ctx, "2025-12-20_10"))(t)), []string{e, d, c, b})
+	same(t, "several", ids(assert.Must(s.Find(ctx, "2025-12-20_10"))(t)), []string{e, d, c, b})
 }
 
 func TestTextsOfASessionAreGivenWithTheirPlaces(t *testing.T) {
 	s := open(t, t.TempDir())
 	ctx := t.Context()
-	id := must(s.New(ctx, "A árvore vermelha", "pt"))(t).ID
-	must(s.AddText(ctx, id, "Hoje pensei na decisão difícil."))(t)
-	must(s.AddText(ctx, id, "uma árvore verde"))(t)
-	must(s.SaveResponse(ctx, id, answer("op", "Que ÁRVORE, e por que vermelha?")))(t)
+	id := assert.Must(s.New(ctx, "A árvore vermelha", "pt"))(t).ID
+	assert.Must(s.AddText(ctx, id, "Hoje pensei na decisão difícil."))(t)
+	assert.Must(s.AddText(ctx, id, "uma árvore verde"))(t)
+	assert.Must(s.SaveResponse(ctx, id, answer("op", "Que ÁRVORE, e por que vermelha?")))(t)
 	texts := func() map[string]string {
 		found := map[string]string{}
-		for place, text := range s.Texts(ctx, must(s.Get(t.Context(), id))(t)) {
-			if place.At.IsZero() {
-				t.Errorf("%s has no time", place.ID)
-			}
+		for place, text := range s.Texts(ctx, assert.Must(s.Get(t.Context(), id))(t)) {
+			assert.That(t, !place.At.IsZero(), "%s has no time", place.ID)
 			found[place.ID] = strings.TrimSpace(text)
 		}
 		return found
 	}
 	found := texts()
 	same(t, "places", names(found), []string{"r1", "t1", "t2"})
-	if found["t1"] != "Hoje pensei na decisão difícil." ||
-		!strings.Contains(found["r1"], "Que ÁRVORE, e por que vermelha?") {
-		t.Errorf("%q", found)
-	}
+	assert.That(t, found["t1"] == "Hoje pensei na decisão difícil." &&
+		strings.Contains(found["r1"], "Que ÁRVORE, e por que vermelha?"), "%q", found)
 	put(t, s.path(id, transcriptFolder, "002_audio.txt"), "\xff\xfe")
 	same(t, "when a file can't be read", names(texts()), []string{"r1", "t1"})
-	for range s.Texts(ctx, must(s.Get(ctx, id))(t)) {
+	for range s.Texts(ctx, assert.Must(s.Get(ctx, id))(t)) {
 		break // whoever has seen enough gets no more
 	}
 	ctx, cancel := context.WithCancel(ctx)

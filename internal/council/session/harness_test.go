@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // noon is when the tests take place.
@@ -32,7 +34,7 @@ func probe(_ context.Context, file string) (Facts, error) {
 
 func open(t testing.TB, folder string) *Store {
 	t.Helper()
-	s := must(Open(Config{Folder: folder, Now: func() time.Time { return noon }, Probe: probe}))(t)
+	s := assert.Must(Open(Config{Folder: folder, Now: func() time.Time { return noon }, Probe: probe}))(t)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -41,18 +43,8 @@ func open(t testing.TB, folder string) *Store {
 func begun(t testing.TB) (*Store, string) {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "sessions"))
-	m := must(s.New(t.Context(), "", ""))(t)
+	m := assert.Must(s.New(t.Context(), "", ""))(t)
 	return s, m.ID
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
 }
 
 func (s *Store) path(parts ...string) string {
@@ -62,28 +54,25 @@ func (s *Store) path(parts ...string) string {
 // put writes a file as a person would.
 func put(t testing.TB, name, text string) {
 	t.Helper()
-	noError(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
+	assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)))
 }
 
 func content(t testing.TB, name string) string {
 	t.Helper()
-	return string(must(os.ReadFile(name))(t))
+	return string(assert.Must(os.ReadFile(name))(t))
 }
 
 // tree is the files below a folder with their contents.
 func tree(t testing.TB, folder string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := filepath.Walk(folder, func(name string, info os.FileInfo, err error) error {
+	assert.NoError(t, filepath.Walk(folder, func(name string, info os.FileInfo, err error) error {
 		if err == nil && !info.IsDir() {
-			rel := must(filepath.Rel(folder, name))(t)
+			rel := assert.Must(filepath.Rel(folder, name))(t)
 			all[filepath.ToSlash(rel)] = content(t, name)
 		}
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -98,14 +87,13 @@ func names(files map[string]string) []string {
 
 func same[T any](t testing.TB, what string, got, want T) {
 	t.Helper()
-	if a, b := must(json.Marshal(got))(t), must(json.Marshal(want))(t); string(a) != string(b) {
-		t.Errorf("%s:\n got %s\nwant %s", what, a, b)
-	}
+	a, b := assert.Must(json.Marshal(got))(t), assert.Must(json.Marshal(want))(t)
+	assert.That(t, string(a) == string(b), "%s:\n got %s\nwant %s", what, a, b)
 }
 
 func add(t testing.TB, s *Store, id, text string) Added {
 	t.Helper()
-	return must(s.AddAudio(t.Context(), id, "memo.ogg", strings.NewReader(text)))(t)
+	return assert.Must(s.AddAudio(t.Context(), id, "memo.ogg", strings.NewReader(text)))(t)
 }
 
 func answer(operation, text string) Response {
@@ -116,10 +104,9 @@ func answer(operation, text string) Response {
 // wantWhole wants a session without problems, whose files are those that it tells of.
 func wantWhole(t testing.TB, s *Store, id string) Session {
 	t.Helper()
-	if problems := must(s.Check(t.Context(), id, nil))(t); len(problems) > 0 {
-		t.Errorf("problems: %q", problems)
-	}
-	m := must(s.Get(t.Context(), id))(t)
+	problems := assert.Must(s.Check(t.Context(), id, nil))(t)
+	assert.That(t, len(problems) == 0, "problems: %q", problems)
+	m := assert.Must(s.Get(t.Context(), id))(t)
 	want := []string{metadataFile}
 	for _, e := range m.Audio {
 		if e.File != "" {
@@ -135,11 +122,4 @@ func wantWhole(t testing.TB, s *Store, id string) Session {
 	slices.Sort(want)
 	same(t, "files", names(tree(t, s.path(id))), want)
 	return m
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/jsonobject"
 )
 
@@ -27,32 +28,29 @@ func written(t testing.TB, metadata string) *Store {
 func TestTheExampleOfTheDocumentIsReadAndWrittenAsItIs(t *testing.T) {
 	example := content(t, "testdata/example.json")
 	s := written(t, example)
-	m := must(s.Get(t.Context(), exampleID))(t)
+	m := assert.Must(s.Get(t.Context(), exampleID))(t)
 	same(t, "state", m.State, Collecting)
 	same(t, "entries", []int{len(m.Audio), len(m.Answers)}, []int{1, 2})
 	same(t, "seconds", *m.Audio[0].Seconds, 12.5)
 	same(t, "answer", m.Answers[1].OracleName, "Visionário")
 	same(t, "snapshot", []int{m.Answers[1].Context.Transcripts, m.Answers[1].Context.Responses,
 		*m.Answers[1].Context.TokensEstimate}, []int{3, 1, 1850})
-	if at := time.Date(2025, 12, 20, 10, 40, 30, 0, time.UTC); m.Answers[1].CreatedAt != at {
-		t.Errorf("the answer was made at %v, want %v", m.Answers[1].CreatedAt, at)
-	}
-	if again := must(jsonobject.Encode(&m))(t); string(again) != example {
-		t.Errorf("it is written as\n%s", again)
-	}
-	if problems := m.problems(func(string) bool { return true }, nil); len(problems) > 0 {
-		t.Errorf("problems of the example: %q", problems)
-	}
+	at := time.Date(2025, 12, 20, 10, 40, 30, 0, time.UTC)
+	assert.That(t, m.Answers[1].CreatedAt == at, "the answer was made at %v, want %v", m.Answers[1].CreatedAt, at)
+	again := assert.Must(jsonobject.Encode(&m))(t)
+	assert.That(t, string(again) == example, "it is written as\n%s", again)
+	problems := m.problems(func(string) bool { return true }, nil)
+	assert.That(t, len(problems) == 0, "problems of the example: %q", problems)
 }
 
 func TestWhatIsNotKnownStaysAtEveryLevel(t *testing.T) {
 	s := written(t, content(t, "testdata/handwritten.json"))
 	ctx := t.Context()
-	must(s.SaveTranscript(ctx, exampleID, Transcript{Sequence: 2, Text: "spoken", By: "w",
+	assert.Must(s.SaveTranscript(ctx, exampleID, Transcript{Sequence: 2, Text: "spoken", By: "w",
 		Flags: []Flag{{Kind: "silence", End: 2}}}))(t)
 	no := false
-	must(s.Set(ctx, exampleID, Settings{IncludeLLMHistory: &no}))(t)
-	must(s.Rename(ctx, exampleID, "a name", ByPerson))(t)
+	assert.Must(s.Set(ctx, exampleID, Settings{IncludeLLMHistory: &no}))(t)
+	assert.Must(s.Rename(ctx, exampleID, "a name", ByPerson))(t)
 	got := content(t, s.path(exampleID, metadataFile))
 	want := `{
   "session_id": "2025-12-20_10-30-00",
@@ -104,22 +102,18 @@ func TestWhatIsNotKnownStaysAtEveryLevel(t *testing.T) {
   "schema": 12345678901234567890.0
 }
 `
-	if got != want {
-		t.Errorf("metadata.json is\n%s", got)
-	}
+	assert.That(t, got == want, "metadata.json is\n%s", got)
 }
 
 func TestPreferencesThatAreNotSaidAreThoseByDefault(t *testing.T) {
 	for _, text := range []string{`{}`, `{"ui_preferences":null}`, `{"ui_preferences":{}}`,
 		`{"ui_preferences":{"simplified_buttons":false}}`} {
-		if m := must(decode([]byte(text)))(t); !m.Preferences.IncludeLLMHistory {
-			t.Errorf("%s leaves answers out of the context", text)
-		}
+		m := assert.Must(decode([]byte(text)))(t)
+		assert.That(t, m.Preferences.IncludeLLMHistory, "%s leaves answers out of the context", text)
 	}
-	if m := must(decode([]byte(`{"ui_preferences":{"include_llm_history":false}}`)))(
-		t); m.Preferences.IncludeLLMHistory {
-		t.Error("a false that is said is read as true")
-	}
+	m := assert.Must(decode([]byte(`{"ui_preferences":{"include_llm_history":false}}`)))(
+		t)
+	assert.That(t, !m.Preferences.IncludeLLMHistory, "a false that is said is read as true")
 }
 
 func TestMetadataThatCannotBeReadIsNamedWithItsPlace(t *testing.T) {
@@ -147,31 +141,26 @@ func TestMetadataThatCannotBeReadIsNamedWithItsPlace(t *testing.T) {
 		s := written(t, text)
 		_, err := s.Get(t.Context(), exampleID)
 		damaged, ok := errors.AsType[*Damaged](err)
-		if !ok || !strings.Contains(err.Error(), want) || damaged.ID != exampleID {
-			t.Errorf("%.60q: %v, want “%s”", text, err, want)
-		}
-		if _, err := s.AddText(t.Context(), exampleID, "lost?"); !errors.As(err, &damaged) {
-			t.Errorf("%.60q takes in words: %v", text, err)
-		}
-		if got := content(t, s.path(exampleID, metadataFile)); got != text {
-			t.Errorf("%.60q was changed to %.60q", text, got)
-		}
+		assert.That(t, ok && strings.Contains(err.Error(), want) && damaged.ID == exampleID,
+			"%.60q: %v, want “%s”", text, err, want)
+		_, err = s.AddText(t.Context(), exampleID, "lost?")
+		assert.That(t, errors.As(err, &damaged), "%.60q takes in words: %v", text, err)
+		got := content(t, s.path(exampleID, metadataFile))
+		assert.That(t, got == text, "%.60q was changed to %.60q", text, got)
 	}
 }
 
 func TestTheFolderSaysWhichSessionItIs(t *testing.T) {
 	s := written(t, `{"session_id":"2020-01-01_00-00-00","state":"COLLECTING"}`)
-	m := must(s.Get(t.Context(), exampleID))(t)
+	m := assert.Must(s.Get(t.Context(), exampleID))(t)
 	same(t, "id", m.ID, exampleID)
-	if problems := m.problems(func(string) bool {
+	problems := m.problems(func(string) bool {
 		return true
-	}, nil); len(problems) != 1 || !strings.Contains(problems[0], "2020-01-01_00-00-00") {
-		t.Errorf("%q", problems)
-	}
-	must(s.AddText(t.Context(), exampleID, "here"))(t)
-	if got := content(t, s.path(exampleID, metadataFile)); !strings.Contains(got, `"session_id": "`+exampleID+`"`) {
-		t.Errorf("metadata.json is\n%s", got)
-	}
+	}, nil)
+	assert.That(t, len(problems) == 1 && strings.Contains(problems[0], "2020-01-01_00-00-00"), "%q", problems)
+	assert.Must(s.AddText(t.Context(), exampleID, "here"))(t)
+	got := content(t, s.path(exampleID, metadataFile))
+	assert.That(t, strings.Contains(got, `"session_id": "`+exampleID+`"`), "metadata.json is\n%s", got)
 }
 
 func FuzzWhatIsWrittenIsReadAsItWas(f *testing.F) {
@@ -184,10 +173,9 @@ func FuzzWhatIsWrittenIsReadAsItWas(f *testing.F) {
 		if err != nil {
 			return
 		}
-		out := must(jsonobject.Encode(&m))(t)
-		again := must(decode(out))(t)
-		if third := must(jsonobject.Encode(&again))(t); string(third) != string(out) {
-			t.Errorf("written again, it is\n%s\nafter\n%s", third, out)
-		}
+		out := assert.Must(jsonobject.Encode(&m))(t)
+		again := assert.Must(decode(out))(t)
+		third := assert.Must(jsonobject.Encode(&again))(t)
+		assert.That(t, string(third) == string(out), "written again, it is\n%s\nafter\n%s", third, out)
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // sound is a session that breaks no rule.
@@ -124,15 +126,13 @@ func TestEveryRuleOfTheEntitiesIsChecked(t *testing.T) {
 
 func TestCheckLooksForTheFiles(t *testing.T) {
 	s := written(t, content(t, "testdata/example.json"))
-	problems := strings.Join(must(s.Check(t.Context(), exampleID, func(id string) bool {
+	problems := strings.Join(assert.Must(s.Check(t.Context(), exampleID, func(id string) bool {
 		return id != "e5f6g7h8"
 	}))(t), "\n")
 	for _, want := range []string{
 		"audio/001_audio.ogg is missing", "transcripts/001_audio.txt is missing",
 		"llm_responses/002_visionario.txt is missing", "e5f6g7h8",
 	} {
-		if !strings.Contains(problems, want) {
-			t.Errorf("“%s” is not among the problems:\n%s", want, problems)
-		}
+		assert.That(t, strings.Contains(problems, want), "“%s” is not among the problems:\n%s", want, problems)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -75,16 +76,14 @@ func killed(t testing.TB, o order) (done bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, must(os.Executable())(t))
-	cmd.Env = append(os.Environ(), childEnv+"="+string(must(json.Marshal(o))(t)))
+	cmd := exec.CommandContext(ctx, assert.Must(os.Executable())(t))
+	cmd.Env = append(os.Environ(), childEnv+"="+string(assert.Must(json.Marshal(o))(t)))
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return true
 	}
-	if strings.Contains(string(out), "failed:") || strings.Contains(string(out), "could not die") ||
-		strings.Contains(string(out), "panic") {
-		t.Fatalf("the process did not die as it should: %v\n%s", err, out)
-	}
+	assert.Require(t, !strings.Contains(string(out), "failed:") && !strings.Contains(string(out), "could not die") &&
+		!strings.Contains(string(out), "panic"), "the process did not die as it should: %v\n%s", err, out)
 	return false
 }
 
@@ -99,23 +98,20 @@ func TestKilledAtAnyStepNothingIsLostAndNothingTwice(t *testing.T) {
 					s, id := begun(t)
 					d.before(t, s, id)
 					if killed(t, order{Folder: s.folder, ID: id, Deed: name, Kill: kill}) {
-						if kill != steps+1 {
-							t.Fatalf("it has %d steps, and was killed at %d", steps, kill-1)
-						}
+						assert.Require(t, kill == steps+1, "it has %d steps, and was killed at %d", steps, kill-1)
 						return
 					}
 					if repairs {
-						must(s.Repair(t.Context(), id))(t)
+						assert.Must(s.Repair(t.Context(), id))(t)
 						wantRepaired(t, s, id)
 					} else if name != "repair" {
-						must(s.Get(t.Context(), id))(t)
+						assert.Must(s.Get(t.Context(), id))(t)
 					}
 					if repairs && !d.repeats {
 						continue
 					}
-					if err := d.do(s, id); err != nil && !(kill == steps && !d.repeats) {
-						t.Errorf("killed at step %d, and done again: %v", kill, err)
-					}
+					err := d.do(s, id)
+					assert.That(t, err == nil || (kill == steps && !d.repeats), "killed at step %d, and done again: %v", kill, err)
 					if kill == steps && !d.repeats {
 						continue // it was done, and is done once more
 					}
@@ -132,9 +128,9 @@ func TestKilledAtAnyStepNothingIsLostAndNothingTwice(t *testing.T) {
 func sweepUploads(t testing.TB, s *Store, id string) {
 	t.Helper()
 	for _, pattern := range []string{".*.tmp", "*/.*.tmp"} {
-		left := must(filepath.Glob(s.path(id, pattern)))(t)
+		left := assert.Must(filepath.Glob(s.path(id, pattern)))(t)
 		for _, name := range left {
-			noError(t, os.Remove(name))
+			assert.NoError(t, os.Remove(name))
 		}
 	}
 }
@@ -144,7 +140,7 @@ func wantWholeBut(t testing.TB, s *Store, id, prefix string) {
 	t.Helper()
 	for name := range tree(t, s.path(id)) {
 		if strings.HasPrefix(name, prefix) {
-			noError(t, os.Remove(s.path(id, name)))
+			assert.NoError(t, os.Remove(s.path(id, name)))
 		}
 	}
 	wantWhole(t, s, id)

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // full is a store with a session that has something of everything.
@@ -16,9 +18,9 @@ func full(t testing.TB) (*Store, string) {
 	ctx := t.Context()
 	add(t, s, id, "sound 1")
 	add(t, s, id, "sound 2")
-	must(s.AddText(ctx, id, "typed in"))(t)
-	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "heard", By: "w"}))(t)
-	must(s.SaveResponse(ctx, id, answer("op", "doubts")))(t)
+	assert.Must(s.AddText(ctx, id, "typed in"))(t)
+	assert.Must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: "heard", By: "w"}))(t)
+	assert.Must(s.SaveResponse(ctx, id, answer("op", "doubts")))(t)
 	return s, id
 }
 
@@ -32,11 +34,9 @@ func brief(r Report) (lines []string) {
 
 func repair(t testing.TB, s *Store, id string) []string {
 	t.Helper()
-	r := must(s.Repair(t.Context(), id))(t)
-	again := must(s.Repair(t.Context(), id))(t)
-	if again.Changed {
-		t.Errorf("a second repair changes more: %+v", again)
-	}
+	r := assert.Must(s.Repair(t.Context(), id))(t)
+	again := assert.Must(s.Repair(t.Context(), id))(t)
+	assert.That(t, !again.Changed, "a second repair changes more: %+v", again)
 	return brief(r)
 }
 
@@ -45,21 +45,19 @@ func TestRepairLeavesAHealthySessionAsItIs(t *testing.T) {
 	for _, metadata := range []string{content(t, s.path(id, metadataFile)),
 		strings.Replace(content(t, s.path(id, metadataFile)), "{", `{ "x":   1.0,`, 1)} {
 		put(t, s.path(id, metadataFile), metadata)
-		before, times := tree(t, s.path(id)), must(os.Stat(s.path(id, metadataFile)))(t).ModTime()
-		r := must(s.Repair(t.Context(), id))(t)
+		before, times := tree(t, s.path(id)), assert.Must(os.Stat(s.path(id, metadataFile)))(t).ModTime()
+		r := assert.Must(s.Repair(t.Context(), id))(t)
 		same(t, "report", r, Report{})
 		same(t, "files", tree(t, s.path(id)), before)
-		if now := must(os.Stat(s.path(id, metadataFile)))(t).ModTime(); now != times {
-			t.Error("metadata.json was written")
-		}
+		assert.That(t, assert.Must(os.Stat(s.path(id, metadataFile)))(t).ModTime() == times, "metadata.json was written")
 	}
 }
 
 func TestRepairTakesInWhatIsThere(t *testing.T) {
 	s, id := full(t)
-	must(s.BeginTranscribing(t.Context(), id))(t)
-	must(s.SaveTranscript(t.Context(), id, Transcript{Sequence: 2, Text: "two"}))(t)
-	must(s.EndTranscribing(t.Context(), id))(t)
+	assert.Must(s.BeginTranscribing(t.Context(), id))(t)
+	assert.Must(s.SaveTranscript(t.Context(), id, Transcript{Sequence: 2, Text: "two"}))(t)
+	assert.Must(s.EndTranscribing(t.Context(), id))(t)
 	put(t, s.path(id, audioFolder, "004_audio.ogg"), "sound 4")
 	put(t, s.path(id, audioFolder, "by hand.ogg"), "sound by hand")
 	put(t, s.path(id, audioFolder, "001_audio.mp3"), "sound with a sequence that is taken")
@@ -73,7 +71,7 @@ func TestRepairTakesInWhatIsThere(t *testing.T) {
 	put(t, s.path(id, responseFolder, "003_visionario.txt"), "a vision")
 	put(t, s.path(id, responseFolder, "001_other.txt"), "another first")
 	put(t, s.path(id, responseFolder, "thoughts.txt"), "x")
-	noError(t, os.Mkdir(s.path(id, responseFolder, "folder"), 0o700))
+	assert.NoError(t, os.Mkdir(s.path(id, responseFolder, "folder"), 0o700))
 	same(t, "findings", repair(t, s, id), []string{
 		"left audio/001_audio.mp3",
 		"taken in audio/004_audio.ogg",
@@ -89,7 +87,7 @@ func TestRepairTakesInWhatIsThere(t *testing.T) {
 		"left llm_responses/folder",
 		"left llm_responses/thoughts.txt",
 	})
-	m := must(s.Get(t.Context(), id))(t)
+	m := assert.Must(s.Get(t.Context(), id))(t)
 	var entries []string
 	for _, e := range m.Audio {
 		entries = append(entries, fmt.Sprint(e.ID(), " ", e.File, " ", e.Transcript, " ", e.Status, " ", e.Original))
@@ -108,13 +106,13 @@ func TestRepairTakesInWhatIsThere(t *testing.T) {
 
 func TestRepairNamesWhatIsMissingAndDropsNothing(t *testing.T) {
 	s, id := full(t)
-	before := must(s.Get(t.Context(), id))(t)
+	before := assert.Must(s.Get(t.Context(), id))(t)
 	for _, name := range []string{"audio/001_audio.ogg", "transcripts/003_audio.txt", "llm_responses/001_cetico.txt"} {
-		noError(t, os.Remove(s.path(id, name)))
+		assert.NoError(t, os.Remove(s.path(id, name)))
 	}
 	same(t, "findings", repair(t, s, id), []string{"missing audio/001_audio.ogg", "missing transcripts/003_audio.txt",
 		"missing llm_responses/001_cetico.txt"})
-	same(t, "session", must(s.Get(t.Context(), id))(t), before)
+	same(t, "session", assert.Must(s.Get(t.Context(), id))(t), before)
 }
 
 func TestRepairRemovesOldTemporaryFilesAlone(t *testing.T) {
@@ -126,13 +124,11 @@ func TestRepairRemovesOldTemporaryFilesAlone(t *testing.T) {
 		if strings.Contains(name, "now") {
 			at = noon.Add(-time.Hour)
 		}
-		noError(t, os.Chtimes(s.path(id, name), at, at))
+		assert.NoError(t, os.Chtimes(s.path(id, name), at, at))
 	}
 	same(t, "findings", len(repair(t, s, id)), len(old))
 	for name := range tree(t, s.path(id)) {
-		if strings.Contains(name, "X.tmp") {
-			t.Errorf("%s stays", name)
-		}
+		assert.That(t, !strings.Contains(name, "X.tmp"), "%s stays", name)
 	}
 	for _, name := range []string{"audio/.upload-now.tmp", "audio/.kept"} {
 		same(t, name, content(t, s.path(id, name)), "half")
@@ -152,11 +148,9 @@ func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
 				"taken in transcripts/001_audio.txt", "taken in transcripts/003_audio.txt",
 				"taken in llm_responses/001_cetico.txt",
 			})
-			if content(t, s.path(id, "metadata.damaged_02.json")) != bad ||
-				content(t, s.path(id, "metadata.damaged.json")) != "an earlier one" {
-				t.Error("what could not be read is not kept")
-			}
-			m := must(s.Get(t.Context(), id))(t)
+			assert.That(t, content(t, s.path(id, "metadata.damaged_02.json")) == bad &&
+				content(t, s.path(id, "metadata.damaged.json")) == "an earlier one", "what could not be read is not kept")
+			m := assert.Must(s.Get(t.Context(), id))(t)
 			var entries []string
 			for _, e := range m.Audio {
 				entries = append(entries, fmt.Sprint(e.ID(), " ", e.File, " ", e.Transcript, " ", e.Status))
@@ -165,24 +159,23 @@ func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
 				"t3  003_audio.txt SUCCESS"})
 			same(t, "rest", []any{m.State, m.CreatedAt, m.Name, len(m.Answers), m.Preferences.IncludeLLMHistory},
 				[]any{Collecting, noon, "heard", 1, true})
-			must(s.SaveResponse(t.Context(), id, answer("op", "doubts")))(t)
-			m = must(s.Get(t.Context(), id))(t)
+			assert.Must(s.SaveResponse(t.Context(), id, answer("op", "doubts")))(t)
+			m = assert.Must(s.Get(t.Context(), id))(t)
 			same(t, "the answer that its run saves again", []any{len(m.Answers), m.Answers[0].OracleName,
 				m.Answers[0].Operation}, []any{1, "Cético", "op"})
-			same(t, "problems", must(s.Check(t.Context(), id, nil))(t), nil)
+			same(t, "problems", assert.Must(s.Check(t.Context(), id, nil))(t), nil)
 		})
 	}
 }
 
 func TestRepairRebuildsAMetadataThatIsMissing(t *testing.T) {
 	s, id := full(t)
-	noError(t, os.Remove(s.path(id, metadataFile)))
-	if damaged := new(Damaged); !errors.As(errorOf(s.Get(t.Context(), id)), &damaged) {
-		t.Error("a session without metadata is read")
-	}
+	assert.NoError(t, os.Remove(s.path(id, metadataFile)))
+	damaged := new(Damaged)
+	assert.That(t, errors.As(errorOf(s.Get(t.Context(), id)), &damaged), "a session without metadata is read")
 	same(t, "first finding", repair(t, s, id)[0], "rebuilt metadata.json")
 	same(t, "entries", len(wantRepaired(t, s, id).Audio), 3)
-	info := must(os.Stat(s.path(id, metadataFile)))(t)
+	info := assert.Must(os.Stat(s.path(id, metadataFile)))(t)
 	same(t, "mode", info.Mode().Perm().String(), "-rw-------")
 }
 
@@ -191,10 +184,8 @@ func errorOf[T any](_ T, err error) error { return err }
 // wantRepaired wants a session whose problems are at most those of answers whose oracle is not known.
 func wantRepaired(t testing.TB, s *Store, id string) Session {
 	t.Helper()
-	for _, problem := range must(s.Check(t.Context(), id, nil))(t) {
-		if !strings.Contains(problem, "oracle_id") {
-			t.Errorf("problem after the repair: %s", problem)
-		}
+	for _, problem := range assert.Must(s.Check(t.Context(), id, nil))(t) {
+		assert.That(t, strings.Contains(problem, "oracle_id"), "problem after the repair: %s", problem)
 	}
-	return must(s.Get(t.Context(), id))(t)
+	return assert.Must(s.Get(t.Context(), id))(t)
 }

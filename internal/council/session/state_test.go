@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/jsonobject"
 )
 
@@ -28,7 +29,7 @@ func TestEveryStateBecomesWhatItMust(t *testing.T) {
 			same(t, cells[0], m.State, State(cells[i+1]))
 		}
 		put(t, s.path(id, metadataFile), `{"state":"`+cells[0]+`"}`)
-		same(t, cells[0]+", when a run begins", must(s.BeginTranscribing(t.Context(), id))(t).State, State(cells[4]))
+		same(t, cells[0]+", when a run begins", assert.Must(s.BeginTranscribing(t.Context(), id))(t).State, State(cells[4]))
 	}
 }
 
@@ -41,11 +42,11 @@ func TestTranscribingEndsAsItsRecordingsStand(t *testing.T) {
 			for _, status := range strings.Fields(statuses) {
 				m.Audio = append(m.Audio, AudioEntry{Status: Status(status)})
 			}
-			put(t, s.path(id, metadataFile), string(must(jsonobject.Encode(&m))(t)))
+			put(t, s.path(id, metadataFile), string(assert.Must(jsonobject.Encode(&m))(t)))
 			if from == Ready { // which no run transcribes
 				want = Ready
 			}
-			same(t, string(from)+" "+statuses, must(s.EndTranscribing(t.Context(), id))(t).State, want)
+			same(t, string(from)+" "+statuses, assert.Must(s.EndTranscribing(t.Context(), id))(t).State, want)
 		}
 	}
 }
@@ -53,26 +54,26 @@ func TestTranscribingEndsAsItsRecordingsStand(t *testing.T) {
 func TestAStateThatIsNotKnownStopsNobodyFromSpeaking(t *testing.T) {
 	s := written(t, `{"state":"PAUSED"}`)
 	ctx := t.Context()
-	same(t, "repaired", []any{must(s.Repair(ctx, exampleID))(t).Changed, must(s.Get(ctx, exampleID))(t).State},
+	same(t, "repaired", []any{assert.Must(s.Repair(ctx, exampleID))(t).Changed, assert.Must(s.Get(ctx, exampleID))(t).State},
 		[]any{true, Collecting})
 	put(t, s.path(exampleID, metadataFile), `{"state":"PAUSED"}`)
-	must(s.AddText(ctx, exampleID, "words"))(t)
-	must(s.SaveResponse(ctx, exampleID, holding(answer("op", "an answer"), "t1")))(t)
-	same(t, "state", must(s.Get(ctx, exampleID))(t).State, Ready)
+	assert.Must(s.AddText(ctx, exampleID, "words"))(t)
+	assert.Must(s.SaveResponse(ctx, exampleID, holding(answer("op", "an answer"), "t1")))(t)
+	same(t, "state", assert.Must(s.Get(ctx, exampleID))(t).State, Ready)
 }
 
 func TestAnsweringWaitsForWhatIsPending(t *testing.T) {
 	s, id := begun(t)
 	ctx := t.Context()
-	must(s.AddText(ctx, id, "words"))(t)
+	assert.Must(s.AddText(ctx, id, "words"))(t)
 	add(t, s, id, "sound")
-	must(s.SaveResponse(ctx, id, holding(answer("1", "one"), "t1")))(t)
-	same(t, "state while audio waits", must(s.Get(ctx, id))(t).State, Collecting)
-	must(s.SaveTranscript(ctx, id, Transcript{Sequence: 2, Text: "heard"}))(t)
-	must(s.SaveResponse(ctx, id, holding(answer("2", "two"), "t1")))(t)
-	same(t, "state when what was heard since is in no answer", must(s.Get(ctx, id))(t).State, Collecting)
-	must(s.SaveResponse(ctx, id, holding(answer("3", "three"), "t1", "t2")))(t)
-	same(t, "state when all is answered", must(s.Get(ctx, id))(t).State, Ready)
+	assert.Must(s.SaveResponse(ctx, id, holding(answer("1", "one"), "t1")))(t)
+	same(t, "state while audio waits", assert.Must(s.Get(ctx, id))(t).State, Collecting)
+	assert.Must(s.SaveTranscript(ctx, id, Transcript{Sequence: 2, Text: "heard"}))(t)
+	assert.Must(s.SaveResponse(ctx, id, holding(answer("2", "two"), "t1")))(t)
+	same(t, "state when what was heard since is in no answer", assert.Must(s.Get(ctx, id))(t).State, Collecting)
+	assert.Must(s.SaveResponse(ctx, id, holding(answer("3", "three"), "t1", "t2")))(t)
+	same(t, "state when all is answered", assert.Must(s.Get(ctx, id))(t).State, Ready)
 }
 
 // holding is an answer whose context held these entries.

@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
 )
@@ -89,56 +90,44 @@ func reading(d Source) func(string) (Source, error) {
 
 func TestAPageThatNobodyTouchedHolds(t *testing.T) {
 	s, d := audited()
-	for name, page := range map[string][]byte{"with passages": must(Evidence(s, d.Chunks...))(t),
-		"without": must(Evidence(s))(t)} {
+	for name, page := range map[string][]byte{"with passages": assert.Must(Evidence(s, d.Chunks...))(t),
+		"without": assert.Must(Evidence(s))(t)} {
 		r := Verify(page, reading(d))
 		for _, c := range r.Checks {
-			if c.Outcome != Holds {
-				t.Errorf("%s: %+v", name, c)
-			}
+			assert.That(t, c.Outcome == Holds, "%s: %+v", name, c)
 		}
-		if !r.Page || r.Session != s.ID || r.Digest != files.Hash(page) || len(r.Checks) != 4 {
-			t.Errorf("%s: %+v", name, r)
-		}
+		assert.That(t, r.Page && r.Session == s.ID && r.Digest == files.Hash(page) && len(r.Checks) == 4, "%s: %+v", name, r)
 	}
-	if a, b := must(Evidence(s, d.Chunks...))(t), must(Evidence(s, d.Chunks...))(t); !bytes.Equal(a, b) {
-		t.Error("the same session gives another page")
-	}
-	if r := Verify(must(Evidence(collected()))(t), nil); !r.OK {
-		t.Errorf("collected: %v", r.Checks)
-	}
+	a, b := assert.Must(Evidence(s, d.Chunks...))(t), assert.Must(Evidence(s, d.Chunks...))(t)
+	assert.That(t, bytes.Equal(a, b), "the same session gives another page")
+	r := Verify(assert.Must(Evidence(collected()))(t), nil)
+	assert.That(t, r.OK, "collected: %v", r.Checks)
 }
 
 func TestASessionFileIsVerifiedWithoutWhatOnlyAPageHas(t *testing.T) {
 	s, d := audited()
-	r := Verify(must(Marshal(s))(t), reading(d))
+	r := Verify(assert.Must(Marshal(s))(t), reading(d))
 	for name, want := range map[string]Outcome{CheckRead: Holds, CheckRules: Holds, CheckShown: NotChecked,
 		CheckDocuments: Holds} {
-		if outcome(r, name) != want {
-			t.Errorf("%s %s, want %s", name, outcome(r, name), want)
-		}
+		assert.That(t, outcome(r, name) == want, "%s %s, want %s", name, outcome(r, name), want)
 	}
 	*s.AuditResult.ConsistencyScore--
-	if r := Verify(must(Marshal(s))(t), nil); outcome(r, CheckRules) != Fails {
-		t.Errorf("another score: %v", r.Checks)
-	}
+	r = Verify(assert.Must(Marshal(s))(t), nil)
+	assert.That(t, outcome(r, CheckRules) == Fails, "another score: %v", r.Checks)
 	s.IterationLimit = 4
-	if r := Verify(must(Marshal(s))(t), nil); outcome(r, CheckRules) != Fails {
-		t.Errorf("a broken rule: %v", r.Checks)
-	}
+	r = Verify(assert.Must(Marshal(s))(t), nil)
+	assert.That(t, outcome(r, CheckRules) == Fails, "a broken rule: %v", r.Checks)
 	for _, content := range []string{"", "{", "null", "[]", "{}", "x", "<", "<html>", "\xff\xfe", "{\"id\": 1}"} {
-		if r := Verify([]byte(content), nil); r.OK || len(r.Checks) != 4 {
-			t.Errorf("%q is verified: %v", content, r.Checks)
-		}
+		r := Verify([]byte(content), nil)
+		assert.That(t, !r.OK && len(r.Checks) == 4, "%q is verified: %v", content, r.Checks)
 	}
-	if r := Verify(append([]byte("<"), bytes.Repeat([]byte("x"), maxPage)...), nil); outcome(r, CheckRead) != Fails {
-		t.Error("a page of any size is read")
-	}
+	r = Verify(append([]byte("<"), bytes.Repeat([]byte("x"), maxPage)...), nil)
+	assert.That(t, outcome(r, CheckRead) == Fails, "a page of any size is read")
 }
 
 func TestNothingShownOrCarriedCanBeChangedAlone(t *testing.T) {
 	s, d := audited()
-	page := string(must(Evidence(s, d.Chunks...))(t))
+	page := string(assert.Must(Evidence(s, d.Chunks...))(t))
 	shown, data, _ := strings.Cut(page, carriedMark)
 	in := func(part, from, to string) string { return strings.Replace(part, from, to, 1) + carriedMark + data }
 	beneath := func(from, to string) string { return shown + carriedMark + strings.Replace(data, from, to, 1) }
@@ -160,21 +149,17 @@ func TestNothingShownOrCarriedCanBeChangedAlone(t *testing.T) {
 		"carried: no session":      beneath(`"session"`, `"sessions"`),
 		"carried: cut off":         page[:len(page)-len(data)/2],
 	} {
-		if changed == page {
-			t.Errorf("%s: nothing was changed", name)
-		}
-		if r := Verify([]byte(changed), nil); r.OK {
-			t.Errorf("%s is not found: %v", name, r.Checks)
-		}
+		assert.That(t, changed != page, "%s: nothing was changed", name)
+		r := Verify([]byte(changed), nil)
+		assert.That(t, !r.OK, "%s is not found: %v", name, r.Checks)
 	}
 	for i := 0; i < len(page); i += 97 {
 		changed := []byte(page)
 		if changed[i] = ' '; page[i] == ' ' {
 			changed[i] = '\n'
 		}
-		if r := Verify(changed, nil); r.OK {
-			t.Fatalf("byte %d may be changed: …%s…", i, page[max(0, i-30):min(len(page), i+30)])
-		}
+		r := Verify(changed, nil)
+		assert.Require(t, !r.OK, "byte %d may be changed: …%s…", i, page[max(0, i-30):min(len(page), i+30)])
 	}
 	old := strings.Replace(page, fmt.Sprintf("evidence %d\"", pageForm), "evidence 2\"", 1)
 	if r := Verify([]byte(old), nil); !strings.Contains(fmt.Sprint(problems(r)), "the program that made it") {
@@ -201,33 +186,28 @@ func TestAPageThatIsMadeAnewIsFoundByTheDocuments(t *testing.T) {
 	} {
 		s, d := audited()
 		c.change(&s, &d)
-		r := Verify(must(Evidence(s))(t), reading(d))
-		if outcome(r, CheckShown) != Holds || outcome(r, CheckDocuments) != Fails ||
-			!strings.Contains(fmt.Sprint(problems(r)), c.want) {
-			t.Errorf("%s: %v, want “%s”", name, r.Checks, c.want)
-		}
+		r := Verify(assert.Must(Evidence(s))(t), reading(d))
+		assert.That(t, outcome(r, CheckShown) == Holds && outcome(r, CheckDocuments) == Fails &&
+			strings.Contains(fmt.Sprint(problems(r)), c.want), "%s: %v, want “%s”", name, r.Checks, c.want)
 	}
 	s, d := audited()
-	content := must(Marshal(s))(t)
-	if r := Verify(content, func(string) (Source, error) {
+	content := assert.Must(Marshal(s))(t)
+	r := Verify(content, func(string) (Source, error) {
 		return Source{}, fmt.Errorf("folder: %w", fs.ErrNotExist)
-	}); outcome(r, CheckDocuments) != NotChecked {
-		t.Errorf("not at hand: %v", r.Checks)
-	}
+	})
+	assert.That(t, outcome(r, CheckDocuments) == NotChecked, "not at hand: %v", r.Checks)
 	if r := Verify(content, func(string) (Source, error) {
 		return Source{}, errors.New("it is encrypted")
 	}); outcome(r, CheckDocuments) != Fails {
 		t.Errorf("unreadable: %v", r.Checks)
 	}
 	s.Pairs[1].Citations[0].Quote = "never said"
-	if _, err := Evidence(s, d.Chunks...); err == nil ||
-		!strings.Contains(err.Error(), "does not hold the words “never said”") {
-		t.Errorf("a page is made of a quotation that nobody wrote: %v", err)
-	}
+	_, err := Evidence(s, d.Chunks...)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "does not hold the words “never said”"),
+		"a page is made of a quotation that nobody wrote: %v", err)
 	*s.AuditResult.ConsistencyScore = 99
-	if _, err := Evidence(s); err == nil {
-		t.Error("a page is made of a score that is invented")
-	}
+	_, err = Evidence(s)
+	assert.That(t, err != nil, "a page is made of a score that is invented")
 }
 
 // ordered says where some texts stand in another, and fails if they do not follow each other.
@@ -246,7 +226,7 @@ func ordered(t *testing.T, in string, texts ...string) {
 
 func TestVerdictFailuresAndFindingsStandFirst(t *testing.T) {
 	s, d := audited()
-	page := string(must(Evidence(s, d.Chunks...))(t))
+	page := string(assert.Must(Evidence(s, d.Chunks...))(t))
 	ordered(t, page, "<h1 dir=\"auto\">Summarize the health benefits", Verdict(&s),
 		"openai:det: 401 - the key is refused (then two:det2)",
 		"<h2>Contradictions</h2>", "The amounts differ.", `<blockquote dir="auto">16 mg</blockquote>`,
@@ -276,15 +256,12 @@ func TestVerdictFailuresAndFindingsStandFirst(t *testing.T) {
 
 func TestWithoutADetectiveNothingIsJudged(t *testing.T) {
 	s := collected()
-	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s))} {
+	for name, told := range map[string]string{"page": string(assert.Must(Evidence(s))(t)), "Markdown": string(Markdown(s))} {
 		told, _, _ = strings.Cut(told, carriedMark)
-		if !strings.Contains(told, "Collected, not audited: a detective needs a model.") {
-			t.Errorf("the %s does not say that nothing was audited", name)
-		}
+		assert.That(t, strings.Contains(told, "Collected, not audited: a detective needs a model."),
+			"the %s does not say that nothing was audited", name)
 		for _, claim := range []string{"Contradictions", "Consistency", "The score", "satisfied", "% complete"} {
-			if strings.Contains(told, claim) {
-				t.Errorf("the %s says %q", name, claim)
-			}
+			assert.That(t, !strings.Contains(told, claim), "the %s says %q", name, claim)
 		}
 	}
 }
@@ -299,20 +276,14 @@ func TestWhereNoAnswerWasJudgedNoneIsSaidToHoldNothing(t *testing.T) {
 	s.ProvisionalAudit = &Audit{Contradictions: []Contradiction{}, RemainingGaps: []RemainingGap{},
 		Unjudged: "openai:det: 401 - the key is refused"}
 	s.ProvisionalAudit.Summary = Verdict(&s)
-	for name, told := range map[string]string{"page": string(must(Evidence(s))(t)), "Markdown": string(Markdown(s)),
+	for name, told := range map[string]string{"page": string(assert.Must(Evidence(s))(t)), "Markdown": string(Markdown(s)),
 		"verdict": Verdict(&s)} {
 		told, _, _ = strings.Cut(told, carriedMark)
-		if !strings.Contains(told, "No answer was judged.") {
-			t.Errorf("the %s does not say that no answer was judged", name)
-		}
+		assert.That(t, strings.Contains(told, "No answer was judged."), "the %s does not say that no answer was judged", name)
 		for _, claim := range []string{"None", "0 contradictions", "0 open gaps"} {
-			if strings.Contains(told, claim) {
-				t.Errorf("the %s says %q", name, claim)
-			}
+			assert.That(t, !strings.Contains(told, claim), "the %s says %q", name, claim)
 		}
-		if strings.Count(told, "It failed after 3 questions") != 1 {
-			t.Errorf("the %s does not say the verdict once", name)
-		}
+		assert.That(t, strings.Count(told, "It failed after 3 questions") == 1, "the %s does not say the verdict once", name)
 	}
 }
 
@@ -352,18 +323,17 @@ var refers = []string{"src", "srcset", "action", "formaction", "data", "poster",
 
 func TestAPageNeedsNothingFromElsewhereAndRunsNothing(t *testing.T) {
 	s, d := audited()
-	for name, page := range map[string][]byte{"plain": must(Evidence(s, d.Chunks...))(t),
-		"hostile": must(makePage(hostile(), nil))(t)} {
-		root := must(html.Parse(bytes.NewReader(page)))(t)
+	for name, page := range map[string][]byte{"plain": assert.Must(Evidence(s, d.Chunks...))(t),
+		"hostile": assert.Must(makePage(hostile(), nil))(t)} {
+		root := assert.Must(html.Parse(bytes.NewReader(page)))(t)
 		ids, links := map[string]bool{}, []string{}
 		for n := range root.Descendants() {
 			if n.Type != html.ElementNode {
 				continue
 			}
-			if slices.Contains([]string{"img", "iframe", "object", "embed", "link", "base", "form", "audio", "video",
-				"svg", "math", "input", "button"}, n.Data) {
-				t.Errorf("%s: the page has a <%s>", name, n.Data)
-			}
+			assert.That(t,
+				!slices.Contains([]string{"img", "iframe", "object", "embed", "link", "base", "form", "audio", "video",
+					"svg", "math", "input", "button"}, n.Data), "%s: the page has a <%s>", name, n.Data)
 			for _, a := range n.Attr {
 				switch {
 				case a.Key == "id":
@@ -374,40 +344,34 @@ func TestAPageNeedsNothingFromElsewhereAndRunsNothing(t *testing.T) {
 					t.Errorf("%s: <%s> has %s=%q", name, n.Data, a.Key, a.Val)
 				}
 			}
-			if n.Data == "script" && (len(n.Attr) != 2 || n.Attr[0].Val != "application/json") {
-				t.Errorf("%s: there is a script: %v", name, n.Attr)
-			}
+			assert.That(t, n.Data != "script" || (len(n.Attr) == 2 && n.Attr[0].Val == "application/json"),
+				"%s: there is a script: %v", name, n.Attr)
 		}
 		for _, link := range links {
-			if !strings.HasPrefix(link, "#") || !ids[link[1:]] && name == "plain" {
-				t.Errorf("%s: a link leads to %s", name, link)
-			}
+			assert.That(t, strings.HasPrefix(link, "#") && (ids[link[1:]] || name != "plain"),
+				"%s: a link leads to %s", name, link)
 		}
 		style := regexp.MustCompile(`(?s)<style>(.*?)</style>`).FindSubmatch(page)[1]
 		sum := sha256.Sum256(style)
 		policy := html.EscapeString("default-src 'none'; style-src 'sha256-" +
 			base64.StdEncoding.EncodeToString(sum[:]) + "'")
-		if !strings.Contains(strings.ReplaceAll(string(page), "&#43;", "+"), policy) {
-			t.Errorf("%s: the policy is not %s", name, policy)
-		}
+		assert.That(t, strings.Contains(strings.ReplaceAll(string(page), "&#43;", "+"), policy),
+			"%s: the policy is not %s", name, policy)
 		shown, _, _ := strings.Cut(string(page), carriedMark)
-		if strings.ContainsAny(shown, "\u202e\u2066\x00\x1b\u2028\u200b") {
-			t.Errorf("%s: control characters are shown as they are", name)
-		}
+		assert.That(t, !strings.ContainsAny(shown, "\u202e\u2066\x00\x1b\u2028\u200b"),
+			"%s: control characters are shown as they are", name)
 	}
 }
 
 func FuzzVerify(f *testing.F) {
 	s, d := audited()
-	f.Add(must(Evidence(s, d.Chunks...))(f))
-	f.Add(must(Marshal(s))(f))
+	f.Add(assert.Must(Evidence(s, d.Chunks...))(f))
+	f.Add(assert.Must(Marshal(s))(f))
 	f.Add([]byte(generatorMark + fmt.Sprint(pageForm) + `">` + carriedMark +
 		`{"form":4,"session":{"auditResult":{"contradictions":[{"qaPairIndexes":[9,-1]}]}},"passages":[{}]}</script>`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		r := Verify(content, reading(d))
-		if len(r.Checks) != 4 {
-			t.Errorf("%d checks: %v", len(r.Checks), r.Checks)
-		}
+		assert.That(t, len(r.Checks) == 4, "%d checks: %v", len(r.Checks), r.Checks)
 		if s, err := Unmarshal(content); err == nil {
 			_ = Markdown(s)
 		}

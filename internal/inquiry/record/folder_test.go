@@ -11,24 +11,26 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 const exampleFile = "session_" + exampleID + "_20251005T143022Z.json"
 
 func openFolder(t testing.TB) *Folder {
 	t.Helper()
-	return must(Open(filepath.Join(t.TempDir(), "deep", "sessions")))(t)
+	return assert.Must(Open(filepath.Join(t.TempDir(), "deep", "sessions")))(t)
 }
 
 func write(t testing.TB, f *Folder, s Session) {
 	t.Helper()
-	noError(t, f.Write(t.Context(), s))
+	assert.NoError(t, f.Write(t.Context(), s))
 }
 
 // read gives the session that the one file holds.
 func read(t testing.TB, f *Folder) Session {
 	t.Helper()
-	return must(Unmarshal([]byte(content(t, filepath.Join(f.path, exampleFile)))))(t)
+	return assert.Must(Unmarshal([]byte(content(t, filepath.Join(f.path, exampleFile)))))(t)
 }
 
 // after is the session of the tests after so many pairs, while it runs.
@@ -40,7 +42,7 @@ func after(pairs int) Session {
 
 func put(t testing.TB, f *Folder, name, text string) {
 	t.Helper()
-	noError(t, errors.Join(os.MkdirAll(f.path, 0o700), os.WriteFile(filepath.Join(f.path, name), []byte(text),
+	assert.NoError(t, errors.Join(os.MkdirAll(f.path, 0o700), os.WriteFile(filepath.Join(f.path, name), []byte(text),
 		0o600)))
 }
 
@@ -48,14 +50,12 @@ func put(t testing.TB, f *Folder, name, text string) {
 func wantFiles(t *testing.T, f *Folder, want ...string) {
 	t.Helper()
 	var got []string
-	for _, e := range must(os.ReadDir(f.path))(t) {
+	for _, e := range assert.Must(os.ReadDir(f.path))(t) {
 		if e.Name() != lockFile {
 			got = append(got, e.Name())
 		}
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("the folder has %q, want %q", got, want)
-	}
+	assert.That(t, fmt.Sprint(got) == fmt.Sprint(want), "the folder has %q, want %q", got, want)
 }
 
 func TestASessionIsWrittenAfterEveryPairIntoOneFile(t *testing.T) {
@@ -63,35 +63,27 @@ func TestASessionIsWrittenAfterEveryPairIntoOneFile(t *testing.T) {
 	for n := range 4 {
 		write(t, f, after(n))
 		got := read(t, f)
-		if len(got.Pairs) != n || got.Status != Running {
-			t.Errorf("after pair %d it has %d", n, len(got.Pairs))
-		}
+		assert.That(t, len(got.Pairs) == n && got.Status == Running, "after pair %d it has %d", n, len(got.Pairs))
 		wantFiles(t, f, exampleFile)
 	}
 	write(t, f, completed())
 	got := read(t, f)
-	if got.Status != Completed || got.AuditResult == nil {
-		t.Errorf("at its end it is %s", got.Status)
-	}
-	if text := content(t, f.Path(got)); text != string(must(Marshal(completed()))(t)) {
-		t.Errorf("the file holds\n%s", text)
-	}
-	if info := must(os.Stat(f.Path(got)))(t); info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has the mode %v", info.Mode())
-	}
+	assert.That(t, got.Status == Completed && got.AuditResult != nil, "at its end it is %s", got.Status)
+	text := content(t, f.Path(got))
+	assert.That(t, text == string(assert.Must(Marshal(completed()))(t)), "the file holds\n%s", text)
+	info := assert.Must(os.Stat(f.Path(got)))(t)
+	assert.That(t, info.Mode().Perm() == 0o600, "the file has the mode %v", info.Mode())
 }
 
 func TestTheSameStateAgainChangesNothing(t *testing.T) {
 	f := openFolder(t)
 	write(t, f, after(2))
 	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
-	noError(t, os.Chtimes(f.Path(after(2)), old, old))
-	before := must(os.Stat(f.Path(after(2))))(t)
+	assert.NoError(t, os.Chtimes(f.Path(after(2)), old, old))
+	before := assert.Must(os.Stat(f.Path(after(2))))(t)
 	write(t, f, after(2))
-	now := must(os.Stat(f.Path(after(2))))(t)
-	if !os.SameFile(before, now) || !now.ModTime().Equal(old) {
-		t.Error("the file was written again")
-	}
+	now := assert.Must(os.Stat(f.Path(after(2))))(t)
+	assert.That(t, os.SameFile(before, now) && now.ModTime().Equal(old), "the file was written again")
 }
 
 func TestAFileNeverGoesBack(t *testing.T) {
@@ -106,13 +98,9 @@ func TestAFileNeverGoesBack(t *testing.T) {
 		write(t, f, c.first)
 		before := content(t, f.Path(c.first))
 		err := f.Write(t.Context(), c.then)
-		if stale, ok := errors.AsType[*Stale](err); !ok || stale.ID != exampleID ||
-			!strings.Contains(err.Error(), "another process") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if content(t, f.Path(c.first)) != before {
-			t.Errorf("%s: the file was changed", name)
-		}
+		stale, ok := errors.AsType[*Stale](err)
+		assert.That(t, ok && stale.ID == exampleID && strings.Contains(err.Error(), "another process"), "%s: %v", name, err)
+		assert.That(t, content(t, f.Path(c.first)) == before, "%s: the file was changed", name)
 	}
 }
 
@@ -126,23 +114,19 @@ func TestASessionThatBreaksRulesIsNotWritten(t *testing.T) {
 		s := completed()
 		change(&s)
 		err := f.Write(t.Context(), s)
-		if invalid, ok := errors.AsType[*Invalid](err); !ok || len(invalid.Violations) == 0 ||
-			!strings.Contains(err.Error(), "rules") {
-			t.Errorf("%s: %v", name, err)
-		}
+		invalid, ok := errors.AsType[*Invalid](err)
+		assert.That(t, ok && len(invalid.Violations) != 0 && strings.Contains(err.Error(), "rules"), "%s: %v", name, err)
 	}
-	if _, err := os.Stat(f.path); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a folder was made: %v", err)
-	}
+	_, err := os.Stat(f.path)
+	assert.That(t, errors.Is(err, os.ErrNotExist), "a folder was made: %v", err)
 	large := completed()
 	large.Pairs[2].Answer = strings.Repeat("x", maxSession)
-	if err := f.Write(t.Context(), large); err == nil || !strings.Contains(err.Error(), "bytes") {
-		t.Errorf("a session of %d MB: %.100v", maxSession>>20, err)
-	}
+	err = f.Write(t.Context(), large)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "bytes"), "a session of %d MB: %.100v", maxSession>>20, err)
 }
 
 func TestADamagedFileIsWrittenAnew(t *testing.T) {
-	whole := string(must(Marshal(completed()))(t))
+	whole := string(assert.Must(Marshal(completed()))(t))
 	for name, text := range map[string]string{
 		"empty":         "",
 		"cut off":       whole[:len(whole)/2],
@@ -152,9 +136,8 @@ func TestADamagedFileIsWrittenAnew(t *testing.T) {
 		f := openFolder(t)
 		put(t, f, exampleFile, text)
 		write(t, f, completed())
-		if got := read(t, f); got.Status != Completed || got.IterationLimit != 5 {
-			t.Errorf("%s: it is not written anew", name)
-		}
+		got := read(t, f)
+		assert.That(t, got.Status == Completed && got.IterationLimit == 5, "%s: it is not written anew", name)
 	}
 }
 
@@ -163,9 +146,8 @@ func TestOneSessionHasOneFile(t *testing.T) {
 	write(t, f, after(1))
 	moved := after(1)
 	moved.StartTime = start.Add(-time.Hour)
-	if err := f.Write(t.Context(), moved); err == nil || !strings.Contains(err.Error(), exampleFile) {
-		t.Errorf("a second file: %v", err)
-	}
+	err := f.Write(t.Context(), moved)
+	assert.That(t, err != nil && strings.Contains(err.Error(), exampleFile), "a second file: %v", err)
 	wantFiles(t, f, exampleFile)
 }
 
@@ -178,18 +160,15 @@ func TestASymbolicLinkIsNotWrittenOver(t *testing.T) {
 	if err := os.Symlink(outside, f.Path(s)); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	if err := f.Write(t.Context(), s); err == nil || !strings.Contains(err.Error(), "symbolic link") {
-		t.Errorf("a link is written over: %v", err)
-	}
+	err := f.Write(t.Context(), s)
+	assert.That(t, err != nil && strings.Contains(err.Error(), "symbolic link"), "a link is written over: %v", err)
 }
 
 func TestACancelledContextWritesNothing(t *testing.T) {
 	f := openFolder(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := f.Write(ctx, completed()); !errors.Is(err, context.Canceled) {
-		t.Errorf("write: %v", err)
-	}
+	assert.ErrorIsf(t, f.Write(ctx, completed()), context.Canceled, "write")
 }
 
 // writeAll writes all states of the session, and reads it in between: what it reads never goes back and is always
@@ -249,16 +228,14 @@ func TestProcessesOfSeveralWritersLeaveTheLatestState(t *testing.T) {
 	var all sync.WaitGroup
 	for range 2 {
 		all.Go(func() {
-			cmd := exec.CommandContext(ctx, must(os.Executable())(t))
+			cmd := exec.CommandContext(ctx, assert.Must(os.Executable())(t))
 			cmd.Env = append(os.Environ(), childEnv+"="+f.path)
-			if out, err := cmd.CombinedOutput(); err != nil || strings.Contains(string(out), "failed") {
-				t.Errorf("%v: %s", err, out)
-			}
+			out, err := cmd.CombinedOutput()
+			assert.That(t, err == nil && !strings.Contains(string(out), "failed"), "%v: %s", err, out)
 		})
 	}
 	all.Wait()
-	if got := read(t, f); got.Status != Completed {
-		t.Errorf("it is %s after %d pairs", got.Status, len(got.Pairs))
-	}
+	got := read(t, f)
+	assert.That(t, got.Status == Completed, "it is %s after %d pairs", got.Status, len(got.Pairs))
 	wantFiles(t, f, exampleFile)
 }

@@ -9,13 +9,14 @@ import (
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/text"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/markdown/markdowntest"
 )
 
 // headingsAndLinks are the headings of a Markdown text as the targets of links, and where its links lead.
 func headingsAndLinks(t *testing.T, source []byte) (headings, links []string) {
 	t.Helper()
-	err := ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)),
+	assert.NoError(t, ast.Walk(goldmark.DefaultParser().Parse(text.NewReader(source)),
 		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 			if !entering {
 				return ast.WalkContinue, nil
@@ -35,23 +36,16 @@ func headingsAndLinks(t *testing.T, source []byte) (headings, links []string) {
 				t.Errorf("there is a %s in it", n.Kind())
 			}
 			return ast.WalkContinue, nil
-		})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}))
 	return headings, links
 }
 
 func TestMarkdownLinksEveryFindingToItsAnswers(t *testing.T) {
 	s, _ := audited()
 	headings, links := headingsAndLinks(t, Markdown(s))
-	if len(links) < 4 {
-		t.Errorf("it has %d links", len(links))
-	}
+	assert.That(t, len(links) >= 4, "it has %d links", len(links))
 	for _, link := range links {
-		if !slices.Contains(headings, link) {
-			t.Errorf("%s leads nowhere; there is %q", link, headings)
-		}
+		assert.That(t, slices.Contains(headings, link), "%s leads nowhere; there is %q", link, headings)
 	}
 }
 
@@ -64,18 +58,14 @@ func TestHostileTextsStayTextsInMarkdown(t *testing.T) {
 	told := Markdown(s)
 	_, links := headingsAndLinks(t, told)
 	for _, link := range links {
-		if !strings.HasPrefix(link, "#answer-") {
-			t.Errorf("there is a link to %s", link)
-		}
+		assert.That(t, strings.HasPrefix(link, "#answer-"), "there is a link to %s", link)
 	}
 	var html strings.Builder
-	noError(t, goldmark.Convert(told, &html))
-	if want := "# heading\n- item\n1. one\n12) twelve\n+ plus\n===\n---\n"; !strings.Contains(html.String(), want) {
-		t.Errorf("a reader does not see %q:\n%s", want, html.String())
-	}
-	if strings.ContainsAny(string(told), "\u202e\u2066\x00\x1b\u2028\u200b") {
-		t.Error("control characters are told as they are")
-	}
+	assert.NoError(t, goldmark.Convert(told, &html))
+	want := "# heading\n- item\n1. one\n12) twelve\n+ plus\n===\n---\n"
+	assert.That(t, strings.Contains(html.String(), want), "a reader does not see %q:\n%s", want, html.String())
+	assert.That(t, !strings.ContainsAny(string(told), "\u202e\u2066\x00\x1b\u2028\u200b"),
+		"control characters are told as they are")
 }
 
 func TestNothingOfAStrangerIsLiveInTheExport(t *testing.T) {
@@ -89,12 +79,10 @@ func TestNothingOfAStrangerIsLiveInTheExport(t *testing.T) {
 func TestASessionThatPointsAtNoPairIsStillTold(t *testing.T) {
 	s, _ := audited()
 	s.AuditResult.Contradictions[0].Pairs = [2]int{-1, 99}
-	if told := string(Markdown(s)); !strings.Contains(told, "The amounts differ.") {
-		t.Error(told)
-	}
-	if told := string(Markdown(Session{})); !strings.Contains(told, "No question was asked.") {
-		t.Error(told)
-	}
+	told := string(Markdown(s))
+	assert.That(t, strings.Contains(told, "The amounts differ."), "%v", told)
+	told = string(Markdown(Session{}))
+	assert.That(t, strings.Contains(told, "No question was asked."), "%v", told)
 }
 
 func TestBriefTellsTheVerdictThenWhatClashesThenWhatIsOpen(t *testing.T) {
@@ -114,11 +102,9 @@ func TestBriefTellsTheVerdictThenWhatClashesThenWhatIsOpen(t *testing.T) {
 		s.Pairs[1].Citations = append(s.Pairs[1].Citations, Citation{Document: "b3.pdf", Page: n, Quote: "x"})
 	}
 	got := Brief(s)
-	if !strings.HasPrefix(got,
+	assert.That(t, strings.HasPrefix(got,
 		"**Collected, not audited: a detective needs a model.**\n\n- “The daily allowance is 18 mg.” (b3.pdf, page "+
-			"2)\n- “x” (b3.pdf, page 0)\n") ||
-		!strings.HasSuffix(got, "(b3.pdf, page 6)\n\n3 quotations more.\n\nNothing was found on: “What does it do?”, "+
-			"“Which holds?”.\n") {
-		t.Errorf("it tells\n%s", got)
-	}
+			"2)\n- “x” (b3.pdf, page 0)\n") &&
+		strings.HasSuffix(got, "(b3.pdf, page 6)\n\n3 quotations more.\n\nNothing was found on: “What does it do?”, "+
+			"“Which holds?”.\n"), "it tells\n%s", got)
 }

@@ -5,17 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return value
-	}
-}
+	"sibyl/internal/behaviour/assert"
+)
 
 const exampleID = "3f2b8c1e-9d4a-4b6f-8a7e-5c1d2e3f4a5b"
 
@@ -73,24 +65,15 @@ func completed() Session {
 
 func TestASessionOfAllMembersBreaksNoRuleAndIsOfTheSchema(t *testing.T) {
 	s := completed()
-	text := must(Marshal(s))(t)
-	if broken := Check(text); len(broken) > 0 {
-		t.Errorf("its text breaks %v", broken)
-	}
-	again := must(Unmarshal(text))(t)
-	if second := must(Marshal(again))(t); string(second) != string(text) {
-		t.Errorf("written again, it is\n%s\nafter\n%s", second, text)
-	}
+	text := assert.Must(Marshal(s))(t)
+	broken := Check(text)
+	assert.That(t, len(broken) == 0, "its text breaks %v", broken)
+	again := assert.Must(Unmarshal(text))(t)
+	second := assert.Must(Marshal(again))(t)
+	assert.That(t, string(second) == string(text), "written again, it is\n%s\nafter\n%s", second, text)
 }
 
 func content(t testing.TB, name string) string {
 	t.Helper()
-	return string(must(os.ReadFile(name))(t))
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return string(assert.Must(os.ReadFile(name))(t))
 }

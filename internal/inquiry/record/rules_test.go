@@ -3,6 +3,8 @@ package record
 import (
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // failed is a session of the fewest members, which a person stopped.
@@ -177,11 +179,9 @@ func TestEveryBreachOfTheFormIsNamedWithItsPlace(t *testing.T) {
 	for name, b := range breaches() {
 		s := b.of()
 		b.change(&s)
-		got := Check(must(Marshal(s))(t))
-		if len(got) != 1 || got[0].Path != b.path || got[0].Problem == "" ||
-			(got[0].Rule == RuleForm) != (b.path == "") {
-			t.Errorf("%s: %v", name, got)
-		}
+		got := Check(assert.Must(Marshal(s))(t))
+		assert.That(t, len(got) == 1 && got[0].Path == b.path && got[0].Problem != "" &&
+			(got[0].Rule == RuleForm) == (b.path == ""), "%s: %v", name, got)
 	}
 }
 
@@ -197,9 +197,8 @@ func TestSessionsOfAllSortsBreakNoRule(t *testing.T) {
 	for name, s := range map[string]Session{"completed": completed(), "failed": failed(), "running": running(),
 		"at its limit": limited(),
 		"collected":    collected(), "satisfied with a high gap": high, "within one answer": within} {
-		if got := Check(must(Marshal(s))(t)); len(got) > 0 {
-			t.Errorf("%s: %v", name, got)
-		}
+		got := Check(assert.Must(Marshal(s))(t))
+		assert.That(t, len(got) == 0, "%s: %v", name, got)
 	}
 }
 
@@ -222,8 +221,7 @@ func TestTheVerdictSaysHowItEndedWhoJudgedAndWhatCameOfIt(t *testing.T) {
 		NotAudited:                       collected(),
 		"It goes on, after 3 questions.": running(),
 	} {
-		if got := Verdict(&s); got != want {
-			t.Errorf("%s\nwant %s", got, want)
-		}
+		got := Verdict(&s)
+		assert.That(t, got == want, "%s\nwant %s", got, want)
 	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 var update = flag.Bool("update", false, "write docs/inquiry.schema.json anew")
@@ -18,7 +20,7 @@ const golden = "../../../docs/inquiry.schema.json"
 // formText is the schema as the documents have it.
 func formText(t testing.TB) string {
 	t.Helper()
-	return string(must(json.MarshalIndent(form(), "", "  "))(t)) + "\n"
+	return string(assert.Must(json.MarshalIndent(form(), "", "  "))(t)) + "\n"
 }
 
 // published is the schema as another library has it, with formats checked.
@@ -26,28 +28,24 @@ func published(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	noError(t, c.AddResource("inquiry.schema.json", must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(
+	assert.NoError(t, c.AddResource("inquiry.schema.json", assert.Must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(
 		t)))
-	return must(c.Compile("inquiry.schema.json"))(t)
+	return assert.Must(c.Compile("inquiry.schema.json"))(t)
 }
 
 func TestTheSchemaIsOfDraft07AndStandsAlone(t *testing.T) {
-	if s := published(t); s.DraftVersion != 7 {
-		t.Errorf("it is of draft %d", s.DraftVersion)
-	}
+	s := published(t)
+	assert.That(t, s.DraftVersion == 7, "it is of draft %d", s.DraftVersion)
 	text := formText(t)
 	if *update {
-		noError(t, os.WriteFile(golden, []byte(text), 0o644))
+		assert.NoError(t, os.WriteFile(golden, []byte(text), 0o644))
 	}
-	if diff := cmp.Diff(content(t, golden), text); diff != "" {
-		t.Errorf("the program has another schema than the documents; -update writes them anew (-documents "+
-			"+program):\n%s", diff)
-	}
+	diff := cmp.Diff(content(t, golden), text)
+	assert.That(t, diff == "",
+		"the program has another schema than the documents; -update writes them anew (-documents "+"+program):\n%s", diff)
 	for part := range strings.SplitSeq(text, `"$ref": "`) {
-		if ref, _, _ := strings.Cut(part, `"`); !strings.HasPrefix(part, "{") &&
-			!strings.HasPrefix(ref, "#/definitions/") {
-			t.Errorf("it refers to %s", ref)
-		}
+		ref, _, _ := strings.Cut(part, `"`)
+		assert.That(t, strings.HasPrefix(part, "{") || strings.HasPrefix(ref, "#/definitions/"), "it refers to %s", ref)
 	}
 }
 
@@ -75,39 +73,32 @@ func within(t *testing.T, path string, required, ours, whole map[string]any) {
 		case "items":
 			within(t, path+"[]", want.(map[string]any), got.(map[string]any), whole)
 		default:
-			if !cmp.Equal(got, want) {
-				t.Errorf("%s: “%s” is %v, and the requirement says %v", path, key, got, want)
-			}
+			assert.That(t, cmp.Equal(got, want), "%s: “%s” is %v, and the requirement says %v", path, key, got, want)
 		}
 	}
 }
 
 func TestTheSchemaSaysAllThatTheRequirementSays(t *testing.T) {
 	var required, ours map[string]any
-	noError(t, json.Unmarshal([]byte(content(t, "testdata/requirement.schema.json")), &required))
-	noError(t, json.Unmarshal([]byte(formText(t)), &ours))
+	assert.NoError(t, json.Unmarshal([]byte(content(t, "testdata/requirement.schema.json")), &required))
+	assert.NoError(t, json.Unmarshal([]byte(formText(t)), &ours))
 	within(t, "", required, ours, ours)
 }
 
 func TestTheExamplesOfTheRequirementAreReadWrittenAndValid(t *testing.T) {
 	text := content(t, "testdata/examples.json")
-	s := must(Unmarshal([]byte(text)))(t)
-	if s.Hypothesis.Text != "Summarize the health benefits of Vitamin B3" ||
-		s.Pairs[2].ProviderUsed != "openai:gpt-4o" || !s.Pairs[0].Timestamp.After(s.StartTime) {
-		t.Errorf("it is read as %+v", s)
-	}
-	if broken := Check([]byte(text)); len(broken) > 0 {
-		t.Errorf("it breaks %v", broken)
-	}
+	s := assert.Must(Unmarshal([]byte(text)))(t)
+	assert.That(t, s.Hypothesis.Text == "Summarize the health benefits of Vitamin B3" &&
+		s.Pairs[2].ProviderUsed == "openai:gpt-4o" && s.Pairs[0].Timestamp.After(s.StartTime), "it is read as %+v", s)
+	broken := Check([]byte(text))
+	assert.That(t, len(broken) == 0, "it breaks %v", broken)
 	var want, got any
-	out := must(Marshal(s))(t)
+	out := assert.Must(Marshal(s))(t)
 	text = strings.NewReplacer("14:31:00.250Z", "14:31:00.25Z").Replace(text) // the same time
 	for text, into := range map[string]*any{text: &want, string(out): &got} {
 		d := json.NewDecoder(strings.NewReader(text))
 		d.UseNumber()
-		noError(t, d.Decode(into))
+		assert.NoError(t, d.Decode(into))
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("it is written with another meaning: %s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "it is written with another meaning")
 }

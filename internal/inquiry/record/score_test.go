@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func scored(completeness []int, contradictions int, open ...Severity) Sum {
@@ -45,9 +47,7 @@ func TestTheScoreIsThatOfTheFormula(t *testing.T) {
 		{"no pair", nil, 0, nil, "100 - 0 - 0 - 10 = 90"},
 		{"completeness beyond its bounds", []int{-50, 150}, 0, nil, "100 - 0 - 0 - 5 = 95"},
 	} {
-		if got := scored(c.completeness, c.contradictions, c.open...).String(); got != c.want {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
+		assert.Equalf(t, scored(c.completeness, c.contradictions, c.open...).String(), c.want, "%s", c.name)
 	}
 }
 
@@ -55,9 +55,8 @@ func TestOnlyTheGapsOfTheLastPairCountAndOnlyPairsThatWereJudged(t *testing.T) {
 	whole := 100
 	pairs := []Pair{{GapAnalysis: GapAnalysis{Gaps: []Gap{{Severity: High}}, CompletenessScore: &whole}},
 		{GapAnalysis: GapAnalysis{Unjudged: "it failed"}}}
-	if s := Score(pairs, nil); s.Score != 100 || s.Gaps != 0 || s.Shortfall != 0 {
-		t.Errorf("%s", s)
-	}
+	s := Score(pairs, nil)
+	assert.That(t, s.Score == 100 && s.Gaps == 0 && s.Shortfall == 0, "%s", s)
 }
 
 // exact is the formula in fractions.
@@ -84,13 +83,10 @@ func TestTheScoreStaysBetweenItsBoundsAndEachTermOnlyLowersIt(t *testing.T) {
 		for _, severity := range open {
 			cost += map[Severity]int{Low: 2, Medium: 5, High: 10}[severity]
 		}
-		if want := exact(completeness, contradictions, cost); sum.Score != want || sum.Score < 0 || sum.Score > 100 {
-			r.Fatalf("%s, want %d", sum, want)
-		}
+		want := exact(completeness, contradictions, cost)
+		assert.Require(r, sum.Score == want && sum.Score >= 0 && sum.Score <= 100, "%s, want %d", sum, want)
 		worse := func(name string, other Sum) {
-			if other.Score > sum.Score {
-				r.Fatalf("%s: %s after %s", name, other, sum)
-			}
+			assert.Require(r, other.Score <= sum.Score, "%s: %s after %s", name, other, sum)
 		}
 		worse("another contradiction", scored(completeness, contradictions+1, open...))
 		for _, severity := range []Severity{Low, Medium, High} {
@@ -113,17 +109,14 @@ func TestWhatIsShownOfTheShortfallLeadsToTheScore(t *testing.T) {
 		s := scored(rapid.SliceOfN(rapid.IntRange(0, 100), 1, 20).Draw(r, "completeness"), rapid.IntRange(0, 9).
 			Draw(r, "contradictions"))
 		shown, ok := new(big.Rat).SetString(decimal(s.Shortfall))
-		if text := decimal(s.Shortfall); !ok || len(text[strings.IndexByte(text+".", '.'):]) > 4 {
-			r.Fatalf("the shortfall is shown as %s", text)
-		}
+		text := decimal(s.Shortfall)
+		assert.Require(r, ok && len(text[strings.IndexByte(text+".", '.'):]) <= 4, "the shortfall is shown as %s", text)
 		x := new(big.Rat).Sub(big.NewRat(int64(s.Base-s.Contradictions-s.Gaps), 1), shown)
 		x.Add(x, big.NewRat(1, 2))
 		want := 0
 		if x.Sign() > 0 {
 			want = int(new(big.Int).Quo(x.Num(), x.Denom()).Int64())
 		}
-		if s.Score != want {
-			r.Fatalf("%s: who adds up what is shown comes to %d", fmt.Sprint(s), want)
-		}
+		assert.Require(r, s.Score == want, "%s: who adds up what is shown comes to %d", fmt.Sprint(s), want)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -23,10 +24,7 @@ type labelled struct{ question, want, document string }
 // readSet reads “question => words” by lines, below “-- document”.
 func readSet(t testing.TB, name string) (set []labelled) {
 	t.Helper()
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := assert.Must(os.ReadFile(name))(t)
 	in := ""
 	for line := range strings.Lines(string(content)) {
 		line = strings.TrimSpace(line)
@@ -43,9 +41,7 @@ func readSet(t testing.TB, name string) (set []labelled) {
 func readDocuments(t testing.TB, path string) []document.Document {
 	t.Helper()
 	docs, failed, err := document.NewReader("").ReadAll(t.Context(), path)
-	if err != nil || len(failed) > 0 || len(docs) == 0 {
-		t.Fatal(docs, failed, err)
-	}
+	assert.Require(t, err == nil && len(failed) == 0 && len(docs) != 0, "%v %v %v", docs, failed, err)
 	return docs
 }
 
@@ -54,9 +50,7 @@ func written(t testing.TB, texts ...string) []document.Document {
 	t.Helper()
 	dir := t.TempDir()
 	for i, content := range texts {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("doc%d.txt", i)), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("doc%d.txt", i)), []byte(content), 0o600))
 	}
 	return readDocuments(t, dir)
 }
@@ -142,16 +136,14 @@ func TestAllNaturalQuestionsOverTwoShortFilesAreAnsweredByAModel(t *testing.T) {
 	bySearch := 0
 	for _, l := range set {
 		a := answer(t, w, l.question, "en")
-		if len(a.Citations) != 1 || !strings.Contains(a.Text, l.want) || a.By != m.ID() || len(a.Notes) > 0 {
-			t.Errorf("%s: %+v", l.question, a)
-		}
+		assert.That(t, len(a.Citations) == 1 && strings.Contains(a.Text, l.want) && a.By == m.ID() && len(a.Notes) == 0,
+			"%s: %+v", l.question, a)
 		if a := answer(t, alone, l.question, "en"); strings.Contains(a.Text, l.want) {
 			bySearch++
 		}
 	}
-	if len(set) != 20 || len(m.Requests()) != len(set) {
-		t.Errorf("%d questions took %d requests", len(set), len(m.Requests()))
-	}
+	assert.That(t, len(set) == 20 && len(m.Requests()) == len(set),
+		"%d questions took %d requests", len(set), len(m.Requests()))
 	t.Logf("without a model %d of %d are answered", bySearch, len(set))
 }
 
@@ -159,14 +151,11 @@ func TestAllNaturalQuestionsOverTwoShortFilesAreAnsweredByAModel(t *testing.T) {
 func TestPassagesNeededAreAmongThoseGivenOfTenRealDocuments(t *testing.T) {
 	set := readSet(t, "testdata/real.txt")
 	docs := readDocuments(t, "testdata/real")
-	if len(set) != 100 || len(docs) != 10 {
-		t.Fatalf("%d questions over %d documents", len(set), len(docs))
-	}
+	assert.Require(t, len(set) == 100 && len(docs) == 10, "%d questions over %d documents", len(set), len(docs))
 	m := script(t, len(set)*mostRounds, reader(t, set))
 	w := Documents(docs, Options{Model: m})
-	if size := w.(*documentWitness).size; size < 3*mostGiven {
-		t.Fatalf("%d bytes are too few to show anything", size)
-	}
+	size := w.(*documentWitness).size
+	assert.Require(t, size >= 3*mostGiven, "%d bytes are too few to show anything", size)
 	byRound := map[int]int{}
 	given := 0
 	for _, l := range set {
@@ -180,19 +169,15 @@ func TestPassagesNeededAreAmongThoseGivenOfTenRealDocuments(t *testing.T) {
 		byRound[len(m.Requests())-before]++
 	}
 	t.Logf("%d of %d, by rounds: %v", given, len(set), byRound)
-	if given < 95 || byRound[1] < 65 {
-		t.Errorf("the passages needed are given for %d of %d questions, by rounds: %v", given, len(set), byRound)
-	}
+	assert.That(t, given >= 95 && byRound[1] >= 65,
+		"the passages needed are given for %d of %d questions, by rounds: %v", given, len(set), byRound)
 }
 
 // The sets were labelled before this search was written, over reports in English and German.
 func TestSearchAloneQuotesMostAnswers(t *testing.T) {
 	answerable, right, wrong := 0, 0, 0
 	for _, name := range []string{"fresh", "last", "unseen"} {
-		content, err := os.ReadFile("testdata/" + name + ".txt")
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := assert.Must(os.ReadFile("testdata/" + name + ".txt"))(t)
 		for part := range strings.SplitSeq(string(content), "\n== ") {
 			language, rest, _ := strings.Cut(part, "\n")
 			if strings.HasPrefix(part, "#") {
@@ -215,9 +200,7 @@ func TestSearchAloneQuotesMostAnswers(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d are quoted, %d times something else", right, answerable, wrong)
-	if right < 73 || wrong > 5 {
-		t.Errorf("%d of %d are quoted, %d times something else", right, answerable, wrong)
-	}
+	assert.That(t, right >= 73 && wrong <= 5, "%d of %d are quoted, %d times something else", right, answerable, wrong)
 }
 
 func withoutQuestions(text string) string {

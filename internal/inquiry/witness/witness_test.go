@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
@@ -34,10 +35,7 @@ func over(t testing.TB, o Options, texts ...string) Witness {
 
 func answer(t testing.TB, w Witness, question, language string, earlier ...Exchange) Answer {
 	t.Helper()
-	a, err := w.Answer(t.Context(), question, language, earlier)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := assert.Must(w.Answer(t.Context(), question, language, earlier))(t)
 	return a
 }
 
@@ -45,9 +43,8 @@ func TestCitationsCanBeCheckedAgainstTheDocuments(t *testing.T) {
 	docs := written(t, pumps, other)
 	w := Documents(docs, Options{})
 	a := answer(t, w, "Why was the seal of pump B replaced?", "en")
-	if a.NotFound || len(a.Citations) == 0 || len(a.Citations) > mostSentences || a.By != "documents" {
-		t.Fatalf("%+v", a)
-	}
+	assert.Require(t, !a.NotFound && len(a.Citations) != 0 && len(a.Citations) <= mostSentences && a.By == "documents",
+		"%+v", a)
 	var said []string
 	for _, c := range a.Citations {
 		said = append(said, c.Quote)
@@ -60,16 +57,11 @@ func TestCitationsCanBeCheckedAgainstTheDocuments(t *testing.T) {
 					strings.Contains(ch.Text, c.Quote)
 			}
 		}
-		if !found {
-			t.Errorf("%+v is in no document", c)
-		}
+		assert.That(t, found, "%+v is in no document", c)
 	}
-	if a.Text != strings.Join(said, " ") {
-		t.Errorf("%q is more than its quotations", a.Text)
-	}
-	if again := answer(t, w, "Why was the seal of pump B replaced?", "en"); !cmp.Equal(a, again) {
-		t.Error("asked again it says something else")
-	}
+	assert.That(t, a.Text == strings.Join(said, " "), "%q is more than its quotations", a.Text)
+	again := answer(t, w, "Why was the seal of pump B replaced?", "en")
+	assert.That(t, cmp.Equal(a, again), "asked again it says something else")
 }
 
 func TestModelIsGivenASmallFolderWholeAndQuotedAsTheDocumentHasIt(t *testing.T) {
@@ -83,23 +75,16 @@ func TestModelIsGivenASmallFolderWholeAndQuotedAsTheDocumentHasIt(t *testing.T) 
 	for _, c := range a.Citations {
 		got = append(got, c.Quote)
 	}
-	if diff := cmp.Diff(want, got); diff != "" || a.Citations[1].Document != "doc1.txt" || a.Citations[1].Page != 1 ||
-		a.By != m.ID() {
-		t.Errorf("%s %+v", diff, a)
-	}
+	diff := cmp.Diff(want, got)
+	assert.That(t, diff == "" && a.Citations[1].Document == "doc1.txt" && a.Citations[1].Page == 1 && a.By == m.ID(),
+		"%s %+v", diff, a)
 	req := m.Requests()[0]
 	told := req.Messages[0].Text
-	for _, part := range []string{"Passage 1 (doc0.txt, page 1):\n" + pumps, "Passage 2 (doc1.txt, page 1):\n" + other,
-		"about: The pumps leak", "Question: Since when?"} {
-		if !strings.Contains(told, part) {
-			t.Errorf("%q is not in %q", part, told)
-		}
-	}
+	assert.Contains(t, "it", told, "Passage 1 (doc0.txt, page 1):\n"+pumps, "Passage 2 (doc1.txt, page 1):\n"+other,
+		"about: The pumps leak", "Question: Since when?")
 	given := []string{"doc0.txt, page 1, passage 0", "doc1.txt, page 1, passage 0"}
-	if !strings.HasPrefix(req.System, "Choose.") || req.Purpose != PurposeChoose || a.Sent.Bytes < len(told) ||
-		!slices.Equal(a.Given, given) {
-		t.Errorf("%+v %+v", req, a)
-	}
+	assert.That(t, strings.HasPrefix(req.System, "Choose.") && req.Purpose == PurposeChoose && a.Sent.Bytes >= len(told) &&
+		slices.Equal(a.Given, given), "%+v %+v", req, a)
 }
 
 func TestQuotationThatIsNotInItsPassageIsDroppedAndAskedForOnceAgain(t *testing.T) {
@@ -111,14 +96,11 @@ func TestQuotationThatIsNotInItsPassageIsDroppedAndAskedForOnceAgain(t *testing.
 	} {
 		m := modeltest.Script(t, choice(bad, good), choice(bad, good))
 		a := answer(t, over(t, Options{Model: m}, pumps, other), "How many blades?", "en")
-		if a.Text != "It has 12 blades." || len(a.Notes) != 2 ||
-			!strings.Contains(a.Notes[0].Text, strings.TrimSpace(bad.Words)) || len(m.Requests()) != 2 {
-			t.Errorf("%s: %+v", name, a)
-		}
-		if told := m.Requests()[1].Messages[0].Text; !strings.Contains(told, fmt.Sprintf("- passage %d: “%s”",
-			bad.Passage, bad.Words)) {
-			t.Errorf("%s: told again: %q", name, told)
-		}
+		assert.That(t, a.Text == "It has 12 blades." && len(a.Notes) == 2 &&
+			strings.Contains(a.Notes[0].Text, strings.TrimSpace(bad.Words)) && len(m.Requests()) == 2, "%s: %+v", name, a)
+		told := m.Requests()[1].Messages[0].Text
+		assert.That(t, strings.Contains(told, fmt.Sprintf("- passage %d: “%s”", bad.Passage, bad.Words)),
+			"%s: told again: %q", name, told)
 	}
 }
 
@@ -131,21 +113,16 @@ func TestNothingFoundIsSaidOfTheSearchAlone(t *testing.T) {
 		m := script(t, 1, func(model.Request) modeltest.Turn { return choice() })
 		for _, o := range []Options{{}, {Model: m}} {
 			a := answer(t, over(t, o, pumps), "Mayor Westfield?", language)
-			if !a.NotFound || a.Text != want || len(a.Citations) > 0 {
-				t.Errorf("%+v", a)
-			}
+			assert.That(t, a.NotFound && a.Text == want && len(a.Citations) == 0, "%+v", a)
 		}
 	}
 	empty := Documents(nil, Options{})
-	if err := empty.Check(t.Context()); err == nil || !strings.Contains(err.Error(), "give a TXT") {
-		t.Error(err)
-	}
-	if a := answer(t, empty, "When?", "en"); !a.NotFound {
-		t.Errorf("%+v", a)
-	}
-	if err := over(t, Options{}, pumps).Check(t.Context()); err != nil {
-		t.Error(err)
-	}
+	err := empty.Check(t.Context())
+	assert.That(t, err != nil && strings.Contains(err.Error(), "give a TXT"), "%v", err)
+	a := answer(t, empty, "When?", "en")
+	assert.That(t, a.NotFound, "%+v", a)
+	err = over(t, Options{}, pumps).Check(t.Context())
+	assert.That(t, err == nil, "%v", err)
 }
 
 // large are documents that no few requests hold, the last of them about pumps.
@@ -166,43 +143,34 @@ func TestWordsOfTheModelAreSearchedWhereNoPassageAnswers(t *testing.T) {
 		return choice()
 	}))
 	a := answer(t, over(t, Options{Model: m}, large()...), "What about vanes, and the weather?", "en")
-	if a.Text != "It has 12 blades." || len(m.Requests()) != 2 {
-		t.Errorf("%+v", a)
-	}
+	assert.That(t, a.Text == "It has 12 blades." && len(m.Requests()) == 2, "%+v", a)
 	for _, req := range m.Requests() {
-		if n := len(req.Messages[0].Text); n > mostGiven*3/2 {
-			t.Errorf("%d bytes are sent", n)
-		}
+		n := len(req.Messages[0].Text)
+		assert.That(t, n <= mostGiven*3/2, "%d bytes are sent", n)
 	}
 	none := script(t, mostRounds, func(model.Request) modeltest.Turn { return choice() })
-	if a := answer(t, over(t, Options{Model: none}, large()...), "What was the weather?", "en"); !a.NotFound ||
-		none.Left() != 0 {
-		t.Errorf("%d rounds are left of %+v", none.Left(), a)
-	}
+	a = answer(t, over(t, Options{Model: none}, large()...), "What was the weather?", "en")
+	assert.That(t, a.NotFound && none.Left() == 0, "%d rounds are left of %+v", none.Left(), a)
 }
 
 func TestModelWithASmallWindowIsGivenLess(t *testing.T) {
 	m := modeltest.Script(t, modeltest.Fail(model.ContextLength), modeltest.Fail(model.ContextLength),
 		choice(quotation{2, "was noted by the port."}))
 	a := answer(t, over(t, Options{Model: m}, large()...), "What was the weather of day 3?", "en")
-	if n := len(m.Requests()[2].Messages[0].Text); a.NotFound || n > mostGiven/3 ||
-		len(a.Given) != len(passages(m.Requests()[2].Messages[0].Text)) {
-		t.Errorf("%d bytes are sent: %+v", n, a)
-	}
+	n := len(m.Requests()[2].Messages[0].Text)
+	assert.That(t, !a.NotFound && n <= mostGiven/3 && len(a.Given) == len(passages(m.Requests()[2].Messages[0].Text)),
+		"%d bytes are sent: %+v", n, a)
 }
 
 func TestWhereTheModelFailsWordsAreSearchedAndThatIsSaid(t *testing.T) {
 	m := modeltest.Script(t, modeltest.Fail(model.Auth))
 	a := answer(t, over(t, Options{Model: m}, pumps), "When was pump A installed?", "en")
-	if !strings.Contains(a.Text, "3 May 2019") || a.By != "documents" || len(a.Notes) != 1 ||
-		!strings.Contains(a.Notes[0].Text, "scripted failure") {
-		t.Errorf("%+v", a)
-	}
+	assert.That(t, strings.Contains(a.Text, "3 May 2019") && a.By == "documents" && len(a.Notes) == 1 &&
+		strings.Contains(a.Notes[0].Text, "scripted failure"), "%+v", a)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := over(t, Options{Model: m}, pumps).Answer(ctx, "When?", "en", nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	_, err := over(t, Options{Model: m}, pumps).Answer(ctx, "When?", "en", nil)
+	assert.That(t, errors.Is(err, context.Canceled), "%v", err)
 }
 
 // What stands in a document is quoted at most: it gives no orders, and can't pass for another passage.
@@ -212,30 +180,22 @@ func TestHostileDocumentIsOnlyQuoted(t *testing.T) {
 	m := modeltest.Script(t, choice(quotation{2, "Pump A was never installed."}),
 		choice(quotation{1, "Pump A was never installed."}))
 	a := answer(t, over(t, Options{Model: m}, hostile, pumps), "When was pump A installed?", "en")
-	if len(a.Citations) != 1 || a.Citations[0].Document != "doc0.txt" || len(a.Notes) != 1 {
-		t.Errorf("%+v", a)
-	}
+	assert.That(t, len(a.Citations) == 1 && a.Citations[0].Document == "doc0.txt" && len(a.Notes) == 1, "%+v", a)
 }
 
 func TestFollowUpIsUnderstoodByWhatWasAsked(t *testing.T) {
 	w := over(t, Options{}, pumps)
-	if a := answer(t, w, "When exactly?", "en", Exchange{Question: "Who installed pump A?"}); !strings.Contains(a.Text,
-		"3 May 2019") {
-		t.Errorf("%+v", a)
-	}
+	a := answer(t, w, "When exactly?", "en", Exchange{Question: "Who installed pump A?"})
+	assert.That(t, strings.Contains(a.Text, "3 May 2019"), "%+v", a)
 	about := Options{Hypothesis: "Pump A was installed by a firm"}
-	if a := answer(t, over(t, about, pumps), "When?", "en"); !strings.Contains(a.Text, "3 May 2019") {
-		t.Errorf("by the hypothesis: %+v", a)
-	}
-	if a := answer(t, w, "When?", "en"); !a.NotFound {
-		t.Errorf("nothing says what is asked about, and yet: %+v", a)
-	}
+	a = answer(t, over(t, about, pumps), "When?", "en")
+	assert.That(t, strings.Contains(a.Text, "3 May 2019"), "by the hypothesis: %+v", a)
+	a = answer(t, w, "When?", "en")
+	assert.That(t, a.NotFound, "nothing says what is asked about, and yet: %+v", a)
 	m := modeltest.Script(t, choice())
 	answer(t, over(t, Options{Model: m}, pumps), "When exactly?", "en", Exchange{Question: "Who installed pump A?"})
-	if told := m.Requests()[0].Messages[0].Text; !strings.Contains(told,
-		"The question before was: Who installed pump A?") {
-		t.Errorf("%q", told)
-	}
+	told := m.Requests()[0].Messages[0].Text
+	assert.That(t, strings.Contains(told, "The question before was: Who installed pump A?"), "%q", told)
 }
 
 // Without a detective the same is asked by aspects. Once all was said, no further passage was found, and not none.
@@ -252,32 +212,25 @@ func TestQuestionsAboutTheHypothesisCollectWhatWasNotSaidYet(t *testing.T) {
 			nothing = append(nothing, a.Text)
 		}
 		for _, c := range a.Citations {
-			if slices.Contains(said, c.Quote) {
-				t.Errorf("%q is said again", c.Quote)
-			}
+			assert.That(t, !slices.Contains(said, c.Quote), "%q is said again", c.Quote)
 			said = append(said, c.Quote)
 		}
 	}
 	for _, want := range []string{"The seal of pump B was replaced because it had leaked.",
 		"The seal of pump B was replaced after 400 hours."} {
-		if !slices.Contains(said, want) {
-			t.Errorf("%q is not among %q", want, said)
-		}
+		assert.That(t, slices.Contains(said, want), "%q is not among %q", want, said)
 	}
-	if len(nothing) == 0 || slices.ContainsFunc(nothing, func(s string) bool {
+	assert.That(t, len(nothing) != 0 && !slices.ContainsFunc(nothing, func(s string) bool {
 		return s != "I found no further passage on this."
-	}) {
-		t.Errorf("where all was said, it says %q", nothing)
-	}
+	}), "where all was said, it says %q", nothing)
 }
 
 func TestAWrappedSentenceIsQuotedWhole(t *testing.T) {
 	text := "The council met on Monday and decided after a long debate that\nthe bridge at the mill is to be closed " +
 		"for all lorries from the\nfirst of June. Nobody objected."
 	a := answer(t, over(t, Options{}, text), "Is the bridge at the mill closed for lorries?", "en")
-	if want := strings.TrimSuffix(strings.ReplaceAll(text, "\n", " "), " Nobody objected."); a.Text != want {
-		t.Errorf("%q", a.Text)
-	}
+	want := strings.TrimSuffix(strings.ReplaceAll(text, "\n", " "), " Nobody objected.")
+	assert.That(t, a.Text == want, "%q", a.Text)
 }
 
 // embedder gives vectors by meaning, as a test sees it: which of some words a text holds.
@@ -327,33 +280,27 @@ func TestEmbedderFindsPassagesInOtherWordsAndIsAskedForEachOnce(t *testing.T) {
 	})
 	texts := append(large(), crew)
 	const question = "When did the doctor see the sailors in this weather?"
-	if a := answer(t, over(t, Options{Model: m}, texts...), question, "en"); strings.Contains(a.Text, crew) {
-		t.Fatalf("words alone find it, so that the test shows nothing: %+v", a)
-	}
+	a := answer(t, over(t, Options{Model: m}, texts...), question, "en")
+	assert.Require(t, !strings.Contains(a.Text, crew), "words alone find it, so that the test shows nothing: %+v", a)
 	w := over(t, Options{Model: m, Embed: e}, texts...)
 	for range 2 {
-		if a := answer(t, w, question, "en"); a.Text != crew || len(a.Notes) > 0 {
-			t.Errorf("%+v", a)
-		}
+		a := answer(t, w, question, "en")
+		assert.That(t, a.Text == crew && len(a.Notes) == 0, "%+v", a)
 	}
-	if n := len(w.(*documentWitness).chunks); len(e.texts) != n+2 {
-		t.Errorf("%d texts are embedded for %d passages and two questions", len(e.texts), n)
-	}
+	n := len(w.(*documentWitness).chunks)
+	assert.That(t, len(e.texts) == n+2, "%d texts are embedded for %d passages and two questions", len(e.texts), n)
 }
 
 func TestWithoutItsEmbedderWordsAreSearchedAndThatIsSaidOnce(t *testing.T) {
 	e := &embedder{failing: &model.Error{Kind: model.Server, Model: "test:one", Message: "down"}}
 	w := over(t, Options{Embed: e}, pumps)
 	a := answer(t, w, "When was pump A installed?", "en")
-	if !strings.Contains(a.Text, "3 May 2019") || len(a.Notes) != 1 || !strings.Contains(a.Notes[0].Text, "only words") ||
-		!strings.Contains(a.Notes[0].Text, "down") || a.Notes[0].Code != "witness.words" ||
-		a.Notes[0].Values["why"].Code != "fail.server" {
-		t.Errorf("%+v", a)
-	}
-	if a := answer(t, w, "How many blades does pump A have?", "en"); !strings.Contains(a.Text, "12 blades") ||
-		len(a.Notes) > 0 || e.asked != 1 {
-		t.Errorf("%+v after %d requests", a, e.asked)
-	}
+	assert.That(t, strings.Contains(a.Text, "3 May 2019") && len(a.Notes) == 1 &&
+		strings.Contains(a.Notes[0].Text, "only words") && strings.Contains(a.Notes[0].Text, "down") &&
+		a.Notes[0].Code == "witness.words" && a.Notes[0].Values["why"].Code == "fail.server", "%+v", a)
+	a = answer(t, w, "How many blades does pump A have?", "en")
+	assert.That(t, strings.Contains(a.Text, "12 blades") && len(a.Notes) == 0 && e.asked == 1,
+		"%+v after %d requests", a, e.asked)
 }
 
 func TestWhoWithdrawsAQuestionDoesNotBlameTheEmbedder(t *testing.T) {
@@ -361,13 +308,11 @@ func TestWhoWithdrawsAQuestionDoesNotBlameTheEmbedder(t *testing.T) {
 	w := over(t, Options{Embed: e}, pumps)
 	ctx, cancel := context.WithCancel(t.Context())
 	e.during = cancel
-	if _, err := w.Answer(ctx, "When was pump A installed?", "en", nil); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
+	_, err := w.Answer(ctx, "When was pump A installed?", "en", nil)
+	assert.Require(t, errors.Is(err, context.Canceled), "%v", err)
 	e.failing, e.during = nil, nil
-	if a := answer(t, w, "When was pump A installed?", "en"); len(a.Notes) > 0 || len(e.texts) == 0 {
-		t.Errorf("%+v", a)
-	}
+	a := answer(t, w, "When was pump A installed?", "en")
+	assert.That(t, len(a.Notes) == 0 && len(e.texts) != 0, "%+v", a)
 }
 
 func TestModelSeesQuestionAndEarlierExchangesAlone(t *testing.T) {
@@ -375,29 +320,24 @@ func TestModelSeesQuestionAndEarlierExchangesAlone(t *testing.T) {
 	w := Model(m, "You are a witness.")
 	earlier := []Exchange{{Question: "Who?", Answer: "Hydra."}, {Question: "Where?", Answer: ""}}
 	a := answer(t, w, "When?", "en", earlier...)
-	if a.Text != "On Monday." || a.By != "scripted:test" || a.NotFound || w.Name() != "scripted:test" {
-		t.Errorf("%+v", a)
-	}
+	assert.That(t, a.Text == "On Monday." && a.By == "scripted:test" && !a.NotFound && w.Name() == "scripted:test",
+		"%+v", a)
 	req := m.Requests()[0]
 	want := []model.Message{{Role: model.User, Text: "Who?"}, {Role: model.Assistant, Text: "Hydra."},
 		{Role: model.User, Text: "When?"}}
-	if diff := cmp.Diff(want, req.Messages); diff != "" || req.System != "You are a witness." ||
-		req.MaxOutputTokens == 0 || req.Purpose != Purpose {
-		t.Errorf("%s %+v", diff, req)
-	}
-	if a := answer(t, w, "Tell all.", "en"); len(a.Text) > mostAnswer+8 || !strings.HasSuffix(a.Text, "word …") {
-		t.Errorf("%d bytes", len(a.Text))
-	}
+	diff := cmp.Diff(want, req.Messages)
+	assert.That(t, diff == "" && req.System == "You are a witness." && req.MaxOutputTokens != 0 && req.Purpose == Purpose,
+		"%s %+v", diff, req)
+	a = answer(t, w, "Tell all.", "en")
+	assert.That(t, len(a.Text) <= mostAnswer+8 && strings.HasSuffix(a.Text, "word …"), "%d bytes", len(a.Text))
 }
 
 func TestErrorsOfAModelKeepTheirKinds(t *testing.T) {
 	w := Model(modeltest.Script(t, modeltest.Fail(model.RateLimit), modeltest.Fail(model.Auth)), "")
-	if _, err := w.Answer(t.Context(), "When?", "en", nil); model.KindOf(err) != model.RateLimit {
-		t.Error(err)
-	}
-	if err := w.Check(t.Context()); model.KindOf(err) != model.Auth {
-		t.Error(err)
-	}
+	_, err := w.Answer(t.Context(), "When?", "en", nil)
+	assert.That(t, model.KindOf(err) == model.RateLimit, "%v", err)
+	err = w.Check(t.Context())
+	assert.That(t, model.KindOf(err) == model.Auth, "%v", err)
 }
 
 func FuzzAnswer(f *testing.F) {
@@ -406,8 +346,6 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("Wie viele 3. \xff?", "de")
 	f.Fuzz(func(t *testing.T, question, language string) {
 		a, err := w.Answer(t.Context(), question, language, []Exchange{{Question: question, Answer: question}})
-		if err != nil || a.Text == "" || a.NotFound == (len(a.Citations) > 0) {
-			t.Errorf("%+v, %v", a, err)
-		}
+		assert.That(t, err == nil && a.Text != "" && a.NotFound != (len(a.Citations) > 0), "%+v, %v", a, err)
 	})
 }

@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -57,9 +58,7 @@ func speech(t testing.TB) string {
 		said.err = exec.Command("flite", "-voice", "slt", "-t", sentences, filepath.Join(said.folder, "speech.wav")).
 			Run()
 	})
-	if said.err != nil {
-		t.Fatal("flite could not speak: ", said.err)
-	}
+	assert.Require(t, said.err == nil, "flite could not speak:  %v", said.err)
 	return filepath.Join(said.folder, "speech.wav")
 }
 
@@ -76,7 +75,7 @@ func (f form) file(t testing.TB) string {
 		return nil
 	}))
 	needs.Program(t, "ffmpeg")
-	noError(t, do.(func() error)())
+	assert.NoError(t, do.(func() error)())
 	return file
 }
 
@@ -86,9 +85,8 @@ func ffmpeg(t testing.TB, name string, args ...string) string {
 	needs.Program(t, "ffmpeg")
 	file := filepath.Join(t.TempDir(), name)
 	args = append(append([]string{"-nostdin", "-v", "error", "-y"}, args...), "file:"+file)
-	if out, err := exec.Command("ffmpeg", args...).CombinedOutput(); err != nil {
-		t.Fatalf("ffmpeg %s: %v: %s", strings.Join(args, " "), err, out)
-	}
+	out, err := exec.Command("ffmpeg", args...).CombinedOutput()
+	assert.Require(t, err == nil, "ffmpeg %s: %v: %s", strings.Join(args, " "), err, out)
 	return file
 }
 
@@ -112,44 +110,35 @@ func lengthOf(t testing.TB, file string) float64 {
 		"-af", "astats", "-f", "null", "-")
 	var out bytes.Buffer
 	cmd.Stderr = &out
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("ffmpeg: %v: %s", err, out.Bytes())
-	}
+	err := cmd.Run()
+	assert.Require(t, err == nil, "ffmpeg: %v: %s", err, out.Bytes())
 	overall := out.Bytes()[bytes.Index(out.Bytes(), []byte("Overall")):]
 	samples := regexp.MustCompile(`Number of samples: ([0-9]+)`).FindSubmatch(overall)
 	rate := regexp.MustCompile(`Audio: .*?, ([0-9]+) Hz`).FindSubmatch(out.Bytes())
-	if samples == nil || rate == nil {
-		t.Fatalf("ffmpeg does not say how many samples there are: %s", out.Bytes())
-	}
-	n := must(strconv.ParseFloat(string(samples[1]), 64))(t)
-	perSecond := must(strconv.ParseFloat(string(rate[1]), 64))(t)
+	assert.Require(t, samples != nil && rate != nil, "ffmpeg does not say how many samples there are: %s", out.Bytes())
+	n := assert.Must(strconv.ParseFloat(string(samples[1]), 64))(t)
+	perSecond := assert.Must(strconv.ParseFloat(string(rate[1]), 64))(t)
 	return n / perSecond
 }
 
 func read(t testing.TB, file string) []byte {
 	t.Helper()
-	b := must(os.ReadFile(file))(t)
+	b := assert.Must(os.ReadFile(file))(t)
 	return b
 }
 
 func write(t testing.TB, b []byte) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "file")
-	noError(t, os.WriteFile(file, b, 0o600))
+	assert.NoError(t, os.WriteFile(file, b, 0o600))
 	return file
 }
 
 // wantRefusal fails if an error does not have these words.
 func wantRefusal(t testing.TB, err error, words ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatal("there is no error")
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("the error %q does not say %q", err, w)
-		}
-	}
+	assert.Require(t, err != nil, "there is no error")
+	assert.Contains(t, "the error", err.Error(), words...)
 }
 
 func wantNear(t testing.TB, what string, got *float64, want, within float64) {
@@ -158,20 +147,5 @@ func wantNear(t testing.TB, what string, got *float64, want, within float64) {
 		t.Errorf("%s is not known, and not %.3f", what, want)
 	} else if math.Abs(*got-want) > within {
 		t.Errorf("%s is %.4f, and not %.4f", what, *got, want)
-	}
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -49,18 +50,16 @@ func TestEveryFormatIsToldByItsContentWithItsDuration(t *testing.T) {
 			file := form.file(t)
 			seconds := lengthOf(t, file)
 			own, err := Tools{}.Probe(t.Context(), file)
-			if err != nil || own.Format != form.format || own.Silent != nil {
-				t.Fatalf("without programs it is %+v, %v", own, err)
-			}
+			assert.Require(t, err == nil && own.Format == form.format && own.Silent == nil,
+				"without programs it is %+v, %v", own, err)
 			if form.own {
 				wantNear(t, "the duration found here", own.Seconds, seconds, 0.02)
 			} else if own.Seconds != nil {
 				t.Errorf("the duration is %v without programs", *own.Seconds)
 			}
 			all, err := FindTools().Probe(t.Context(), file)
-			if err != nil || all.Format != form.format || all.Silent == nil || *all.Silent {
-				t.Fatalf("it is %+v, %v", all, err)
-			}
+			assert.Require(t, err == nil && all.Format == form.format && all.Silent != nil && !*all.Silent,
+				"it is %+v, %v", all, err)
 			// MP3 and AAC have samples before and after the sound in their frames.
 			wantNear(t, "the duration", all.Seconds, seconds, 0.15)
 		})
@@ -79,9 +78,7 @@ func TestOnlyWhatIsSilentThroughoutIsSilent(t *testing.T) {
 			t.Run(args+" "+source, func(t *testing.T) {
 				t.Parallel()
 				info, err := FindTools().Probe(t.Context(), madeSound(t, "file", source, strings.Fields(args)...))
-				if err != nil || info.Silent == nil || *info.Silent != want {
-					t.Errorf("it is %+v, %v", info, err)
-				}
+				assert.That(t, err == nil && info.Silent != nil && *info.Silent == want, "it is %+v, %v", info, err)
 			})
 		}
 	}
@@ -94,9 +91,7 @@ func TestWhatCanNotAllBeHeardIsNotKnownToBeSilent(t *testing.T) {
 			hurt[at] ^= 0x55
 		}
 		info, err := FindTools().Probe(t.Context(), write(t, hurt))
-		if err != nil || info.Silent != nil {
-			t.Errorf("%s: it is %+v, %v", args, info, err)
-		}
+		assert.That(t, err == nil && info.Silent == nil, "%s: it is %+v, %v", args, info, err)
 	}
 }
 
@@ -114,9 +109,7 @@ func TestWhatIsNoAudioIsRefused(t *testing.T) {
 		wantRefusal(t, err, "no sound track")
 	}
 	_, err = FindTools().Probe(t.Context(), strings.Repeat("x", 10))
-	if !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the error is %v", err)
-	}
+	assert.That(t, errors.Is(err, os.ErrNotExist), "the error is %v", err)
 }
 
 func TestSoundIsFoundBesidePictures(t *testing.T) {
@@ -174,22 +167,19 @@ func TestDamagedFilesAreReadOrRefused(t *testing.T) {
 	_, err := Tools{}.Probe(t.Context(), write(t, wavOf(0, 0)))
 	wantRefusal(t, err, "no sound")
 	for _, size := range []int{20, 28, 44} {
-		if _, err := (Tools{}).Probe(t.Context(), write(t, opus[:size])); err == nil && size < 28 {
-			t.Errorf("%d bytes of a file are taken for a recording", size)
-		}
+		_, err := (Tools{}).Probe(t.Context(), write(t, opus[:size]))
+		assert.That(t, err != nil || size >= 28, "%d bytes of a file are taken for a recording", size)
 	}
 	info, err := FindTools().Probe(t.Context(), write(t, opus[:len(opus)/2]))
-	if err != nil || info.Seconds == nil || *info.Seconds < 2 || *info.Seconds > 5 {
-		t.Errorf("half of a recording is %+v, %v", info, err)
-	}
+	assert.That(t, err == nil && info.Seconds != nil && *info.Seconds >= 2 && *info.Seconds <= 5,
+		"half of a recording is %+v, %v", info, err)
 }
 
 func TestReadingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := FindTools().Probe(ctx, forms[0].file(t)); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := FindTools().Probe(ctx, forms[0].file(t))
+	assert.That(t, errors.Is(err, context.Canceled), "the error is %v", err)
 }
 
 // A file that a program would take for a list of other files is refused before any program sees it.
@@ -208,7 +198,5 @@ func TestErrorsNameNoFolder(t *testing.T) {
 	file := write(t, append([]byte("fLaC"), bytes.Repeat([]byte{0}, 200)...))
 	_, err := FindTools().Probe(t.Context(), file)
 	wantRefusal(t, err, "can't be read")
-	if strings.Contains(err.Error(), filepath.Dir(file)) {
-		t.Errorf("the error tells the folder: %v", err)
-	}
+	assert.That(t, !strings.Contains(err.Error(), filepath.Dir(file)), "the error tells the folder: %v", err)
 }

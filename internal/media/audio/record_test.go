@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/childtest"
 	"sibyl/internal/behaviour/needs"
 )
@@ -53,9 +54,8 @@ func awaitResult(t *testing.T, done <-chan error) error {
 func wantWhole(t *testing.T, file string) {
 	t.Helper()
 	b := read(t, file)
-	if len(b) != 32044 || binary.LittleEndian.Uint32(b[40:]) != 32000 || binary.LittleEndian.Uint32(b[4:]) != 32036 {
-		t.Errorf("the file has %d bytes, and begins with % x", len(b), b[:min(len(b), 44)])
-	}
+	assert.That(t, len(b) == 32044 && binary.LittleEndian.Uint32(b[40:]) == 32000 &&
+		binary.LittleEndian.Uint32(b[4:]) == 32036, "the file has %d bytes, and begins with % x", len(b), b[:min(len(b), 44)])
 }
 
 func TestRecordingEndsCleanlyWhenItIsCancelled(t *testing.T) {
@@ -67,7 +67,7 @@ func TestRecordingEndsCleanlyWhenItIsCancelled(t *testing.T) {
 	done := startRecording(ctx, r, file, time.Hour)
 	child.Told(t)
 	cancel()
-	noError(t, awaitResult(t, done))
+	assert.NoError(t, awaitResult(t, done))
 	wantWhole(t, file) // with the half sample of the end cut off
 }
 
@@ -79,9 +79,7 @@ func TestRecordingEndsAtItsLongest(t *testing.T) {
 	for most := 100 * time.Millisecond; err != nil && most < patience; most *= 2 {
 		err = awaitResult(t, startRecording(t.Context(), r, file, most))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	wantWhole(t, file)
 }
 
@@ -94,7 +92,7 @@ func TestRecorderThatDoesNotEndIsKilledAndItsFileMended(t *testing.T) {
 	done := startRecording(ctx, r, file, time.Hour)
 	child.Told(t)
 	cancel()
-	noError(t, awaitResult(t, done))
+	assert.NoError(t, awaitResult(t, done))
 	wantWhole(t, file)
 	child.Ended(t)
 }
@@ -109,9 +107,8 @@ func TestRecorderThatFailsAtOnceSaysWhy(t *testing.T) {
 		r := microphone(t, lines+"echo 'arecord: main:831: audio open error: No such file or directory' >&2; exit 1\n")
 		wantRefusal(t, awaitResult(t, startRecording(t.Context(), r, file, time.Hour)), "microphone: exit status 1: ",
 			"audio open error")
-		if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("%s: a file is left: %v", name, err)
-		}
+		_, err := os.Lstat(file)
+		assert.That(t, errors.Is(err, fs.ErrNotExist), "%s: a file is left: %v", name, err)
 	}
 	r := Recorder{Name: "missing", program: "/nowhere/arecord", args: microphone(t, "").args}
 	wantRefusal(t, r.Record(t.Context(), file, time.Hour), "missing can't be started")
@@ -142,14 +139,11 @@ func TestRecordingReplacesNothing(t *testing.T) {
 	r := microphone(t, soundLines(t))
 	file := write(t, []byte("x"))
 	wantRefusal(t, r.Record(t.Context(), file, time.Hour), ".wav")
-	noError(t, os.Rename(file, file+".wav"))
-	if err := r.Record(t.Context(), file+".wav", time.Hour); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("the error is %v", err)
-	}
+	assert.NoError(t, os.Rename(file, file+".wav"))
+	err := r.Record(t.Context(), file+".wav", time.Hour)
+	assert.That(t, errors.Is(err, fs.ErrExist), "the error is %v", err)
 	wantRefusal(t, r.Record(t.Context(), file+"2.wav", 0), "at most 12 hours")
-	if string(read(t, file+".wav")) != "x" {
-		t.Error("what was there is gone")
-	}
+	assert.That(t, string(read(t, file+".wav")) == "x", "what was there is gone")
 }
 
 func TestRecordersAreThoseOfTheMachineInTheirOrder(t *testing.T) {
@@ -167,26 +161,19 @@ func TestRecordersAreThoseOfTheMachineInTheirOrder(t *testing.T) {
 			}
 			args, err := r.arguments(t.Context(), "/tmp/-a b.wav", 61)
 			line := strings.Join(args, " ")
-			if err != nil || !strings.Contains(line, "/tmp/-a b.wav") || !strings.Contains(line, "61") ||
-				!strings.Contains(line, "16000") {
-				t.Errorf("%s is called with %s, %v", r.Name, line, err)
-			}
+			assert.That(t, err == nil && strings.Contains(line, "/tmp/-a b.wav") && strings.Contains(line, "61") &&
+				strings.Contains(line, "16000"), "%s is called with %s, %v", r.Name, line, err)
 		}
-		if got := strings.Join(names, ", "); got != want {
-			t.Errorf("on %s there are %s", system, got)
-		}
+		assert.Equalf(t, strings.Join(names, ", "), want, "on %s there", system)
 	}
-	if r := recordersOf("linux", "", func(string) string { return "" }); len(r) != 0 {
-		t.Errorf("without programs there are %v", r)
-	}
+	r := recordersOf("linux", "", func(string) string { return "" })
+	assert.That(t, len(r) == 0, "without programs there are %v", r)
 }
 
 func TestTheFirstMicrophoneOfWindowsIsFound(t *testing.T) {
 	listed := "[dshow @ 0001] \"Integrated Camera\" (video)\n[dshow @ 0001]   Alternative name \"@device_pnp\"\n" +
 		"[dshow @ 0001] \"Microphone (USB Audio)\" (audio)\n[dshow @ 0001] \"Line In\" (audio)\n"
-	if got := microphoneIn([]byte(listed)); got != "Microphone (USB Audio)" {
-		t.Errorf("it is %q", got)
-	}
+	assert.Equalf(t, microphoneIn([]byte(listed)), "Microphone (USB Audio)", "it")
 }
 
 // ffmpeg itself, with a source that is always there in place of a microphone.
@@ -210,11 +197,10 @@ func TestFFmpegWritesARecordingThatIsWholeWhenItIsCancelled(t *testing.T) {
 		}
 	}
 	cancel()
-	noError(t, awaitResult(t, done))
+	assert.NoError(t, awaitResult(t, done))
 	info, err := FindTools().Probe(t.Context(), file)
-	if err != nil || info.Seconds == nil || *info.Seconds < 0.2 || info.Silent == nil || *info.Silent {
-		t.Errorf("it is %+v, %v", info, err)
-	}
+	assert.That(t, err == nil && info.Seconds != nil && *info.Seconds >= 0.2 && info.Silent != nil && !*info.Silent,
+		"it is %+v, %v", info, err)
 }
 
 // changesIn tells of changes in a folder.
@@ -224,9 +210,7 @@ func changesIn(t *testing.T, folder string) <-chan fsnotify.Event {
 	if err == nil {
 		err = watcher.Add(folder)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	t.Cleanup(func() { _ = watcher.Close() })
 	return watcher.Events
 }

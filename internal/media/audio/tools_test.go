@@ -12,20 +12,19 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/childtest"
 )
 
 // wantOnly fails if a folder holds anything but these names.
 func wantOnly(t *testing.T, folder string, names ...string) {
 	t.Helper()
-	entries := must(os.ReadDir(folder))(t)
+	entries := assert.Must(os.ReadDir(folder))(t)
 	var there []string
 	for _, e := range entries {
 		there = append(there, e.Name())
 	}
-	if fmt.Sprint(there) != fmt.Sprint(names) {
-		t.Errorf("there is %v, and not %v", there, names)
-	}
+	assert.That(t, fmt.Sprint(there) == fmt.Sprint(names), "there is %v, and not %v", there, names)
 }
 
 // script makes a program of a shell script, which has its arguments in a file beside it.
@@ -35,7 +34,7 @@ func script(t *testing.T, lines string) string {
 		t.Skip("there is no shell")
 	}
 	file := filepath.Join(t.TempDir(), "program")
-	noError(t, os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines),
+	assert.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\nhere=$(dirname \"$0\")\necho \"$@\" > \"$here/args\"\n"+lines),
 		0o700))
 	return file
 }
@@ -44,20 +43,17 @@ func TestConversionMakesWhatTheNameSays(t *testing.T) {
 	tools := FindTools()
 	folder := t.TempDir()
 	t.Chdir(folder)
-	noError(t, os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f",
+	assert.NoError(t, os.WriteFile("-i.ogg", read(t, spoken(t, "a", "-ac", "2", "-ar", "48000", "-c:a", "libvorbis", "-f",
 		"ogg")), 0o600))
 	for _, out := range []string{"-y.wav", "b.ogg", "-d.flac"} {
-		noError(t, tools.Convert(t.Context(), "-i.ogg", out))
+		assert.NoError(t, tools.Convert(t.Context(), "-i.ogg", out))
 		info, err := tools.Probe(t.Context(), out)
-		if err != nil || "."+info.Format != filepath.Ext(out) {
-			t.Fatalf("%s is %+v, %v", out, info, err)
-		}
+		assert.Require(t, err == nil && "."+info.Format == filepath.Ext(out), "%s is %+v, %v", out, info, err)
 		wantNear(t, "the duration of "+out, info.Seconds, 6.425, 0.02)
 	}
 	wantOnly(t, folder, "-d.flac", "-i.ogg", "-y.wav", "b.ogg")
-	if b := read(t, "-y.wav"); b[22] != 1 || b[24] != 0x80 || b[25] != 0x3e {
-		t.Errorf("the WAV file begins with % x", b[:44])
-	}
+	b := read(t, "-y.wav")
+	assert.That(t, b[22] == 1 && b[24] == 0x80 && b[25] == 0x3e, "the WAV file begins with % x", b[:44])
 }
 
 func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
@@ -78,14 +74,13 @@ func TestConversionThatCanNotBeLeavesNothing(t *testing.T) {
 // A few bytes of Opus can stand for hours of silence.
 func TestMoreThanTwelveHoursOfSamplesAreRefused(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out.wav")
-	noError(t, os.WriteFile(file, wavOf(0, 0), 0o600))
+	assert.NoError(t, os.WriteFile(file, wavOf(0, 0), 0o600))
 	for hours, want := range map[int64]bool{11: true, 13: false} {
 		if err := os.Truncate(file, 44+hours*3600*32000); err != nil { // a file with a hole
 			t.Fatal(err)
 		}
-		if err := checkSound(file); (err == nil) != want {
-			t.Errorf("%d hours: %v", hours, err)
-		}
+		err := checkSound(file)
+		assert.That(t, (err == nil) == want, "%d hours: %v", hours, err)
 	}
 }
 
@@ -104,9 +99,7 @@ func TestProgramsEndWithTheirContextAndAllTheyStarted(t *testing.T) {
 	cancel()
 	select {
 	case err := <-done:
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("the error is %v", err)
-		}
+		assert.That(t, errors.Is(err, context.Canceled), "the error is %v", err)
 	case <-time.After(patience):
 		t.Fatal("the conversion goes on")
 	}
@@ -136,24 +129,21 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 		t.Run(form.name, func(t *testing.T) {
 			t.Parallel()
 			file, folder := talkFile(t, strings.Fields(form.args)...), t.TempDir()
-			parts := must(FindTools().Split(t.Context(), file, folder, 13))(t)
+			parts := assert.Must(FindTools().Split(t.Context(), file, folder, 13))(t)
 			at := 0.0
 			var names []string
 			for i, p := range parts {
 				wantNear(t, "the start", &p.Start, at, 1e-6)
 				at += p.Seconds
-				if into := at - float64(int(at/3)*3); i < len(parts)-1 && (into < 2.1 || into > 2.95) ||
-					p.Seconds > 13 {
-					t.Errorf("it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
-				}
-				info := must(FindTools().Probe(t.Context(), p.File))(t)
+				into := at - float64(int(at/3)*3)
+				assert.That(t, (i >= len(parts)-1 || (into >= 2.1 && into <= 2.95)) && p.Seconds <= 13,
+					"it is cut at %.2f s, where it is loud, after %.2f s", at, p.Seconds)
+				info := assert.Must(FindTools().Probe(t.Context(), p.File))(t)
 				wantNear(t, "the duration of a part", info.Seconds, p.Seconds, 0.3)
 				names = append(names, fmt.Sprintf("part-%03d%s", i+1, form.ending))
 			}
 			wantNear(t, "all parts", &at, 30, 0.3)
-			if len(parts) != 3 {
-				t.Errorf("there are %d parts", len(parts))
-			}
+			assert.That(t, len(parts) == 3, "there are %d parts", len(parts))
 			wantOnly(t, folder, names...)
 		})
 	}
@@ -161,7 +151,7 @@ func TestPartsAreCutWhereItIsQuiet(t *testing.T) {
 
 func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
 	file, folder := talkFile(t, "-c:a", "pcm_s16le", "-ac", "2", "-bitexact", "-f", "wav"), t.TempDir()
-	parts := must(FindTools().Split(t.Context(), file, folder, 7))(t)
+	parts := assert.Must(FindTools().Split(t.Context(), file, folder, 7))(t)
 	var all []byte
 	for _, p := range parts {
 		b := read(t, p.File)
@@ -175,9 +165,7 @@ func TestWAVIsSplitWithoutLosingASample(t *testing.T) {
 func TestWhatIsShortEnoughIsItsOnlyPart(t *testing.T) {
 	file, folder := talkFile(t, "-f", "wav"), t.TempDir()
 	parts, err := FindTools().Split(t.Context(), file, folder, 31)
-	if err != nil || len(parts) != 1 || parts[0].File != file {
-		t.Fatalf("the parts are %v, %v", parts, err)
-	}
+	assert.Require(t, err == nil && len(parts) == 1 && parts[0].File == file, "the parts are %v, %v", parts, err)
 	wantOnly(t, folder)
 }
 

@@ -7,18 +7,18 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/document/documenttest"
 )
 
 func TestSameContentIsReadOnce(t *testing.T) {
 	r := NewReader("")
 	content := documenttest.DOCX(t, documenttest.Para("A memo."), nil)
-	first := must(r.Read(t.Context(), "a.docx", content))(t)
+	first := assert.Must(r.Read(t.Context(), "a.docx", content))(t)
 	r.cached.docs[0].Pages = []Page{{Number: 1, Text: "as it is kept"}}
 	again, err := r.Read(t.Context(), "b/copy.docx", content)
-	if err != nil || again.Name != "b/copy.docx" || again.Hash != first.Hash || again.Text() != "as it is kept" {
-		t.Errorf("%+v, %v", again, err)
-	}
+	assert.That(t, err == nil && again.Name == "b/copy.docx" && again.Hash == first.Hash &&
+		again.Text() == "as it is kept", "%+v, %v", again, err)
 }
 
 func TestReaderKeepsWhatWasUsedLastWithinItsBound(t *testing.T) {
@@ -31,13 +31,9 @@ func TestReaderKeepsWhatWasUsedLastWithinItsBound(t *testing.T) {
 		}
 	}
 	for hash, want := range map[string]bool{"a": true, "b": false, "c": true, "d": true} {
-		if got := k.fill(&Document{Hash: hash}); got != want {
-			t.Errorf("%s is kept: %v", hash, got)
-		}
+		assert.Equalf(t, k.fill(&Document{Hash: hash}), want, "%s is kept", hash)
 	}
-	if k.bytes > maxCached {
-		t.Errorf("%d bytes are kept", k.bytes)
-	}
+	assert.That(t, k.bytes <= maxCached, "%d bytes are kept", k.bytes)
 }
 
 func TestReaderGoesOnAfterOneWhoDidNotWait(t *testing.T) {
@@ -46,13 +42,11 @@ func TestReaderGoesOnAfterOneWhoDidNotWait(t *testing.T) {
 	content := documenttest.PDF(true, []string{"text"})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	if _, err := r.Read(ctx, "a.pdf", content); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("who does not wait gets %v", err)
-	}
+	_, err := r.Read(ctx, "a.pdf", content)
+	assert.That(t, errors.Is(err, context.DeadlineExceeded), "who does not wait gets %v", err)
 	for range 2 { // also once it is closed
-		if d, err := r.Read(t.Context(), "a.pdf", append(content, ' ')); err != nil || d.Text() != "text" {
-			t.Errorf("%+v, %v", d, err)
-		}
+		d, err := r.Read(t.Context(), "a.pdf", append(content, ' '))
+		assert.That(t, err == nil && d.Text() == "text", "%+v, %v", d, err)
 		r.Close()
 		r.cached = documentCache{}
 	}

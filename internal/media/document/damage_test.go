@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/media/document/documenttest"
 )
@@ -87,9 +88,7 @@ func makeStreamed(lines ...string) []byte {
 
 func TestPackedPDFIsRead(t *testing.T) {
 	d, err := readOne(t, "a.pdf", makeStreamed("A line", "of text"))
-	if err != nil || d.Pages[0].Text != "A line\nof text" {
-		t.Errorf("%+v, %v", d, err)
-	}
+	assert.That(t, err == nil && d.Pages[0].Text == "A line\nof text", "%+v, %v", d, err)
 }
 
 // mutate damages a copy as disks, networks and fuzzers do.
@@ -162,13 +161,11 @@ func TestDamagedFilesEndNothing(t *testing.T) {
 			}
 		}
 	}
-	if readable == 0 || readable == 4*each {
-		t.Errorf("%d of %d damaged files were read: the damage is not as it should be", readable, 4*each)
-	}
+	assert.That(t, readable != 0 && readable != 4*each,
+		"%d of %d damaged files were read: the damage is not as it should be", readable, 4*each)
 	used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}}
-	if metrics.Read(used); used[0].Value.Uint64() > maxMemory {
-		t.Errorf("damaged files took %d MB of memory", used[0].Value.Uint64()>>20)
-	}
+	metrics.Read(used)
+	assert.That(t, used[0].Value.Uint64() <= maxMemory, "damaged files took %d MB of memory", used[0].Value.Uint64()>>20)
 	t.Logf("%d of %d damaged files could be read", readable, 4*each)
 }
 
@@ -194,12 +191,9 @@ func TestPDFsThatAreMadeToHangOrExplodeAreRefused(t *testing.T) {
 		"brackets in brackets": {catalog, strings.Repeat("[", 1<<16)},
 	} {
 		err := readInto(t.Context(), t, &Document{Name: name}, documenttest.Assemble(objects, ""))
-		if err != nil && reasonOf(err) == "" || reasonOf(err) == TimedOut {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.That(t, (err == nil || reasonOf(err) != "") && reasonOf(err) != TimedOut, "%s: %v", name, err)
 	}
-	if _, err := readOne(t, "a.pdf", bytes.Replace(makeStreamed("text"), []byte("/Size 8 "),
-		[]byte("/Size 900000000000 "), 1)); err != nil {
-		t.Errorf("a number that is far too large: %v", err)
-	}
+	_, err := readOne(t, "a.pdf", bytes.Replace(makeStreamed("text"), []byte("/Size 8 "),
+		[]byte("/Size 900000000000 "), 1))
+	assert.That(t, err == nil, "a number that is far too large: %v", err)
 }

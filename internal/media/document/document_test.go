@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/document/documenttest"
 )
 
@@ -37,9 +38,7 @@ func TestTextIsReadInItsEncoding(t *testing.T) {
 		"its other form": []byte("Gro\u0308ße: 1½ m² – fu\u0308nf Stu\u0308ck\r\n"),
 	} {
 		d, err := readOne(t, "a.txt", content)
-		if err != nil || len(d.Pages) != 1 || d.Pages[0].Text != want {
-			t.Errorf("%s: %+v, %v", name, d, err)
-		}
+		assert.That(t, err == nil && len(d.Pages) == 1 && d.Pages[0].Text == want, "%s: %+v, %v", name, d, err)
 	}
 }
 
@@ -53,12 +52,8 @@ func TestRunningTextLosesItsLinesAndAllElseKeepsThem(t *testing.T) {
 		"- ein Punkt der Liste, der lang genug für Fließtext wäre\n- noch ein Punkt\n\nFirma Hydra\nHauptstraße " +
 		"3\n\n```\nx := 1 // so lang wie eine Zeile von Fließtext ist\n y := 2\n```"
 	d, err := readOne(t, "a.md", []byte(text))
-	if err != nil {
-		t.Fatal(d, err)
-	}
-	if diff := cmp.Diff(want, d.Pages[0].Text); diff != "" {
-		t.Error(diff)
-	}
+	assert.Require(t, err == nil, "%v %v", d, err)
+	assert.Same(t, want, d.Pages[0].Text)
 }
 
 func TestPDFKeepsPagesLinesAndLetters(t *testing.T) {
@@ -67,15 +62,13 @@ func TestPDFKeepsPagesLinesAndLetters(t *testing.T) {
 			[]string{"Report on pump (A)", "", "The pump was installed on 3 May 2019, and its mainte-",
 				"nance interval is six months, as the supplier says.", "", "Größe: 12 bar"}, nil,
 			[]string{"Third page."})
-		d := must(readOne(t, "a.pdf", content))(t)
+		d := assert.Must(readOne(t, "a.pdf", content))(t)
 		want := map[int]string{
 			1: "Report on pump (A)\n\nThe pump was installed on 3 May 2019, and its maintenance interval is six " +
 				"months, as the supplier says.\n\nGröße: 12 bar",
 			3: "Third page.",
 		}
-		if diff := cmp.Diff(want, texts(d)); diff != "" {
-			t.Errorf("compressed %v: %s", compressed, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(want, texts(d)), "compressed %v", compressed)
 	}
 }
 
@@ -86,9 +79,8 @@ func TestPDFIsReadWithWhatStandsAroundIt(t *testing.T) {
 		"behind":          append(bytes.Clone(plain), "\n<!-- sent by a server -->\n"+strings.Repeat(" ", 300)...),
 		"a later version": bytes.Replace(plain, []byte("%PDF-1.4"), []byte("%PDF-2.0"), 1),
 	} {
-		if d, err := readOne(t, "a.pdf", content); err != nil || d.Pages[0].Text != "The pump." {
-			t.Errorf("%s: %+v, %v", name, d, err)
-		}
+		d, err := readOne(t, "a.pdf", content)
+		assert.That(t, err == nil && d.Pages[0].Text == "The pump.", "%s: %+v, %v", name, d, err)
 	}
 }
 
@@ -97,10 +89,8 @@ func TestPDFCellsAndColumnsStayApart(t *testing.T) {
 		"Tj 1 0 0 1 200 686 Tm (980 EUR) Tj ET " +
 		"BT /F1 10 Tf 1 0 0 1 72 600 Tm [(W) 80 (ater) -300 (pump) ] TJ ET BT /F1 10 " +
 		"Tf 1 0 0 1 300 700 Tm (Second column) Tj ET"
-	d := must(readOne(t, "a.pdf", onePage(content, "/Subtype /Type1 /BaseFont /Helvetica", "")))(t)
-	if diff := cmp.Diff("Seal | 120 EUR\nRotor | 980 EUR\n\nWater pump\n\nSecond column", d.Pages[0].Text); diff != "" {
-		t.Error(diff)
-	}
+	d := assert.Must(readOne(t, "a.pdf", onePage(content, "/Subtype /Type1 /BaseFont /Helvetica", "")))(t)
+	assert.Same(t, "Seal | 120 EUR\nRotor | 980 EUR\n\nWater pump\n\nSecond column", d.Pages[0].Text)
 }
 
 func TestPDFLettersComeFromTheTableOfTheFont(t *testing.T) {
@@ -116,13 +106,11 @@ func TestPDFLettersComeFromTheTableOfTheFont(t *testing.T) {
 			"400] >>] /ToUnicode 6 0 R >>",
 		stream("", table),
 	}, "")
-	if d, err := readOne(t, "a.pdf", pdf); err != nil || d.Pages[0].Text != "Pabcfi" {
-		t.Errorf("%+v, %v", d, err)
-	}
+	d, err := readOne(t, "a.pdf", pdf)
+	assert.That(t, err == nil && d.Pages[0].Text == "Pabcfi", "%+v, %v", d, err)
 	mute := bytes.Replace(pdf, []byte("/ToUnicode 6 0 R"), []byte("/Ignored   6 0 R"), 1)
-	if _, err := readOne(t, "a.pdf", mute); reasonOf(err) != Scan || !strings.Contains(err.Error(), "fonts") {
-		t.Error(err)
-	}
+	_, err = readOne(t, "a.pdf", mute)
+	assert.That(t, reasonOf(err) == Scan && strings.Contains(err.Error(), "fonts"), "%v", err)
 }
 
 func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
@@ -142,20 +130,17 @@ func TestDOCXIsReadAsAReaderSeesIt(t *testing.T) {
 		"word/header1.xml": `<w:hdr SPACE>` + documenttest.Para("Secret report") + `</w:hdr>`,
 		"word/footer1.xml": `<w:ftr SPACE>` + documenttest.Para("Hydra Ltd") + `</w:ftr>`,
 	})
-	d := must(readOne(t, "a.docx", content))(t)
+	d := assert.Must(readOne(t, "a.docx", content))(t)
 	want := map[int]string{
 		1: "Secret report\n\nFirst & best\n\nSee the link.\n\nA note.\n\nkept a-b\n\nPart | Price\n\nSeal big | " +
 			"120\n\nin a box\n\nover the end\n\nHydra Ltd",
 		2: "on the second page",
 	}
-	if diff := cmp.Diff(want, texts(d)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, texts(d))
 	plain := documenttest.DOCX(t, documenttest.Para("one")+`<w:p><w:r><w:br w:type="page"/></w:r></w:p>`+
 		documenttest.Para("two"), nil)
-	if d, err := readOne(t, "named.bin", plain); err != nil || len(d.Pages) != 2 || d.Pages[1].Text != "two" {
-		t.Errorf("%+v, %v", d, err)
-	}
+	d, err := readOne(t, "named.bin", plain)
+	assert.That(t, err == nil && len(d.Pages) == 2 && d.Pages[1].Text == "two", "%+v, %v", d, err)
 }
 
 func reasonOf(err error) Reason {
@@ -213,9 +198,8 @@ func TestEachWayToFailHasItsReason(t *testing.T) {
 		"too much text":           {"a.txt", bytes.Repeat([]byte("word "), MaxText/5+1), TooLarge},
 	} {
 		_, err := readOne(t, c.file, c.content)
-		if reasonOf(err) != c.want || !strings.HasPrefix(err.Error(), c.file+": ") {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
+		assert.That(t, reasonOf(err) == c.want && strings.HasPrefix(err.Error(), c.file+": "),
+			"%s: %v, want %s", name, err, c.want)
 	}
 }
 
@@ -229,12 +213,10 @@ func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(dir, "link.txt")); err != nil {
 		t.Skip(err)
 	}
-	noError(t, os.Symlink(filepath.Dir(outside), filepath.Join(dir, "linked")))
+	assert.NoError(t, os.Symlink(filepath.Dir(outside), filepath.Join(dir, "linked")))
 	for range 2 {
 		docs, failed, err := reader(t).ReadAll(t.Context(), dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var names, why []string
 		for _, d := range docs {
 			names = append(names, d.Name)
@@ -242,63 +224,52 @@ func TestFolderIsReadInOrderAndOneBadFileHarmsNoOther(t *testing.T) {
 		for _, e := range failed {
 			why = append(why, e.File+" "+string(e.Reason))
 		}
-		if diff := cmp.Diff([]string{"a/z.md", "b.txt", "c.pdf"}, names); diff != "" {
-			t.Error(diff)
-		}
+		assert.Same(t, []string{"a/z.md", "b.txt", "c.pdf"}, names)
 		want := []string{"a/broken.pdf damaged", "empty.txt empty", "link.txt linked", "linked linked",
 			"picture.png unsupported"}
-		if diff := cmp.Diff(want, why); diff != "" {
-			t.Error(diff)
-		}
+		assert.Same(t, want, why)
 	}
-	if docs, failed, err := reader(t).ReadAll(t.Context(), filepath.Join(dir, "link.txt")); err != nil ||
-		len(failed) > 0 || len(docs) != 1 || docs[0].Name != "secret.txt" {
-		t.Errorf("a link that is named is not followed: %v %v %v", docs, failed, err)
-	}
+	docs, failed, err := reader(t).ReadAll(t.Context(), filepath.Join(dir, "link.txt"))
+	assert.That(t, err == nil && len(failed) == 0 && len(docs) == 1 && docs[0].Name == "secret.txt",
+		"a link that is named is not followed: %v %v %v", docs, failed, err)
 }
 
 func TestFolderHasBounds(t *testing.T) {
 	files := map[string][]byte{strings.Repeat("d/", MaxDepth) + "deep.txt": []byte("deep"),
 		strings.Repeat("e/", MaxDepth-1) + "fine.txt": []byte("fine")}
 	docs, failed, err := reader(t).ReadAll(t.Context(), folderOf(t, files))
-	if err != nil || len(docs) != 1 || len(failed) != 1 || failed[0].Reason != TooLarge {
-		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
-	}
+	assert.That(t, err == nil && len(docs) == 1 && len(failed) == 1 && failed[0].Reason == TooLarge,
+		"%d documents, %v, %v", len(docs), failed, err)
 	files = map[string][]byte{}
 	for i := range MaxFiles + 3 {
 		files["n"+strconv.Itoa(100000+i)+".txt"] = []byte("text")
 	}
 	docs, failed, err = reader(t).ReadAll(t.Context(), folderOf(t, files))
-	if err != nil || len(docs) != MaxFiles || len(failed) != 1 || failed[0].Reason != TooLarge {
-		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
-	}
+	assert.That(t, err == nil && len(docs) == MaxFiles && len(failed) == 1 && failed[0].Reason == TooLarge,
+		"%d documents, %v, %v", len(docs), failed, err)
 }
 
 // What searches the texts of a folder takes eight times their size: 434 MB for two documents of 31 MB.
 func TestFolderOfMoreTextThanCanBeSearchedIsReadInPart(t *testing.T) {
 	dir := folderOf(t, map[string][]byte{"a.txt": []byte("twelve bytes"), "b.pdf": documenttest.PDF(true,
 		[]string{"twelve bytes"}), "c.txt": []byte("few")})
-	root := must(os.OpenRoot(dir))(t)
+	root := assert.Must(os.OpenRoot(dir))(t)
 	defer func() { _ = root.Close() }()
 	read := folderRead{reader: reader(t), root: root, textBytes: MaxTexts - 5}
-	if err := read.readFolder(t.Context(), ".", 1); err != nil || len(read.docs) != 1 || read.docs[0].Name != "c.txt" {
-		t.Errorf("read were %v, %v", read.docs, err)
-	}
+	err := read.readFolder(t.Context(), ".", 1)
+	assert.That(t, err == nil && len(read.docs) == 1 && read.docs[0].Name == "c.txt", "read were %v, %v", read.docs, err)
 	for _, failed := range read.failed {
-		if failed.Reason != TooLarge || !strings.Contains(failed.Error(), "more than 64 MB of text together") {
-			t.Error(failed)
-		}
+		assert.That(t, failed.Reason == TooLarge && strings.Contains(failed.Error(), "more than 64 MB of text together"),
+			"%v", failed)
 	}
 }
 
 func TestWhatIsNotThereOrNotWantedAnyMoreIsAnError(t *testing.T) {
-	if _, _, err := reader(t).ReadAll(t.Context(), filepath.Join(t.TempDir(), "none")); reasonOf(err) != Unreadable {
-		t.Error(err)
-	}
+	_, _, err := reader(t).ReadAll(t.Context(), filepath.Join(t.TempDir(), "none"))
+	assert.That(t, reasonOf(err) == Unreadable, "%v", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	dir := folderOf(t, map[string][]byte{"a.pdf": documenttest.PDF(true, []string{"text"})})
-	if _, _, err := reader(t).ReadAll(ctx, dir); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
+	_, _, err = reader(t).ReadAll(ctx, dir)
+	assert.That(t, errors.Is(err, context.Canceled), "%v", err)
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document/documenttest"
 )
@@ -20,45 +21,35 @@ func checkSound(t *testing.T, name string, content []byte) {
 	err := readInto(t.Context(), t, &d, content)
 	again := Document{Name: name, Hash: d.Hash}
 	err2 := readInto(t.Context(), t, &again, content)
-	if fmt.Sprint(err) != fmt.Sprint(err2) || !reflect.DeepEqual(d, again) {
-		t.Fatalf("%+v, %v, and once more %+v, %v", d, err, again, err2)
-	}
+	assert.Require(t, fmt.Sprint(err) == fmt.Sprint(err2) && reflect.DeepEqual(d, again),
+		"%+v, %v, and once more %+v, %v", d, err, again, err2)
 	if err != nil {
-		if reasonOf(err) == "" || err.Error() == "" {
-			t.Errorf("%T %v is no refusal", err, err)
-		}
+		assert.That(t, reasonOf(err) != "" && err.Error() != "", "%T %v is no refusal", err, err)
 		return
 	}
 	byNumber, last, letters := map[int]string{}, 0, 0
 	for _, p := range d.Pages {
-		if p.Number <= last || p.Text == "" || !utf8.ValidString(p.Text) || cleanText(p.Text) != p.Text {
-			t.Errorf("page %d after %d holds %q, clean %q", p.Number, last, p.Text, cleanText(p.Text))
-		}
+		assert.That(t, p.Number > last && p.Text != "" && utf8.ValidString(p.Text) && cleanText(p.Text) == p.Text,
+			"page %d after %d holds %q, clean %q", p.Number, last, p.Text, cleanText(p.Text))
 		byNumber[p.Number], last = p.Text, p.Number
 		letters += len(p.Text)
 	}
-	if letters == 0 || letters > 2*MaxText {
-		t.Errorf("it holds %d bytes of text", letters)
-	}
+	assert.That(t, letters != 0 && letters <= 2*MaxText, "it holds %d bytes of text", letters)
 	words := map[int][]string{}
 	for i, c := range Chunks(d) {
-		if c.Index != i || c.Document != d.Name || c.DocumentHash != d.Hash || c.Hash != files.Hash([]byte(c.Text)) {
-			t.Errorf("chunk %d is %+v", i, c)
-		}
+		assert.That(t, c.Index == i && c.Document == d.Name && c.DocumentHash == d.Hash &&
+			c.Hash == files.Hash([]byte(c.Text)), "chunk %d is %+v", i, c)
 		for paragraph := range strings.SplitSeq(c.Text, "\n\n") {
-			if !strings.Contains(byNumber[c.Page], paragraph) {
-				t.Errorf("%q is not on page %d: %q", paragraph, c.Page, byNumber[c.Page])
-			}
+			assert.That(t, strings.Contains(byNumber[c.Page], paragraph),
+				"%q is not on page %d: %q", paragraph, c.Page, byNumber[c.Page])
 		}
 		here := strings.Fields(c.Text)
-		if words[c.Page] = append(words[c.Page], here...); len(here) == 0 || len(here) > 2*maxWords {
-			t.Errorf("chunk %d has %d words", i, len(here))
-		}
+		words[c.Page] = append(words[c.Page], here...)
+		assert.That(t, len(here) != 0 && len(here) <= 2*maxWords, "chunk %d has %d words", i, len(here))
 	}
 	for number, text := range byNumber {
-		if got, want := words[number], strings.Fields(text); !reflect.DeepEqual(got, want) {
-			t.Errorf("chunks hold the words %q of %q", got, want)
-		}
+		got, want := words[number], strings.Fields(text)
+		assert.That(t, reflect.DeepEqual(got, want), "chunks hold the words %q of %q", got, want)
 	}
 }
 

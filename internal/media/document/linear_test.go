@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/lineartest"
 
 	"sibyl/internal/media/document/documenttest"
@@ -97,9 +98,8 @@ func TestDocumentsAreReadInLinearTimeAndMemory(t *testing.T) {
 				content := make(n)
 				return func() {
 					d := Document{Name: name}
-					if err := readInto(t.Context(), t, &d, content); err != nil && reasonOf(err) == "" {
-						t.Error(err)
-					}
+					err := readInto(t.Context(), t, &d, content)
+					assert.That(t, err == nil || reasonOf(err) != "", "%v", err)
 					Chunks(d)
 				}
 			}))
@@ -122,9 +122,8 @@ func TestDOCXThatIsMadeToExplodeIsRefused(t *testing.T) {
 			strings.Repeat(`<w:br w:type="page"/>`, MaxPages), nil),
 	} {
 		d := Document{Name: "a.docx"}
-		if err := readInto(t.Context(), t, &d, content); reasonOf(err) != TooLarge {
-			t.Errorf("%s: %v", name, err)
-		}
+		err := readInto(t.Context(), t, &d, content)
+		assert.That(t, reasonOf(err) == TooLarge, "%s: %v", name, err)
 	}
 }
 
@@ -144,9 +143,7 @@ func TestPDFThatWouldBeDrawnForYearsIsGivenUpInTime(t *testing.T) {
 	go func() { done <- readInto(ctx, t, &Document{Name: "a.pdf"}, documenttest.Assemble(objects, "")) }()
 	select {
 	case err := <-done:
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
+		assert.That(t, errors.Is(err, context.DeadlineExceeded), "%v", err)
 	case <-time.After(MaxReading):
 		t.Fatal("it is still being drawn after its context has ended")
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // folderOf makes a folder with these files.
@@ -12,8 +14,8 @@ func folderOf(t testing.TB, files map[string][]byte) string {
 	dir := t.TempDir()
 	for name, content := range files {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		noError(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		noError(t, os.WriteFile(name, content, 0o600))
+		assert.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		assert.NoError(t, os.WriteFile(name, content, 0o600))
 	}
 	return dir
 }
@@ -31,19 +33,4 @@ func texts(d Document) map[int]string {
 		m[p.Number] = p.Text
 	}
 	return m
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }

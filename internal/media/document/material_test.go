@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
 )
@@ -22,9 +23,8 @@ func TestMaterialIsTakenApartAsItWasMade(t *testing.T) {
 	for about, other := range map[string]string{"no header": "Some words.\n",
 		"more lines than there are": "--- a.txt, 9 lines ---\none\n",
 		"a hash that is none":       "--- a.txt, 1 line, sha256:0 ---\none\n"} {
-		if got := document.SplitParts(other); len(got) != 1 || got[0].Text != other {
-			t.Errorf("%s: %+v", about, got)
-		}
+		got := document.SplitParts(other)
+		assert.That(t, len(got) == 1 && got[0].Text == other, "%s: %+v", about, got)
 	}
 }
 
@@ -55,9 +55,8 @@ func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 	wantEqual(t, "pages", got, want)
 	wantEqual(t, "hash that was told", docs[0].Hash, hash)
 	wantEqual(t, "hash of a text", docs[2].Hash, files.Hash([]byte("A memo.")))
-	if len(failed) != 1 || failed[0].File != "empty.md" || failed[0].Reason != document.Empty {
-		t.Errorf("%+v can't be read", failed)
-	}
+	assert.That(t, len(failed) == 1 && failed[0].File == "empty.md" && failed[0].Reason == document.Empty,
+		"%+v can't be read", failed)
 }
 
 func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T) {
@@ -69,19 +68,14 @@ func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T
 	docs, _ := document.FromMaterial(strings.ReplaceAll(document.JoinParts(parts), "b_[2J", "b\x1b[2J"))
 	seen := map[string]bool{}
 	for _, d := range docs {
-		if seen[d.Name] || strings.ContainsAny(d.Name, "\x1b\u009b\u202e") || strings.Contains(d.Name, "hunter2") {
-			t.Errorf("a document is called %q", d.Name)
-		}
+		assert.That(t, !seen[d.Name] && !strings.ContainsAny(d.Name, "\x1b\u009b\u202e") &&
+			!strings.Contains(d.Name, "hunter2"), "a document is called %q", d.Name)
 		seen[d.Name] = true
 	}
-	if len(docs) != len(parts) {
-		t.Errorf("%d documents of %d", len(docs), len(parts))
-	}
+	assert.That(t, len(docs) == len(parts), "%d documents of %d", len(docs), len(parts))
 }
 
 func wantEqual[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s (-want +got)", what)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/redact/redacttest"
 
 	"sibyl/internal/media/document/documenttest"
@@ -23,9 +24,7 @@ func TestSecretsAreTakenOutBeforeADocumentIsParted(t *testing.T) {
 			"a.txt":  []byte("Some words before it, as people write.\n" + v.Text + "\n"),
 			"a.docx": documenttest.DOCX(t, strings.Join(lines, ""), nil)} {
 			d, err := readOne(t, name, content)
-			if err != nil {
-				t.Fatalf("%s: %s: %v", v.Name, name, err)
-			}
+			assert.NoErrorf(t, err, "%s: %s", v.Name, name)
 			for _, c := range Chunks(d) {
 				for _, leak := range v.Leaks(c.Text) {
 					t.Errorf("%s in %s: %q is in %q", v.Name, name, leak, c.Text)
@@ -39,11 +38,8 @@ func TestFileOfSecretsInAFolderIsRefusedAndOneThatIsNamedIsRead(t *testing.T) {
 	folder := folderOf(t, map[string][]byte{"credentials.txt": []byte("words"), "report.txt": []byte("words"),
 		"deep/passwords.txt": []byte("words")})
 	docs, failed, err := reader(t).ReadAll(t.Context(), folder)
-	if err != nil || len(docs) != 1 || len(failed) != 2 || failed[0].Reason != Closed ||
-		failed[1].File != "deep/passwords.txt" {
-		t.Errorf("%d documents, %v, %v", len(docs), failed, err)
-	}
-	if docs, failed, err = reader(t).ReadAll(t.Context(), folder+"/credentials.txt"); err != nil || len(docs) != 1 {
-		t.Errorf("named: %d documents, %v, %v", len(docs), failed, err)
-	}
+	assert.That(t, err == nil && len(docs) == 1 && len(failed) == 2 && failed[0].Reason == Closed &&
+		failed[1].File == "deep/passwords.txt", "%d documents, %v, %v", len(docs), failed, err)
+	docs, failed, err = reader(t).ReadAll(t.Context(), folder+"/credentials.txt")
+	assert.That(t, err == nil && len(docs) == 1, "named: %d documents, %v, %v", len(docs), failed, err)
 }

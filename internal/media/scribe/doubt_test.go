@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -28,9 +29,7 @@ func TestWhatIsDoubtfulIsFlaggedAndNothingElse(t *testing.T) {
 	if err == nil {
 		err = json.Unmarshal(text, &vectors)
 	}
-	if err != nil || len(vectors) < 20 {
-		t.Fatalf("%d vectors, %v", len(vectors), err)
-	}
+	assert.Require(t, err == nil && len(vectors) >= 20, "%d vectors, %v", len(vectors), err)
 	for _, v := range vectors {
 		said := model.Transcript{Text: v.Text}
 		for _, s := range v.Segments {
@@ -40,12 +39,9 @@ func TestWhatIsDoubtfulIsFlaggedAndNothingElse(t *testing.T) {
 		}
 		var d draft
 		d.addPart(piece{}, said)
-		if diff := cmp.Diff(v.Flags, d.flags()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", v.About, diff)
-		}
-		if got := d.text.String(); strings.TrimSpace(said.Text) != got {
-			t.Errorf("%s: the text became %q", v.About, got)
-		}
+		assert.NoDiff(t, cmp.Diff(v.Flags, d.flags()), "%s (-want +got)", v.About)
+		got := d.text.String()
+		assert.That(t, strings.TrimSpace(said.Text) == got, "%s: the text became %q", v.About, got)
 	}
 }
 
@@ -54,9 +50,8 @@ func TestPhrasesAreRead(t *testing.T) {
 	for _, p := range phrases() {
 		count[p.category]++
 	}
-	if len(count) != 3 || count[credit] < 10 || count[caption] < 10 || count[farewell] < 30 {
-		t.Errorf("the list has %v", count)
-	}
+	assert.That(t, len(count) == 3 && count[credit] >= 10 && count[caption] >= 10 && count[farewell] >= 30,
+		"the list has %v", count)
 }
 
 func TestTextIsLaidOutByPausesAndLines(t *testing.T) {
@@ -77,18 +72,15 @@ func TestTextIsLaidOutByPausesAndLines(t *testing.T) {
 		{"One, two.", []model.Segment{at(0, 1, "One."), at(4, 5, "Two.")}, "One, two."},
 		{"", []model.Segment{at(0, 1, "One.")}, ""},
 	} {
-		if got, _ := layOut(model.Transcript{Text: c.text, Segments: c.segments}); got != c.want {
-			t.Errorf("%q of %v became %q; want %q", c.text, c.segments, got, c.want)
-		}
+		got, _ := layOut(model.Transcript{Text: c.text, Segments: c.segments})
+		assert.That(t, got == c.want, "%q of %v became %q; want %q", c.text, c.segments, got, c.want)
 	}
 }
 
 func TestLanguagesHaveCodes(t *testing.T) {
 	for said, want := range map[string]string{"Portuguese": "pt", "pt": "pt", "pt-BR": "pt", "english": "en",
 		"haitian creole": "ht", "": "", "klingon": "klingon", "yue": "yue"} {
-		if got := languageCode(said); got != want {
-			t.Errorf("%q is %q; want %q", said, got, want)
-		}
+		assert.Equalf(t, languageCode(said), want, "%q", said)
 	}
 }
 
@@ -107,15 +99,12 @@ func FuzzLayoutLosesAndAddsNoWord(f *testing.F) {
 				return r
 			}, s)
 		}
-		if got, _ := layOut(said); bare(got) != bare(text) {
-			t.Errorf("%q became %q", text, got)
-		}
+		got, _ := layOut(said)
+		assert.That(t, bare(got) == bare(text), "%q became %q", text, got)
 		var d draft
 		d.addPart(piece{}, said)
 		for _, flag := range d.flags() {
-			if flag.Kind == "" {
-				t.Errorf("%q has a flag without a kind", text)
-			}
+			assert.That(t, flag.Kind != "", "%q has a flag without a kind", text)
 		}
 	})
 }

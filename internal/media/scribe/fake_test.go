@@ -13,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/audio"
 	"sibyl/internal/media/scribe"
 	"sibyl/internal/model"
@@ -150,9 +151,7 @@ func newPlayer(said ...model.Transcript) *player {
 func file(t *testing.T, format string, seconds float64, silent bool) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "001_audio."+format)
-	if err := record(path, format, seconds, silent); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, record(path, format, seconds, silent))
 	return path
 }
 
@@ -160,9 +159,8 @@ func newScribe(t *testing.T, c scribe.Config) *scribe.Scribe {
 	t.Helper()
 	c.Folder, c.By = t.TempDir(), "house:whisper"
 	t.Cleanup(func() {
-		if left, err := os.ReadDir(c.Folder); err != nil || len(left) != 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
+		left, err := os.ReadDir(c.Folder)
+		assert.That(t, err == nil && len(left) == 0, "left behind: %v, %v", left, err)
 	})
 	return scribe.New(c)
 }
@@ -171,24 +169,15 @@ func newScribe(t *testing.T, c scribe.Config) *scribe.Scribe {
 func wantRefusal(t *testing.T, err error, words ...string) {
 	t.Helper()
 	var failed *model.Error
-	if !errors.As(err, &failed) || failed.Kind != model.Invalid {
-		t.Fatalf("got %#v; want it to be invalid", err)
-	}
-	for _, w := range words {
-		if !strings.Contains(err.Error(), w) {
-			t.Errorf("%v does not say %q", err, w)
-		}
-	}
+	assert.Require(t, errors.As(err, &failed) && failed.Kind == model.Invalid, "got %#v; want it to be invalid", err)
+	assert.Contains(t, "the error", err.Error(), words...)
 	for e := err; e != nil; e = errors.Unwrap(e) {
-		if strings.Contains(e.Error(), os.TempDir()) || strings.Contains(e.Error(), "sibyl-audio") {
-			t.Errorf("%v shows a path", e)
-		}
+		assert.That(t, !strings.Contains(e.Error(), os.TempDir()) && !strings.Contains(e.Error(), "sibyl-audio"),
+			"%v shows a path", e)
 	}
 }
 
 func wantEqual(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s: %q; want %q", what, got, want)
-	}
+	assert.That(t, slices.Equal(got, want), "%s: %q; want %q", what, got, want)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/scribe"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -18,35 +19,30 @@ import (
 func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 	path := file(t, "wav", 50, false)
 	hosted, plain := scribe.HostedLimits(), scribe.WhisperLimits()
-	if hosted.ForLocal().Seconds != plain.Seconds || hosted.Seconds != 0 {
-		t.Errorf("parts of %d and %d s on this machine, %d elsewhere",
-			plain.Seconds, hosted.ForLocal().Seconds, hosted.Seconds)
-	}
+	assert.That(t, hosted.ForLocal().Seconds == plain.Seconds && hosted.Seconds == 0,
+		"parts of %d and %d s on this machine, %d elsewhere", plain.Seconds, hosted.ForLocal().Seconds, hosted.Seconds)
 	hosted.Bytes, plain.Seconds = 1<<20, 25
 	answer := modeltest.Answer{Transcript: model.Transcript{Text: " Hello.", Language: "english",
 		Segments: []model.Segment{{End: 1, Text: "Hello."}}}, Repeat: true}
 	check := func(what string, c scribe.Config, want string) {
 		c.Audio = &room{}
 		got, err := newScribe(t, c).Transcribe(t.Context(), path, "en", scribe.Listener{})
-		if err != nil || got.Text != want || got.Language != "en" || got.Seconds != 50 || len(got.Flags) != 0 {
-			t.Errorf("%s: %+v, %v", what, got, err)
-		}
+		assert.That(t, err == nil && got.Text == want && got.Language == "en" && got.Seconds == 50 && len(got.Flags) == 0,
+			"%s: %+v, %v", what, got, err)
 	}
 	server := modeltest.NewServer(t, answer)
 	m := openai.New(openai.Config{Provider: "house", Model: "whisper", BaseURL: server.BaseURL})
 	defer m.Close()
 	check("OpenAI's protocol", scribe.Config{Transcriber: m, Limits: hosted}, "Hello.\n\nHello.")
-	if r := server.Requests(); len(r) != 2 || !strings.HasPrefix(r[0].File, "wav ") ||
-		r[1].Form.Get("language") != "en" {
-		t.Errorf("%d requests", len(r))
-	}
+	r := server.Requests()
+	assert.That(t, len(r) == 2 && strings.HasPrefix(r[0].File, "wav ") && r[1].Form.Get("language") == "en",
+		"%d requests", len(r))
 	local := modeltest.NewServer(t, answer)
 	s := speech.NewServer(speech.ServerConfig{BaseURL: local.BaseURL, Local: true})
 	defer s.Close()
 	check("whisper.cpp", scribe.Config{Transcriber: s, Limits: plain}, "Hello.\n\nHello.")
-	if r := local.Requests(); len(r) != 2 || !strings.HasPrefix(r[1].File, "wav 25 ") {
-		t.Errorf("%d requests", len(r))
-	}
+	r = local.Requests()
+	assert.That(t, len(r) == 2 && strings.HasPrefix(r[1].File, "wav 25 "), "%d requests", len(r))
 	command, folder := script(t, `head -n 1 "$1" | cut -d ' ' -f 1,2; echo "$2"`)
 	check("a command", scribe.Config{Transcriber: command, Limits: plain}, "wav 25 en wav 25 en")
 	wantEmpty(t, folder)
@@ -56,9 +52,8 @@ func TestCommandThatFailsIsNotRepeatedAndShowsNoTemporaryFile(t *testing.T) {
 	command, folder := script(t, `echo "can't read $1" >&2; exit 1`)
 	s := newScribe(t, scribe.Config{Transcriber: command, Audio: &room{}})
 	_, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{})
-	if model.KindOf(err) != model.Invalid || !strings.HasSuffix(err.Error(), "(status 1): can't read audio.ogg") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, model.KindOf(err) == model.Invalid &&
+		strings.HasSuffix(err.Error(), "(status 1): can't read audio.ogg"), "got %v", err)
 	wantEmpty(t, folder)
 }
 
@@ -69,15 +64,12 @@ func script(t *testing.T, text string) (c *speech.Command, folder string) {
 		t.Skip("there is no shell")
 	}
 	path, folder := filepath.Join(t.TempDir(), "transcribe"), t.TempDir()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return speech.New(speech.Config{Command: []string{"sh", path, "{file}", "{language}"}, Folder: folder}), folder
 }
 
 func wantEmpty(t *testing.T, folder string) {
 	t.Helper()
-	if left, err := os.ReadDir(folder); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	left, err := os.ReadDir(folder)
+	assert.That(t, err == nil && len(left) == 0, "left behind: %v, %v", left, err)
 }

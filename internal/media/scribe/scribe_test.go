@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/audio"
 	"sibyl/internal/media/scribe"
 	"sibyl/internal/model"
@@ -25,13 +26,11 @@ func TestFileThatIsTakenIsSentAsItIs(t *testing.T) {
 	p := newPlayer(model.Transcript{Text: " Olá,\nmundo. ", Language: "portuguese"})
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.HostedLimits(), Audio: &room{}, Language: "pt-BR"})
 	got, err := s.Transcribe(t.Context(), file(t, "ogg", 12, false), "", scribe.Listener{})
-	if diff := cmp.Diff(scribe.Transcript{Text: "Olá, mundo.", Language: "pt", By: "house:whisper", Seconds: 12},
-		got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-	if want := (heard{"audio.ogg", "pt", "ogg 12 false", 48_000}); p.calls[0] != want {
-		t.Errorf("sent %+v; want %+v", p.calls[0], want)
-	}
+	diff := cmp.Diff(scribe.Transcript{Text: "Olá, mundo.", Language: "pt", By: "house:whisper", Seconds: 12},
+		got)
+	assert.That(t, err == nil && diff == "", "%v (-want +got):\n%s", err, diff)
+	want := (heard{"audio.ogg", "pt", "ogg 12 false", 48_000})
+	assert.That(t, p.calls[0] == want, "sent %+v; want %+v", p.calls[0], want)
 }
 
 func TestLanguageOfTheSessionWins(t *testing.T) {
@@ -39,32 +38,23 @@ func TestLanguageOfTheSessionWins(t *testing.T) {
 		model.Transcript{})
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}, Language: "pt"})
 	for _, want := range []string{"de", "klingon", ""} {
-		if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "de", scribe.Listener{}); err != nil ||
-			got.Language != want {
-			t.Errorf("got %+v, %v; want language %q", got, err, want)
-		}
+		got, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "de", scribe.Listener{})
+		assert.That(t, err == nil && got.Language == want, "got %+v, %v; want language %q", got, err, want)
 	}
-	if p.calls[0].language != "de" {
-		t.Errorf("asked in %q", p.calls[0].language)
-	}
+	assert.That(t, p.calls[0].language == "de", "asked in %q", p.calls[0].language)
 }
 
 func TestWithoutATranscriberItSaysWhatWouldHelp(t *testing.T) {
 	s := newScribe(t, scribe.Config{Audio: &room{}, Offers: []string{"whisper-cli, to be used so"}})
-	for _, part := range []string{"transcription.model", "transcription.server", "transcription.command",
-		"this machine has whisper-cli, to be used so"} {
-		if !strings.Contains(s.Missing(), part) {
-			t.Errorf("it does not name %s: %s", part, s.Missing())
-		}
-	}
+	assert.Contains(t, "what is missing", s.Missing(),
+		"transcription.model", "transcription.server", "transcription.command",
+		"this machine has whisper-cli, to be used so")
 	_, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{})
 	wantRefusal(t, err, s.Missing())
-	if s := newScribe(t, scribe.Config{Audio: &room{}, Problem: "set GROQ_KEY"}); s.Missing() != "set GROQ_KEY" {
-		t.Errorf("it says %s", s.Missing())
-	}
-	if s := newScribe(t, scribe.Config{Audio: &room{}, Transcriber: newPlayer()}); s.Missing() != "" {
-		t.Errorf("it says %s", s.Missing())
-	}
+	s = newScribe(t, scribe.Config{Audio: &room{}, Problem: "set GROQ_KEY"})
+	assert.That(t, s.Missing() == "set GROQ_KEY", "it says %s", s.Missing())
+	s = newScribe(t, scribe.Config{Audio: &room{}, Transcriber: newPlayer()})
+	assert.That(t, s.Missing() == "", "it says %s", s.Missing())
 }
 
 func TestFormatThatIsNotTakenIsConverted(t *testing.T) {
@@ -103,19 +93,15 @@ func TestWithoutProgramsWhatCanBeSentIsAndTheRestIsRefused(t *testing.T) {
 	}
 	_, err := s.Transcribe(t.Context(), file(t, "m4a", 60, false), "", scribe.Listener{})
 	wantRefusal(t, err, "house:whisper: it takes wav, and not m4a", "ffmpeg", "transcription.formats")
-	if got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", scribe.Listener{}); err != nil ||
-		got.Text != "b c" {
-		t.Errorf("long WAV: %+v, %v", got, err)
-	}
+	got, err := s.Transcribe(t.Context(), file(t, "wav", 1000, false), "", scribe.Listener{})
+	assert.That(t, err == nil && got.Text == "b c", "long WAV: %+v, %v", got, err)
 	wantEqual(t, "sent", p.names(), []string{"audio.wav", "audio.wav", "audio.wav"})
 
 	p = newPlayer(model.Transcript{Text: "a"})
 	long := scribe.Limits{Seconds: 600}
 	s = newScribe(t, scribe.Config{Transcriber: p, Limits: long, Audio: &room{}})
-	if got, err := s.Transcribe(t.Context(), file(t, "ogg", 1000, false), "", scribe.Listener{}); err != nil ||
-		got.Text != "a" {
-		t.Errorf("long, but not large: %+v, %v", got, err)
-	}
+	got, err = s.Transcribe(t.Context(), file(t, "ogg", 1000, false), "", scribe.Listener{})
+	assert.That(t, err == nil && got.Text == "a", "long, but not large: %+v, %v", got, err)
 	_, err = s.Transcribe(t.Context(), file(t, "m4a", 2000, false), "", scribe.Listener{})
 	wantRefusal(t, err, "it takes 25 MB or 10m0s at once, and this is 31 MB", "ffmpeg")
 	_, err = s.Transcribe(t.Context(), file(t, "mp3", 2000, false), "", scribe.Listener{})
@@ -131,9 +117,7 @@ func TestOnlyFormatsThatCannotBeMadeAreRefused(t *testing.T) {
 
 func TestWhatIsNoAudioIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.ogg")
-	if err := os.WriteFile(path, []byte("hello"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte("hello"), 0o600))
 	s := newScribe(t, scribe.Config{Transcriber: newPlayer(), Audio: &room{}})
 	_, err := s.Transcribe(t.Context(), path, "", scribe.Listener{})
 	wantRefusal(t, err, "a.ogg is no audio")
@@ -172,11 +156,8 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 	)
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}})
 	var seen []string
-	got, err := s.Transcribe(t.Context(), file(t, "wav", 3500, false), "en",
-		scribe.Listener{Progress: func(done, of int) { seen = append(seen, fmt.Sprintf("%d/%d", done, of)) }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := assert.Must(s.Transcribe(t.Context(), file(t, "wav", 3500, false), "en",
+		scribe.Listener{Progress: func(done, of int) { seen = append(seen, fmt.Sprintf("%d/%d", done, of)) }}))(t)
 	text := "One. Two.\n\n" + strings.Repeat("Three, ", 300) +
 		"and so on. Right after.\n\nWas that all?\n\nAfter silence.\n\nLater."
 	want := scribe.Transcript{Text: text, Language: "en", By: "house:whisper", Seconds: 3500, Flags: []scribe.Flag{
@@ -190,9 +171,7 @@ func TestPartsAreJoinedWithTheirTimes(t *testing.T) {
 	}{{"One.", 0}, {"Two.", 2.5}, {"Three,", 9}, {"Right", 600.5}, {"Was", 605}, {"After", 1800}, {"Later.", 2430}} {
 		want.Times = append(want.Times, scribe.Time{At: strings.Index(text, one.begins), Seconds: one.seconds})
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, got)
 	wantEqual(t, "progress", seen, []string{"0/6", "1/6", "2/6", "3/6", "4/6", "5/6", "6/6"})
 }
 
@@ -212,16 +191,11 @@ func TestOnlyThePartThatFailedIsSentAgain(t *testing.T) {
 		begin := time.Now()
 		got, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}}).
 			Transcribe(t.Context(), path, "", scribe.Listener{})
-		if err != nil || got.Text != "said 1 said 4" {
-			t.Errorf("got %+v, %v", got, err)
-		}
-		if took := time.Since(begin); took < 17*time.Second || took > 18*time.Second {
-			t.Errorf("it took %v", took)
-		}
+		assert.That(t, err == nil && got.Text == "said 1 said 4", "got %+v, %v", got, err)
+		took := time.Since(begin)
+		assert.That(t, took >= 17*time.Second && took <= 18*time.Second, "it took %v", took)
 		for i, c := range p.calls[1:] {
-			if c != p.calls[1] {
-				t.Errorf("attempt %d sent %+v; want %+v", i, c, p.calls[1])
-			}
+			assert.That(t, c == p.calls[1], "attempt %d sent %+v; want %+v", i, c, p.calls[1])
 		}
 	})
 }
@@ -240,9 +214,8 @@ func TestFailureKeepsItsKindAndNamesItsPart(t *testing.T) {
 			_, err := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.WhisperLimits(), Audio: &room{}}).
 				Transcribe(t.Context(), path, "", scribe.Listener{})
 			want := (&model.Error{Kind: kind, Model: "house:whisper", Err: errors.New("part 2 of 3: no")}).Error()
-			if model.KindOf(err) != kind || err.Error() != want || len(p.calls) != calls {
-				t.Errorf("%v after %d calls; want %s after %d", err, len(p.calls), want, calls)
-			}
+			assert.That(t, model.KindOf(err) == kind && err.Error() == want && len(p.calls) == calls,
+				"%v after %d calls; want %s after %d", err, len(p.calls), want, calls)
 		}
 	})
 }
@@ -257,13 +230,10 @@ func TestCancellingEndsWhatGoesOn(t *testing.T) {
 	s := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}})
 	path := file(t, "ogg", 1, false)
 	for range 2 { // the second time before it begins
-		if _, err := s.Transcribe(ctx, path, "", scribe.Listener{}); model.KindOf(err) != model.Cancelled {
-			t.Errorf("got %v", err)
-		}
+		_, err := s.Transcribe(ctx, path, "", scribe.Listener{})
+		assert.That(t, model.KindOf(err) == model.Cancelled, "got %v", err)
 	}
-	if len(p.calls) != 1 {
-		t.Errorf("%d calls", len(p.calls))
-	}
+	assert.That(t, len(p.calls) == 1, "%d calls", len(p.calls))
 }
 
 func TestCancellingEndsAWaitAtOnce(t *testing.T) {
@@ -277,9 +247,8 @@ func TestCancellingEndsAWaitAtOnce(t *testing.T) {
 		begin := time.Now()
 		_, err := newScribe(t, scribe.Config{Transcriber: p, Audio: &room{}}).Transcribe(ctx, path, "",
 			scribe.Listener{})
-		if model.KindOf(err) != model.Timeout || time.Since(begin) != time.Second || len(p.calls) != 1 {
-			t.Errorf("%v after %v and %d calls", err, time.Since(begin), len(p.calls))
-		}
+		assert.That(t, model.KindOf(err) == model.Timeout && time.Since(begin) == time.Second && len(p.calls) == 1,
+			"%v after %v and %d calls", err, time.Since(begin), len(p.calls))
 	})
 }
 
@@ -295,10 +264,8 @@ func TestErrorsNameNoTemporaryFile(t *testing.T) {
 	_, err := s.Transcribe(t.Context(), file(t, "wav", 1500, false), "", scribe.Listener{})
 	wantRefusal(t, err, "can't be read")
 	s = scribe.New(scribe.Config{Transcriber: newPlayer(), Audio: &room{}, Folder: filepath.Join(t.TempDir(), "gone")})
-	if _, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{}); model.KindOf(
-		err) != model.Server || strings.Contains(err.Error(), "gone") {
-		t.Errorf("got %v", err)
-	}
+	_, err = s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{})
+	assert.That(t, model.KindOf(err) == model.Server && !strings.Contains(err.Error(), "gone"), "got %v", err)
 }
 
 // lumpy is a room whose parts are all as large as the first half of them is.
@@ -321,13 +288,9 @@ func TestPartThatIsTooLargeStillIsCutAnew(t *testing.T) {
 	p := &player{part: func(context.Context, int) (model.Transcript, error) { return model.Transcript{Text: "x"}, nil }}
 	s := newScribe(t, scribe.Config{Transcriber: p, Limits: scribe.Limits{Formats: []string{"wav"}, Bytes: 1 << 20},
 		Audio: r})
-	if _, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{}); err != nil ||
-		len(p.calls) == 0 {
-		t.Fatalf("%v after %d calls", err, len(p.calls))
-	}
-	if diff := cmp.Diff([]int{29, 14, 7}, r.cuts); diff != "" {
-		t.Error(diff)
-	}
+	_, err := s.Transcribe(t.Context(), file(t, "wav", 60, false), "", scribe.Listener{})
+	assert.Require(t, err == nil && len(p.calls) != 0, "%v after %d calls", err, len(p.calls))
+	assert.Same(t, []int{29, 14, 7}, r.cuts)
 }
 
 func TestPauseBeforeAPartIsSentAgainIsTold(t *testing.T) {
@@ -346,11 +309,8 @@ func TestPauseBeforeAPartIsSentAgainIsTold(t *testing.T) {
 		got, err := s.Transcribe(t.Context(), path, "", scribe.Listener{Wait: func(w model.Wait) {
 			told = append(told, w)
 		}})
-		if err != nil || got.Text != "fine" {
-			t.Fatalf("got %+v, %v", got, err)
-		}
-		if len(told) != 1 || told[0].Kind != model.RateLimit || told[0].Until.Sub(begun) < 20*time.Second {
-			t.Errorf("told: %+v", told)
-		}
+		assert.Require(t, err == nil && got.Text == "fine", "got %+v, %v", got, err)
+		assert.That(t, len(told) == 1 && told[0].Kind == model.RateLimit && told[0].Until.Sub(begun) >= 20*time.Second,
+			"told: %+v", told)
 	})
 }

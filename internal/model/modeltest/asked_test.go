@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/anthropic"
 	"sibyl/internal/model/gemini"
@@ -100,15 +101,10 @@ func rejectionAnswer(message string) Answer {
 }
 
 func TestRequestsAreMadeAsSettingsAndEndpointsWantThem(t *testing.T) {
-	lines, err := os.ReadFile("testdata/asked.jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := assert.Must(os.ReadFile("testdata/asked.jsonl"))(t)
 	for line := range strings.Lines(string(lines)) {
 		var c shaped
-		if err := json.Unmarshal([]byte(line), &c); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
+		assert.NoErrorf(t, json.Unmarshal([]byte(line), &c), "%s", line)
 		t.Run(c.Adapter+"/"+c.Name, c.check)
 	}
 }
@@ -129,9 +125,7 @@ func (c shaped) check(t *testing.T) {
 	}
 	m := connect(t, c.Adapter, s, config)
 	req, known := requests()[c.Request]
-	if !known {
-		t.Fatalf("there is no request %q", c.Request)
-	}
+	assert.Require(t, known, "there is no request %q", c.Request)
 	req.MaxOutputTokens, req.NoCalls = c.Limit, c.NoCalls
 	if c.Schema != "" {
 		req.Schema = &model.Schema{Name: "x", JSON: json.RawMessage(c.Schema)}
@@ -140,18 +134,14 @@ func (c shaped) check(t *testing.T) {
 		_, _ = d.Describe(t.Context()) // which may tell what the requests go by
 	}
 	for range 2 {
-		if _, err := m.Chat(t.Context(), req, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(m.Chat(t.Context(), req, nil))(t)
 	}
-	if n := len(s.Requests()); n != len(c.Rejected)+2 {
-		t.Errorf("%d requests for two answers, and %d rejections", n, len(c.Rejected))
-	}
+	n := len(s.Requests())
+	assert.That(t, n == len(c.Rejected)+2, "%d requests for two answers, and %d rejections", n, len(c.Rejected))
 	for path, want := range c.Sent {
 		for i, r := range s.Requests() {
-			if diff := gocmp.Diff(want[min(i, len(want)-1)], r.At(strings.Split(path, ".")...)); diff != "" {
-				t.Errorf("request %d, %s (-want +got):\n%s", i, path, diff)
-			}
+			assert.NoDiff(t, gocmp.Diff(want[min(i, len(want)-1)], r.At(strings.Split(path, ".")...)),
+				"request %d, %s (-want +got)", i, path)
 		}
 	}
 }
@@ -179,17 +169,14 @@ func TestRequestTellsNothingOfTheMachineAndTakesNothingFromItsEnvironment(t *tes
 			s := NewServer(t, Stream("ok"))
 			m := connect(t, name, s, wire.Config{Provider: "house", Model: "m",
 				Key: func(context.Context) (string, error) { return key, nil }})
-			if _, err := m.Chat(t.Context(), requests()[""], nil); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
+			_, err := m.Chat(t.Context(), requests()[""], nil)
+			assert.Require(t, err == nil, "%s: %v", name, err)
 			got := s.Last()
 			if all := fmt.Sprint(got); got.Key() != key || strings.Contains(strings.ToLower(all), "stray") {
 				t.Errorf("%s with the key %q sent %s", name, key, all)
 			}
 			for header := range got.Header {
-				if key == "" && !slices.Contains(usual, header) {
-					t.Errorf("%s sent the header %s", name, header)
-				}
+				assert.That(t, key != "" || slices.Contains(usual, header), "%s sent the header %s", name, header)
 			}
 		}
 	}
@@ -226,28 +213,18 @@ func wholeRequest() model.Request {
 }
 
 func TestWholeRequestIsWhatTheProtocolSays(t *testing.T) {
-	text, err := os.ReadFile("testdata/whole.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("testdata/whole.txt"))(t)
 	for _, f := range txtar.Parse(text).Files {
 		t.Run(f.Name, func(t *testing.T) {
 			s := NewServer(t, Stream("ok"))
 			s.Check = checkRules
-			if _, err := connect(t, f.Name, s, wire.Config{Provider: "house", Model: "m"}).Chat(t.Context(),
-				wholeRequest(), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(connect(t, f.Name, s, wire.Config{Provider: "house", Model: "m"}).Chat(t.Context(),
+				wholeRequest(), nil))(t)
 			var want any
-			if err := json.Unmarshal(f.Data, &want); err != nil {
-				t.Fatal(err)
-			}
-			if diff := gocmp.Diff(want, s.Last().At()); diff != "" {
-				t.Errorf("body (-want +got):\n%s\n%s", diff, s.Last().Body)
-			}
-			if !strings.Contains(s.Last().Body, "12345678901234567890") {
-				t.Errorf("a large number is lost: %s", s.Last().Body)
-			}
+			assert.NoError(t, json.Unmarshal(f.Data, &want))
+			diff := gocmp.Diff(want, s.Last().At())
+			assert.That(t, diff == "", "body (-want +got):\n%s\n%s", diff, s.Last().Body)
+			assert.That(t, strings.Contains(s.Last().Body, "12345678901234567890"), "a large number is lost: %s", s.Last().Body)
 			readWithOfficialTypes(t, f.Name, s.Last().Body)
 		})
 	}
@@ -275,17 +252,12 @@ func followUp(resp model.Response) model.Request {
 
 // eachTurn has what comes of the answers in testdata/turns.txt tested, after it was in a journal.
 func eachTurn(t *testing.T, test func(t *testing.T, o ownTurn, s *Server, m model.Model, resp model.Response)) {
-	text, err := os.ReadFile("testdata/turns.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile("testdata/turns.txt"))(t)
 	for _, f := range txtar.Parse(text).Files {
 		t.Run(f.Name, func(t *testing.T) {
 			var o ownTurn
 			head, body, _ := strings.Cut(string(f.Data), "\n")
-			if err := json.Unmarshal([]byte(head), &o); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, json.Unmarshal([]byte(head), &o))
 			s := NewServer(t, Answer{Raw: &Raw{Body: body}})
 			s.Check = checkRules
 			m := connect(t, o.Adapter, s, wire.Config{Provider: "house", Model: "m"})
@@ -294,13 +266,11 @@ func eachTurn(t *testing.T, test func(t *testing.T, o ownTurn, s *Server, m mode
 				emitted += d.Text
 				return nil
 			})
-			if err != nil || emitted != resp.Text || strings.Contains(emitted, "think") {
-				t.Fatalf("emitted %q of %+v, %v", emitted, resp, err)
-			}
+			assert.Require(t, err == nil && emitted == resp.Text && !strings.Contains(emitted, "think"),
+				"emitted %q of %+v, %v", emitted, resp, err)
 			var again model.Response
-			if text, err := json.Marshal(resp); err != nil || json.Unmarshal(text, &again) != nil {
-				t.Fatal(err)
-			}
+			text, err := json.Marshal(resp)
+			assert.Require(t, err == nil && json.Unmarshal(text, &again) == nil, "%v", err)
 			test(t, o, s, m, again)
 		})
 	}
@@ -309,13 +279,10 @@ func eachTurn(t *testing.T, test func(t *testing.T, o ownTurn, s *Server, m mode
 func TestOwnTurnGoesBackAsItsProviderWantsIt(t *testing.T) {
 	eachTurn(t, func(t *testing.T, o ownTurn, s *Server, m model.Model, resp model.Response) {
 		s.Add(Stream("ok"))
-		if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil {
-			t.Fatal(err)
-		}
-		if diff := gocmp.Diff(o.Want, s.Last().At(strings.Split(o.Path, ".")...)); diff != "" ||
-			!strings.Contains(s.Last().Body, o.Mark) {
-			t.Errorf("it went back as (-want +got):\n%s\n%s", diff, s.Last().Body)
-		}
+		assert.Must(m.Chat(t.Context(), followUp(resp), nil))(t)
+		diff := gocmp.Diff(o.Want, s.Last().At(strings.Split(o.Path, ".")...))
+		assert.That(t, diff == "" && strings.Contains(s.Last().Body, o.Mark),
+			"it went back as (-want +got):\n%s\n%s", diff, s.Last().Body)
 	})
 }
 
@@ -356,11 +323,10 @@ func TestOwnTurnIsSentOnlyWhereItHolds(t *testing.T) {
 			}
 			s.Add(Stream("ok"))
 			_, err := m.Chat(t.Context(), followUp(changed), nil)
-			if body := s.Last().Body; err != nil || strings.Contains(body, o.Mark) ||
-				!strings.Contains(body, strings.TrimSpace(resp.Text)) || len(changed.ToolCalls) > 0 &&
-				!strings.Contains(body, `"f"`) {
-				t.Errorf("%s: %v, sent %s", name, err, body)
-			}
+			body := s.Last().Body
+			assert.That(t, err == nil && !strings.Contains(body, o.Mark) &&
+				strings.Contains(body, strings.TrimSpace(resp.Text)) && (len(changed.ToolCalls) == 0 ||
+				strings.Contains(body, `"f"`)), "%s: %v, sent %s", name, err, body)
 		}
 	})
 }

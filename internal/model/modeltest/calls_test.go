@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -39,21 +40,17 @@ func EmbedderSuite(t *testing.T, build func(testing.TB, *Setup) model.Embedder) 
 			t.Errorf("usage %+v, %v (-want +got):\n%s", usage, err, diff)
 		}
 		for i, text := range texts {
-			if !strings.Contains(s.server.Requests()[i/64].Body, text) {
-				t.Errorf("%s was not sent in request %d", text, i/64)
-			}
+			assert.That(t, strings.Contains(s.server.Requests()[i/64].Body, text), "%s was not sent in request %d", text, i/64)
 		}
-		if got, _, err := e.Embed(t.Context(), nil); len(got) != 0 || err != nil || len(s.server.Requests()) != 3 {
-			t.Errorf("for no texts got %v, %v", got, err)
-		}
+		got, _, err = e.Embed(t.Context(), nil)
+		assert.That(t, len(got) == 0 && err == nil && len(s.server.Requests()) == 3, "for no texts got %v, %v", got, err)
 	})
 	t.Run("VectorsThatAreMissingOrUnevenAreGarbled", func(t *testing.T) {
 		for _, vectors := range [][][]float32{{{1}}, {{1}, {1, 2}}, {{}, {}}, {{1}, {1}, {1}}} {
 			e, _ := startSetup(t, build, Setup{}, Answer{Vectors: vectors})
-			if got, _, err := e.Embed(t.Context(), []string{"a", "b"}); model.KindOf(err) != model.Garbled ||
-				got != nil {
-				t.Errorf("%v for two texts: got %v, %v; want it to be garbled", vectors, got, err)
-			}
+			got, _, err := e.Embed(t.Context(), []string{"a", "b"})
+			assert.That(t, model.KindOf(err) == model.Garbled && got == nil,
+				"%v for two texts: got %v, %v; want it to be garbled", vectors, got, err)
 		}
 	})
 }
@@ -75,17 +72,13 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 		m, s := startSetup(t, build, Setup{}, Answer{Transcript: said}, Answer{})
 		got, err := m.Transcribe(t.Context(), note(strings.NewReader("OggS\x00canary-audio\xff")))
 		said.Text = "Olá. Adeus."
-		if diff := cmp.Diff(said, got, cmpopts.EquateApprox(0, 1e-9)); err != nil || diff != "" {
-			t.Errorf("%v (-want +got):\n%s", err, diff)
-		}
+		diff := cmp.Diff(said, got, cmpopts.EquateApprox(0, 1e-9))
+		assert.That(t, err == nil && diff == "", "%v (-want +got):\n%s", err, diff)
 		for _, part := range []string{"OggS\x00canary-audio\xff", "note.ogg", "canary-prompt", "pt"} {
-			if !strings.Contains(s.server.Last().Body, part) {
-				t.Errorf("%q was not sent", part)
-			}
+			assert.That(t, strings.Contains(s.server.Last().Body, part), "%q was not sent", part)
 		}
-		if got, err := m.Transcribe(t.Context(), note(strings.NewReader("OggS"))); err != nil || got.Text != "" {
-			t.Errorf("silence gave %+v, %v", got, err)
-		}
+		got, err = m.Transcribe(t.Context(), note(strings.NewReader("OggS")))
+		assert.That(t, err == nil && got.Text == "", "silence gave %+v, %v", got, err)
 	})
 	t.Run("AudioThatCannotBeReadOrIsTooLargeIsNotSent", func(t *testing.T) {
 		for _, content := range []io.Reader{
@@ -93,10 +86,9 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 			bytes.NewReader(make([]byte, model.MaxAudio+1)),
 		} {
 			m, s := startSetup(t, build, Setup{})
-			if _, err := m.Transcribe(t.Context(), note(content)); model.KindOf(err) != model.Invalid ||
-				len(s.server.Requests()) != 0 {
-				t.Errorf("got %v after %d requests; want invalid after none", err, len(s.server.Requests()))
-			}
+			_, err := m.Transcribe(t.Context(), note(content))
+			assert.That(t, model.KindOf(err) == model.Invalid && len(s.server.Requests()) == 0,
+				"got %v after %d requests; want invalid after none", err, len(s.server.Requests()))
 		}
 	})
 }
@@ -107,10 +99,9 @@ func callSuite[M any](t *testing.T, build func(testing.TB, *Setup) M, call func(
 		model.Invalid} {
 		t.Run("FailureHasItsKindAndIsNotRetried/"+string(kind), func(t *testing.T) {
 			m, s := startSetup(t, build, Setup{}, Answer{Fail: kind, RetryAfter: 7 * time.Second})
-			if e := wantFailure(t, call(t.Context(), m), nil, kind, ""); e.RetryAfter != 7*time.Second ||
-				len(s.server.Requests()) != 1 {
-				t.Errorf("retry after %v, %d requests; want 7s and one", e.RetryAfter, len(s.server.Requests()))
-			}
+			e := wantFailure(t, call(t.Context(), m), nil, kind, "")
+			assert.That(t, e.RetryAfter == 7*time.Second && len(s.server.Requests()) == 1,
+				"retry after %v, %d requests; want 7s and one", e.RetryAfter, len(s.server.Requests()))
 		})
 	}
 	t.Run("BrokenAnswerHasItsKind", func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/ollama/ollama/api"
 	"google.golang.org/genai"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -29,9 +30,7 @@ func wantRead(t *testing.T, got model.Response) {
 	t.Helper()
 	a := wantedAnswer()
 	want := model.Response{Text: strings.Join(a.Chunks, ""), ToolCalls: a.Calls, Usage: a.Usage}
-	if diff := gocmp.Diff(want, got); diff != "" {
-		t.Errorf("answer (-meant +read):\n%s", diff)
-	}
+	assert.NoDiff(t, gocmp.Diff(want, got), "answer (-meant +read)")
 }
 
 func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
@@ -44,13 +43,10 @@ func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
 	defer func() { _ = stream.Close() }()
 	var all anthropic.Message
 	for stream.Next() {
-		if err := all.Accumulate(stream.Current()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, all.Accumulate(stream.Current()))
 	}
-	if err := stream.Err(); err != nil || all.StopReason != anthropic.StopReasonToolUse {
-		t.Fatalf("read %s, %v", all.RawJSON(), err)
-	}
+	err := stream.Err()
+	assert.Require(t, err == nil && all.StopReason == anthropic.StopReasonToolUse, "read %s, %v", all.RawJSON(), err)
 	got := model.Response{Usage: model.Usage{InputTokens: int(all.Usage.InputTokens + all.Usage.CacheReadInputTokens),
 		OutputTokens: int(all.Usage.OutputTokens), CachedTokens: int(all.Usage.CacheReadInputTokens)}}
 	for _, b := range all.Content {
@@ -63,17 +59,12 @@ func TestAnthropicsClientUnderstandsTheServer(t *testing.T) {
 
 func TestGooglesClientUnderstandsTheServer(t *testing.T) {
 	s := NewServer(t, wantedAnswer())
-	c, err := genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI,
+	c := assert.Must(genai.NewClient(t.Context(), &genai.ClientConfig{APIKey: "key", Backend: genai.BackendGeminiAPI,
 		HTTPClient:  client(t),
-		HTTPOptions: genai.HTTPOptions{BaseURL: s.BaseURL, APIVersion: "v1beta"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		HTTPOptions: genai.HTTPOptions{BaseURL: s.BaseURL, APIVersion: "v1beta"}}))(t)
 	var got model.Response
 	for part, err := range c.Models.GenerateContentStream(t.Context(), "m", genai.Text("hello"), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, p := range part.Candidates[0].Content.Parts {
 			if got.Text += p.Text; p.FunctionCall != nil {
 				arguments, _ := json.Marshal(p.FunctionCall.Args) // which were JSON
@@ -92,10 +83,7 @@ func TestGooglesClientUnderstandsTheServer(t *testing.T) {
 
 func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 	s := NewServer(t, wantedAnswer())
-	resp, err := client(t).Post(s.BaseURL+"/api/chat", "application/json", strings.NewReader(`{"model":"m"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := assert.Must(client(t).Post(s.BaseURL+"/api/chat", "application/json", strings.NewReader(`{"model":"m"}`)))(t)
 	defer func() { _ = resp.Body.Close() }()
 	lines := json.NewDecoder(resp.Body)
 	lines.DisallowUnknownFields()
@@ -103,9 +91,7 @@ func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 	got := model.Response{Usage: model.Usage{CachedTokens: wantedAnswer().Usage.CachedTokens}}
 	for lines.More() {
 		var line api.ChatResponse
-		if err := lines.Decode(&line); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, lines.Decode(&line))
 		got.Text += line.Message.Content
 		for _, c := range line.Message.ToolCalls {
 			got.ToolCalls = append(got.ToolCalls, model.ToolCall{ID: c.ID, Name: c.Function.Name,
@@ -123,31 +109,26 @@ func readWithOfficialTypes(t *testing.T, adapter, body string) {
 	own.DisallowUnknownFields()
 	switch adapter {
 	case "gemini":
-		if err := own.Decode(&struct {
+		err := own.Decode(&struct {
 			SystemInstruction *genai.Content          `json:"systemInstruction"`
 			Contents          []*genai.Content        `json:"contents"`
 			Tools             []*genai.Tool           `json:"tools"`
 			GenerationConfig  *genai.GenerationConfig `json:"generationConfig"`
-		}{}); err != nil {
-			t.Errorf("the official types do not know the request: %v", err)
-		}
+		}{})
+		assert.That(t, err == nil, "the official types do not know the request: %v", err)
 	case "ollama":
 		var got api.ChatRequest
-		if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Messages) != 10 ||
-			got.Messages[2].ToolCalls[1].Function.Index != 1 {
-			t.Errorf("the official types read %+v, %v", got, err)
-		}
+		err := json.Unmarshal([]byte(body), &got)
+		assert.That(t, err == nil && len(got.Messages) == 10 && got.Messages[2].ToolCalls[1].Function.Index == 1,
+			"the official types read %+v, %v", got, err)
 	case "messages":
 		var params anthropic.MessageNewParams
 		var again, sent map[string]any
 		err := json.Unmarshal([]byte(body), &params)
-		if text, marshalErr := json.Marshal(params); err != nil || marshalErr != nil ||
-			json.Unmarshal(text, &again) != nil || json.Unmarshal([]byte(body), &sent) != nil {
-			t.Fatal(err, marshalErr)
-		}
+		text, marshalErr := json.Marshal(params)
+		assert.Require(t, err == nil && marshalErr == nil && json.Unmarshal(text, &again) == nil &&
+			json.Unmarshal([]byte(body), &sent) == nil, "%v %v", err, marshalErr)
 		delete(sent, "stream") // which the official client adds by itself
-		if diff := gocmp.Diff(again, sent); diff != "" {
-			t.Errorf("request (-official +own):\n%s", diff)
-		}
+		assert.NoDiff(t, gocmp.Diff(again, sent), "request (-official +own)")
 	}
 }

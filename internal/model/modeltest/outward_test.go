@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 )
 
@@ -22,7 +23,5 @@ func TestOutwardNoticesEveryPlaceOfItsOrders(t *testing.T) {
 			t.Fatalf("of %s is noted: %q", m[1], asked)
 		}
 	}
-	if len(found) != 3 {
-		t.Errorf("places %v", found)
-	}
+	assert.That(t, len(found) == 3, "places %v", found)
 }

@@ -10,15 +10,15 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
 // bodyOfRequest asks m, which agrees, and returns the body that was sent; "" for a model without a provider.
 func bodyOfRequest(t *testing.T, m model.Model, s *Setup, req model.Request) string {
 	t.Helper()
-	if _, err := m.Chat(t.Context(), req, nil); err != nil {
-		t.Fatalf("%v\nof %+v", err, req.Messages)
-	}
+	_, err := m.Chat(t.Context(), req, nil)
+	assert.Require(t, err == nil, "%v\nof %+v", err, req.Messages)
 	if s.script != nil {
 		return ""
 	}
@@ -51,13 +51,10 @@ func wholeRequestIsSent(t *testing.T, build Factory) {
 		"canary-system", "canary-question", "canary-thought", "canary_id", "canary_tool", "canary-argument",
 		"canary-result", "canary-description", "canary_property", "54321",
 	} {
-		if s.script == nil && !strings.Contains(body, want) {
-			t.Errorf("%s was not sent", want)
-		}
+		assert.That(t, s.script != nil || strings.Contains(body, want), "%s was not sent", want)
 	}
-	if strings.Contains(body, "hidden-") {
-		t.Errorf("the purpose, the facts or another provider's turn was sent: %s", body)
-	}
+	assert.That(t, !strings.Contains(body, "hidden-"),
+		"the purpose, the facts or another provider's turn was sent: %s", body)
 }
 
 func picturesAreSent(t *testing.T, build Factory) {
@@ -84,9 +81,7 @@ func picturesAreSent(t *testing.T, build Factory) {
 				map[string]any{"inlineData": map[string]any{"mimeType": p.Type, "data": data}}},
 			"ollama": []any{sent.At("messages", "1", "images", n), data},
 		}[way.name].([]any)
-		if diff := gocmp.Diff(at[1], at[0]); diff != "" {
-			t.Errorf("picture %d (-want +sent):\n%s", i, diff)
-		}
+		assert.NoDiff(t, gocmp.Diff(at[1], at[0]), "picture %d (-want +sent)", i)
 	}
 	for _, words := range []any{sent.At("messages", "1", "content", "2", "text"), sent.At("input", "0", "content", "2",
 		"text"),
@@ -109,10 +104,7 @@ func answerGoesBack(t *testing.T, build Factory) {
 		},
 	}, Stream("found"))
 	req := question()
-	first, err := m.Chat(t.Context(), req, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := assert.Must(m.Chat(t.Context(), req, nil))(t)
 	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text,
 		ToolCalls: first.ToolCalls, Native: first.Native})
 	for i, c := range first.ToolCalls {
@@ -124,14 +116,11 @@ func answerGoesBack(t *testing.T, build Factory) {
 	if s.script != nil {
 		return
 	}
-	if n := strings.Count(body, "canary-argument"); n != 1 {
-		t.Errorf("the call went back %d times: %s", n, body)
-	}
+	n := strings.Count(body, "canary-argument")
+	assert.That(t, n == 1, "the call went back %d times: %s", n, body)
 	for _, want := range []string{"canary-argument", "canary-result-0", "canary-result-1", "canary-result-2"} {
 		_, after, found := strings.Cut(body, want)
-		if !found {
-			t.Errorf("%s is missing or out of order: %s", want, body)
-		}
+		assert.That(t, found, "%s is missing or out of order: %s", want, body)
 		body = after
 	}
 }
@@ -150,9 +139,8 @@ func failedResultIsToldApart(t *testing.T, build Factory) {
 	m, s := startSetup(t, build, Setup{}, Stream("a"), Stream("b"))
 	well := bodyOfRequest(t, m, s, afterACall("{}", model.Message{Text: "canary-result"}))
 	badly := bodyOfRequest(t, m, s, afterACall("{}", model.Message{Text: "canary-result", IsError: true}))
-	if s.script == nil && (well == badly || !strings.Contains(badly, "canary-result")) {
-		t.Errorf("a failed result is sent as any other: %s", badly)
-	}
+	assert.That(t, s.script != nil || (well != badly && strings.Contains(badly, "canary-result")),
+		"a failed result is sent as any other: %s", badly)
 }
 
 func oddTurnsAreSent(t *testing.T, build Factory) {
@@ -168,10 +156,8 @@ func oddTurnsAreSent(t *testing.T, build Factory) {
 	} {
 		m, s := startSetup(t, build, Setup{}, Stream("ok"))
 		body := bodyOfRequest(t, m, s, req)
-		if s.script == nil && (!json.Valid([]byte(body)) || !utf8.ValidString(body) ||
-			!strings.Contains(body, "canary-argument")) {
-			t.Errorf("%s: sent %q", name, body)
-		}
+		assert.That(t, s.script != nil || (json.Valid([]byte(body)) && utf8.ValidString(body) &&
+			strings.Contains(body, "canary-argument")), "%s: sent %q", name, body)
 	}
 }
 
@@ -187,9 +173,8 @@ func wrongRequestIsNotSent(t *testing.T, build Factory) {
 		}
 		resp, err := m.Chat(t.Context(), req, nil)
 		_ = wantFailure(t, err, m, model.Invalid, "")
-		if sent := s.server.Requests(); resp.Attempts != 0 || len(sent) != 0 {
-			t.Errorf("%s: %d attempts, sent %v; want none", name, resp.Attempts, sent)
-		}
+		sent := s.server.Requests()
+		assert.That(t, resp.Attempts == 0 && len(sent) == 0, "%s: %d attempts, sent %v; want none", name, resp.Attempts, sent)
 	}
 }
 
@@ -209,9 +194,8 @@ func schemaIsEnforced(t *testing.T, build Factory) {
 		}
 		sent := s.server.Last()
 		way, _ := routeOf(sent.Path)
-		if enforced, _ := sent.At(way.schema...).(map[string]any); (enforced["required"] != nil) != (schema != nil) {
-			t.Errorf("the provider enforces %v", enforced)
-		}
+		enforced, _ := sent.At(way.schema...).(map[string]any)
+		assert.That(t, (enforced["required"] != nil) == (schema != nil), "the provider enforces %v", enforced)
 	}
 }
 
@@ -221,7 +205,6 @@ func structuredAnswer(t *testing.T, build Factory) {
 	req := question()
 	req.Tools = nil
 	got, resp, err := model.Structured(t.Context(), m, req, canarySchema(), new(any))
-	if err != nil || string(got) != `{"canary":1}` || resp.Attempts != 2 {
-		t.Errorf("got %s in %d attempts, %v", got, resp.Attempts, err)
-	}
+	assert.That(t, err == nil && string(got) == `{"canary":1}` && resp.Attempts == 2,
+		"got %s in %d attempts, %v", got, resp.Attempts, err)
 }

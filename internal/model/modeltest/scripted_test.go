@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -16,17 +17,11 @@ func TestRequestBeyondTheScriptFailsTheTestAndSaysWhichItWas(t *testing.T) {
 		Purpose:  "oracle.turn",
 		Messages: []model.Message{{Role: model.ToolRole, Text: "found nothing"}},
 	}, nil)
-	if model.KindOf(err) != model.Invalid {
-		t.Errorf("error %v; want Invalid", err)
-	}
+	assert.That(t, model.KindOf(err) == model.Invalid, "error %v; want Invalid", err)
 	for _, want := range []string{"cloud:big", "request 1", "oracle.turn", "found nothing"} {
-		if !strings.Contains(tb.failure, want) {
-			t.Errorf("the failure %q does not say %q", tb.failure, want)
-		}
+		assert.That(t, strings.Contains(tb.failure, want), "the failure %q does not say %q", tb.failure, want)
 	}
-	if m.Local() {
-		t.Error("As(…, false) left the model local")
-	}
+	assert.That(t, !m.Local(), "As(…, false) left the model local")
 }
 
 // recorder is a testing.TB that keeps what it is failed with.

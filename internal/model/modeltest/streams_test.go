@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -44,16 +45,11 @@ type recorded struct {
 // read reads a file of them: an archive of txtar whose files begin with a line of JSON.
 func readRecorded(tb testing.TB, file string) (all []recorded) {
 	tb.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile(file))(tb)
 	for _, f := range txtar.Parse(text).Files {
 		r := recorded{name: f.Name}
 		head, body, _ := strings.Cut(string(f.Data), "\n")
-		if err := json.Unmarshal([]byte(head), &r); err != nil {
-			tb.Fatalf("%s: %s: %v", file, f.Name, err)
-		}
+		assert.NoErrorf(tb, json.Unmarshal([]byte(head), &r), "%s: %s", file, f.Name)
 		if r.Open {
 			body = strings.TrimSuffix(body, "\n")
 		}
@@ -85,29 +81,24 @@ func (r recorded) check(t *testing.T, build Factory) {
 	noKey := func(context.Context) (string, error) { return "", nil }
 	m, _ := startSetup(t, build, Setup{Key: noKey}, Answer{Raw: &Raw{Status: r.Status, Header: header, Body: r.body}})
 	got := chat(t.Context(), t, m, nil)
-	if got.text != got.resp.Text || got.resp.Text != r.Text || got.resp.Attempts != 1 {
-		t.Errorf("kept %q, emitted %q in %d attempts; want %q in 1", got.resp.Text, got.text, got.resp.Attempts, r.Text)
-	}
+	assert.That(t, got.text == got.resp.Text && got.resp.Text == r.Text && got.resp.Attempts == 1,
+		"kept %q, emitted %q in %d attempts; want %q in 1", got.resp.Text, got.text, got.resp.Attempts, r.Text)
 	var turn bytes.Buffer
 	if got.resp.Native != nil {
 		_ = json.Compact(&turn, got.resp.Native.Turn) // which differs if it is none
 	}
-	if diff := cmp.Diff(string(r.Native), turn.String()); diff != "" {
-		t.Errorf("the provider's own turn (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(string(r.Native), turn.String()), "the provider's own turn (-want +got)")
 	if r.Kind != "" {
 		e := wantFailure(t, got.err, m, r.Kind, r.Says)
-		if e.Status != r.Status || e.RetryAfter.Seconds() != r.RetryAfter || strings.Contains(e.Error(), "nginx") ||
-			strings.Contains(e.Error(), "connect?key") {
-			t.Errorf("status %d, retry after %v; want %d, %v s: %v", e.Status, e.RetryAfter, r.Status, r.RetryAfter, e)
-		}
+		assert.That(t, e.Status == r.Status && e.RetryAfter.Seconds() == r.RetryAfter &&
+			!strings.Contains(e.Error(), "nginx") && !strings.Contains(e.Error(), "connect?key"),
+			"status %d, retry after %v; want %d, %v s: %v", e.Status, e.RetryAfter, r.Status, r.RetryAfter, e)
 		return
 	}
 	want := model.Response{Text: r.Text, ToolCalls: r.Calls, Finish: r.Finish, Usage: r.Usage}
-	if diff := cmp.Diff(want, got.resp, cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts",
-		"Native")); got.err != nil || diff != "" {
-		t.Errorf("error %v, response (-want +got):\n%s", got.err, diff)
-	}
+	diff := cmp.Diff(want, got.resp, cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts",
+		"Native"))
+	assert.That(t, got.err == nil && diff == "", "error %v, response (-want +got):\n%s", got.err, diff)
 }
 
 // fuzzStream checks that no stream breaks the contract, that an answer does not depend on how it was split, and that a
@@ -128,10 +119,9 @@ func fuzzStream(f *testing.F, build Factory, file string) {
 		if len(whole.ToolCalls) > 0 { // whose ids may be in it
 			madeUp = append(madeUp, cmpopts.IgnoreFields(model.Response{}, "Native"))
 		}
-		if diff := cmp.Diff(whole, bytewise, madeUp); diff != "" ||
-			model.KindOf(wholeErr) != model.KindOf(bytewiseErr) {
-			t.Errorf("whole %v, byte by byte %v (-whole +bytewise):\n%s", wholeErr, bytewiseErr, diff)
-		}
+		diff := cmp.Diff(whole, bytewise, madeUp)
+		assert.That(t, diff == "" && model.KindOf(wholeErr) == model.KindOf(bytewiseErr),
+			"whole %v, byte by byte %v (-whole +bytewise):\n%s", wholeErr, bytewiseErr, diff)
 	})
 }
 
@@ -144,35 +134,28 @@ func ChatOver(t *testing.T, build Factory, body func() io.Reader) (model.Respons
 			return body()
 		})}})
 	got := chat(t.Context(), t, m, nil)
-	if got.text != got.resp.Text {
-		t.Errorf("emitted %q, text %q", got.text, got.resp.Text)
-	}
+	assert.That(t, got.text == got.resp.Text, "emitted %q, text %q", got.text, got.resp.Text)
 	resp := got.resp
 	if got.err != nil {
 		var e *model.Error
-		if !errors.As(got.err, &e) || e.Kind == "" || e.Model != m.ID() || len(e.Message) > 600 {
-			t.Errorf("error %#v", got.err)
-		}
+		assert.That(t, errors.As(got.err, &e) && e.Kind != "" && e.Model == m.ID() && len(e.Message) <= 600,
+			"error %#v", got.err)
 		return resp, got.err
 	}
-	if resp.Finish == "" {
-		t.Errorf("no finish: %+v", resp)
-	}
+	assert.That(t, resp.Finish != "", "no finish: %+v", resp)
 	req := question()
 	req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: resp.Text, ToolCalls: resp.ToolCalls,
 		Native: resp.Native})
 	ids := map[string]bool{"": true}
 	for _, c := range resp.ToolCalls {
-		if ids[c.ID] || c.Name == "" || strings.TrimSpace(c.Arguments) == "" {
-			t.Errorf("call %+v among %+v", c, resp.ToolCalls)
-		}
+		assert.That(t, !ids[c.ID] && c.Name != "" && strings.TrimSpace(c.Arguments) != "",
+			"call %+v among %+v", c, resp.ToolCalls)
 		ids[c.ID] = true
 		req.Messages = append(req.Messages, model.Message{Role: model.ToolRole, ToolCallID: c.ID, ToolName: c.Name,
 			Text: "found"})
 	}
-	if _, err := m.Chat(t.Context(), req, nil); model.KindOf(err) == model.Invalid {
-		t.Errorf("the turn cannot be sent back: %v", err)
-	}
+	_, err := m.Chat(t.Context(), req, nil)
+	assert.That(t, model.KindOf(err) != model.Invalid, "the turn cannot be sent back: %v", err)
 	return resp, nil
 }
 
@@ -254,16 +237,13 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 				resp, err := m.Chat(t.Context(), question(), nil)
 				took := time.Since(began)
 				if c.ended == 0 {
-					if err != nil || resp.Text == "" || resp.Finish != model.FinishStop ||
-						took != c.pause*time.Duration(len(c.parts)) {
-						t.Errorf("got %d bytes, %v after %v", len(resp.Text), err, took)
-					}
+					assert.That(t, err == nil && resp.Text != "" && resp.Finish == model.FinishStop &&
+						took == c.pause*time.Duration(len(c.parts)), "got %d bytes, %v after %v", len(resp.Text), err, took)
 					return
 				}
 				_ = wantFailure(t, err, m, model.Timeout, "")
-				if took != c.ended || c.why != nil && !errors.Is(err, c.why) {
-					t.Errorf("%v after %v; want %v after %v", err, took, c.why, c.ended)
-				}
+				assert.That(t, took == c.ended && (c.why == nil || errors.Is(err, c.why)),
+					"%v after %v; want %v after %v", err, took, c.why, c.ended)
 			})
 		})
 	}

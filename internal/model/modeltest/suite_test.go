@@ -15,6 +15,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 )
 
@@ -124,13 +125,10 @@ func chat(ctx context.Context, t *testing.T, m model.Model, answer error) (out o
 func wantFailure(t *testing.T, err error, m model.Model, kind model.Kind, says string) *model.Error {
 	t.Helper()
 	var e *model.Error
-	if !errors.As(err, &e) || e.Kind != kind || !strings.Contains(err.Error(), says) || m != nil && e.Model != m.ID() {
-		t.Fatalf("error %#v; want an *model.Error of kind %s that says %q", err, kind, says)
-	}
+	assert.Require(t, errors.As(err, &e) && e.Kind == kind && strings.Contains(err.Error(), says) && (m == nil ||
+		e.Model == m.ID()), "error %#v; want an *model.Error of kind %s that says %q", err, kind, says)
 	for ; err != nil; err = errors.Unwrap(err) {
-		if strings.Contains(err.Error(), canaryKey) {
-			t.Errorf("the error shows the key: %v", err)
-		}
+		assert.That(t, !strings.Contains(err.Error(), canaryKey), "the error shows the key: %v", err)
 	}
 	return e
 }
@@ -271,9 +269,8 @@ func (c check) run(t *testing.T, build Factory) {
 		return
 	}
 	got := chat(t.Context(), t, m, nil)
-	if got.text != got.resp.Text || got.resp.Text != c.want.Text {
-		t.Errorf("text %.100q, emitted %.100q; want %.100q twice", got.resp.Text, got.text, c.want.Text)
-	}
+	assert.That(t, got.text == got.resp.Text && got.resp.Text == c.want.Text,
+		"text %.100q, emitted %.100q; want %.100q twice", got.resp.Text, got.text, c.want.Text)
 	if s.script == nil && (len(s.server.Requests()) > 1 || got.resp.Attempts != 1 || got.resp.Model != m.ID()) {
 		t.Errorf("%d requests were made, %d are counted, of %q; want one of %q", len(s.server.Requests()),
 			got.resp.Attempts, got.resp.Model, m.ID())
@@ -284,9 +281,8 @@ func (c check) run(t *testing.T, build Factory) {
 	}
 	if c.kind != "" {
 		e := wantFailure(t, got.err, m, c.kind, c.says)
-		if e.Lost != (c.answer.Break == Cut) || e.RetryAfter != c.answer.RetryAfter {
-			t.Errorf("lost %v, retry after %v", e.Lost, e.RetryAfter)
-		}
+		assert.That(t, e.Lost == (c.answer.Break == Cut) && e.RetryAfter == c.answer.RetryAfter,
+			"lost %v, retry after %v", e.Lost, e.RetryAfter)
 		return
 	}
 	if s.script == nil && s.server.Last().Path == "/api/chat" { // whose protocol has none
@@ -294,16 +290,12 @@ func (c check) run(t *testing.T, build Factory) {
 	}
 	ids := map[string]bool{"": true}
 	for i, given := range got.resp.ToolCalls {
-		if ids[given.ID] || i == 0 && given.ID != "call_a" {
-			t.Errorf("%q is no id of call %d", given.ID, i)
-		}
+		assert.That(t, !ids[given.ID] && (i != 0 || given.ID == "call_a"), "%q is no id of call %d", given.ID, i)
 		ids[given.ID] = true
 	}
 	diff := gocmp.Diff(c.want, got.resp, cmpopts.IgnoreFields(model.ToolCall{}, "ID"),
 		cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts", "Native"))
-	if got.err != nil || diff != "" {
-		t.Errorf("error %v, response (-want +got):\n%.1000s", got.err, diff)
-	}
+	assert.That(t, got.err == nil && diff == "", "error %v, response (-want +got):\n%.1000s", got.err, diff)
 }
 
 func cancelEndsTheRequest(t *testing.T, build Factory) {
@@ -316,14 +308,12 @@ func cancelEndsTheRequest(t *testing.T, build Factory) {
 	cancel()
 	got := await(t, done, "Chat to return")
 	_ = wantFailure(t, got.err, m, model.Cancelled, "")
-	if !errors.Is(got.err, context.Canceled) || got.text != got.resp.Text {
-		t.Errorf("error %v, kept %q, emitted %q", got.err, got.resp.Text, got.text)
-	}
+	assert.That(t, errors.Is(got.err, context.Canceled) && got.text == got.resp.Text,
+		"error %v, kept %q, emitted %q", got.err, got.resp.Text, got.text)
 	s.awaitEnded(t)
 	again := chat(ctx, t, m, nil)
-	if _ = wantFailure(t, again.err, m, model.Cancelled, ""); again.n != 0 {
-		t.Errorf("emitted %q for who had withdrawn before", again.text)
-	}
+	_ = wantFailure(t, again.err, m, model.Cancelled, "")
+	assert.That(t, again.n == 0, "emitted %q for who had withdrawn before", again.text)
 }
 
 func deadlineEndsTheRequest(t *testing.T, build Factory) {
@@ -331,9 +321,8 @@ func deadlineEndsTheRequest(t *testing.T, build Factory) {
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
 	got := chat(ctx, t, m, nil)
-	if _ = wantFailure(t, got.err, m, model.Timeout, ""); !errors.Is(got.err, context.DeadlineExceeded) {
-		t.Errorf("error %v does not wrap the context's", got.err)
-	}
+	_ = wantFailure(t, got.err, m, model.Timeout, "")
+	assert.That(t, errors.Is(got.err, context.DeadlineExceeded), "error %v does not wrap the context's", got.err)
 }
 
 func emitErrorEndsTheRequest(t *testing.T, build Factory) {
@@ -341,9 +330,8 @@ func emitErrorEndsTheRequest(t *testing.T, build Factory) {
 	full := errors.New("the receiver is full")
 	got := chat(t.Context(), t, m, full)
 	_ = wantFailure(t, got.err, m, model.Cancelled, "")
-	if !errors.Is(got.err, full) || got.n != 1 {
-		t.Errorf("error %v after %d deltas; want the receiver's after 1", got.err, got.n)
-	}
+	assert.That(t, errors.Is(got.err, full) && got.n == 1,
+		"error %v after %d deltas; want the receiver's after 1", got.err, got.n)
 	s.awaitEnded(t)
 }
 
@@ -364,16 +352,12 @@ func concurrentAnswers(t *testing.T, build Factory) {
 	var got []string
 	for range n {
 		r := await(t, results, "an answer")
-		if r.err != nil || r.text != r.resp.Text {
-			t.Errorf("error %v, text %q, emitted %q", r.err, r.resp.Text, r.text)
-		}
+		assert.That(t, r.err == nil && r.text == r.resp.Text, "error %v, text %q, emitted %q", r.err, r.resp.Text, r.text)
 		got = append(got, r.resp.Text)
 	}
 	slices.Sort(want)
 	slices.Sort(got)
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q; want %q", got, want)
-	}
+	assert.That(t, slices.Equal(got, want), "got %q; want %q", got, want)
 }
 
 func connectionAndKey(t *testing.T, build Factory) {
@@ -383,11 +367,9 @@ func connectionAndKey(t *testing.T, build Factory) {
 		slices.Repeat([]Answer{Stream("a")}, len(keys))...)
 	for _, want := range keys {
 		_, err := m.Chat(t.Context(), question(), nil) // to whom nobody listens
-		if err != nil || s.script == nil && s.server.Last().Key() != strings.TrimSpace(want) {
-			t.Errorf("%v; want the key %q to be sent", err, want)
-		}
+		assert.That(t, err == nil && (s.script != nil || s.server.Last().Key() == strings.TrimSpace(want)),
+			"%v; want the key %q to be sent", err, want)
 	}
-	if s.script == nil && int(s.server.connections.Load()) == len(keys) {
-		t.Error("every answer took a connection of its own")
-	}
+	assert.That(t, s.script != nil || int(s.server.connections.Load()) != len(keys),
+		"every answer took a connection of its own")
 }

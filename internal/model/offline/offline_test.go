@@ -11,6 +11,7 @@ import (
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/offline"
 )
@@ -35,28 +36,18 @@ func TestRuleOfThePurposeSeesTheRequest(t *testing.T) {
 	})
 	req := model.Request{Purpose: "answer", Facts: 42, System: "s"}
 	resp, err := m.Chat(t.Context(), req, nil)
-	if err != nil || resp.Text != "right rule" || m.ID() != model.OfflineRules || !m.Local() {
-		t.Errorf("got %+v, %v", resp, err)
-	}
-	if diff := cmp.Diff(req, seen); diff != "" {
-		t.Errorf("request (-want +got):\n%s", diff)
-	}
+	assert.That(t, err == nil && resp.Text == "right rule" && m.ID() == model.OfflineRules && m.Local(),
+		"got %+v, %v", resp, err)
+	assert.NoDiff(t, cmp.Diff(req, seen), "request (-want +got)")
 }
 
 func TestUnknownPurposeIsInvalidAndNamesThePurposes(t *testing.T) {
 	m := offline.New(map[string]offline.Rule{"oracle.turn": textRule("x"), "council.answer": textRule("x"), "broken": nil})
 	_, err := m.Chat(t.Context(), model.Request{Purpose: "oracle.tern"}, nil)
-	if model.KindOf(err) != model.Invalid {
-		t.Errorf("error %v; want invalid", err)
-	}
-	for _, want := range []string{model.OfflineRules, `"oracle.tern"`, "council.answer", "oracle.turn"} {
-		if !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("error %q does not name %s", err, want)
-		}
-	}
-	if _, err := m.Chat(t.Context(), model.Request{Purpose: "broken"}, nil); model.KindOf(err) != model.Invalid {
-		t.Errorf("a nil rule gave %v", err)
-	}
+	assert.That(t, model.KindOf(err) == model.Invalid, "error %v; want invalid", err)
+	assert.Contains(t, "the error", fmt.Sprint(err), model.OfflineRules, `"oracle.tern"`, "council.answer", "oracle.turn")
+	_, err = m.Chat(t.Context(), model.Request{Purpose: "broken"}, nil)
+	assert.That(t, model.KindOf(err) == model.Invalid, "a nil rule gave %v", err)
 }
 
 func TestEmptyFieldsAreFilledIn(t *testing.T) {
@@ -77,12 +68,9 @@ func TestEmptyFieldsAreFilledIn(t *testing.T) {
 			{ID: "mine", Name: "f", Arguments: `{"a":1}`}},
 		Usage: model.Usage{InputTokens: 6, OutputTokens: 4}, // 23 and 16 characters
 	}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
-		t.Errorf("error %v, response (-want +got):\n%s", err, diff)
-	}
-	if calls[0].ID != "" {
-		t.Error("the rule's own slice was changed")
-	}
+	diff := cmp.Diff(want, got)
+	assert.That(t, err == nil && diff == "", "error %v, response (-want +got):\n%s", err, diff)
+	assert.That(t, calls[0].ID == "", "the rule's own slice was changed")
 }
 
 func TestCallOfAToolThatWasNotOfferedIsInvalid(t *testing.T) {
@@ -90,9 +78,8 @@ func TestCallOfAToolThatWasNotOfferedIsInvalid(t *testing.T) {
 		return model.Response{ToolCalls: []model.ToolCall{{Name: "delete_task"}}}, nil
 	})
 	resp, err := m.Chat(t.Context(), model.Request{Purpose: "p"}, nil)
-	if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "delete_task") || resp.ToolCalls != nil {
-		t.Errorf("got %+v, %v", resp, err)
-	}
+	assert.That(t, model.KindOf(err) == model.Invalid && strings.Contains(err.Error(), "delete_task") &&
+		resp.ToolCalls == nil, "got %+v, %v", resp, err)
 }
 
 func TestAnyTextIsEmittedWholeAndAWordAtATime(t *testing.T) {
@@ -100,15 +87,12 @@ func TestAnyTextIsEmittedWholeAndAWordAtATime(t *testing.T) {
 		text := rapid.String().Draw(rt, "text")
 		var got strings.Builder
 		resp, err := oneRule(textRule(text)).Chat(t.Context(), model.Request{Purpose: "p"}, func(d model.Delta) error {
-			if d.Text == "" || strings.Contains(strings.TrimSuffix(d.Text, " "), " ") {
-				rt.Fatalf("emitted %q", d.Text)
-			}
+			assert.Require(rt, d.Text != "" && !strings.Contains(strings.TrimSuffix(d.Text, " "), " "), "emitted %q", d.Text)
 			got.WriteString(d.Text)
 			return nil
 		})
-		if err != nil || resp.Text != text || got.String() != text {
-			rt.Fatalf("emitted %q, text %q, %v; want %q", got.String(), resp.Text, err, text)
-		}
+		assert.Require(rt, err == nil && resp.Text == text && got.String() == text,
+			"emitted %q, text %q, %v; want %q", got.String(), resp.Text, err, text)
 	})
 }
 
@@ -130,9 +114,8 @@ func TestBrokenOffAnswerHoldsWhatWasEmitted(t *testing.T) {
 		{"cancel", func(model.Delta) error { cancel(); return nil }, "one ", context.Canceled},
 	} {
 		resp, err := oneRule(textRule("one two three")).Chat(ctx, model.Request{Purpose: "p"}, c.emit)
-		if resp.Text != c.text || !errors.Is(err, c.want) || model.KindOf(err) != model.Cancelled {
-			t.Errorf("%s: got %q, %v; want %q, %v", c.name, resp.Text, err, c.text, c.want)
-		}
+		assert.That(t, resp.Text == c.text && errors.Is(err, c.want) && model.KindOf(err) == model.Cancelled,
+			"%s: got %q, %v; want %q, %v", c.name, resp.Text, err, c.text, c.want)
 	}
 }
 
@@ -150,8 +133,7 @@ func TestFailureOfARuleHasAKindThatIsNotRepeatedByMistake(t *testing.T) {
 			return model.Response{Text: "half"}, c.err
 		}).Chat(t.Context(), model.Request{Purpose: "p"}, nil)
 		var e *model.Error
-		if !errors.As(err, &e) || e.Kind != c.want || e.Model != model.OfflineRules {
-			t.Errorf("%v became %v; want kind %s of %s", c.err, err, c.want, model.OfflineRules)
-		}
+		assert.That(t, errors.As(err, &e) && e.Kind == c.want && e.Model == model.OfflineRules,
+			"%v became %v; want kind %s of %s", c.err, err, c.want, model.OfflineRules)
 	}
 }

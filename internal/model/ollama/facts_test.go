@@ -15,6 +15,7 @@ import (
 	"github.com/ollama/ollama/api"
 	"github.com/ollama/ollama/tools"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/ollama"
@@ -73,12 +74,9 @@ func TestWindowIsAskedForAsLargeAsModelAndSettingAllow(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			m, server := describedModel(t, c.shown, c.loaded, func(o *ollama.Config) { o.NumCtx = c.set })
 			resp, err := m.Chat(t.Context(), hello(), nil)
-			if err != nil || resp.Attempts != 1 {
-				t.Fatalf("%d attempts, %v", resp.Attempts, err)
-			}
-			if got := server.Last().At("options", "num_ctx"); got != float64(c.want) {
-				t.Errorf("num_ctx is %v; want %d", got, c.want)
-			}
+			assert.Require(t, err == nil && resp.Attempts == 1, "%d attempts, %v", resp.Attempts, err)
+			got := server.Last().At("options", "num_ctx")
+			assert.That(t, got == float64(c.want), "num_ctx is %v; want %d", got, c.want)
 			if info, err := m.Describe(t.Context()); err == nil && info.Window != c.want {
 				t.Errorf("described with a window of %d; want the %d that are sent", info.Window, c.want)
 			}
@@ -89,31 +87,26 @@ func TestWindowIsAskedForAsLargeAsModelAndSettingAllow(t *testing.T) {
 func TestModelThatRunsElsewhereKeepsItsWindow(t *testing.T) {
 	m, server := describedModel(t, show(262144, "", `,"remote_host":"https://ollama.com:443"`), "")
 	info, err := m.Describe(t.Context())
-	if _, chatErr := m.Chat(t.Context(), hello(), nil); err != nil || chatErr != nil || info.Window != 262144 {
-		t.Fatalf("%+v, %v, %v", info, err, chatErr)
-	}
-	if got := server.Last().At("options", "num_ctx"); got != nil {
-		t.Errorf("num_ctx %v was sent", got)
-	}
+	_, chatErr := m.Chat(t.Context(), hello(), nil)
+	assert.Require(t, err == nil && chatErr == nil && info.Window == 262144, "%+v, %v, %v", info, err, chatErr)
+	got := server.Last().At("options", "num_ctx")
+	assert.That(t, got == nil, "num_ctx %v was sent", got)
 }
 
 func TestServerIsAskedOnceWhatItsModelIsLike(t *testing.T) {
 	m, server := describedModel(t, show(131072, hermes, chats), "")
 	for range 2 {
-		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
-			t.Error(err)
-		}
-		if _, err := m.Describe(t.Context()); err != nil {
-			t.Error(err)
-		}
+		_, err := m.Chat(t.Context(), hello(), nil)
+		assert.That(t, err == nil, "%v", err)
+		_, err = m.Describe(t.Context())
+		assert.That(t, err == nil, "%v", err)
 	}
 	var paths []string
 	for _, look := range server.InfoRequests() {
 		paths = append(paths, look.Path)
 	}
-	if got := strings.Join(paths, " "); got != "/api/show /api/ps" {
-		t.Errorf("asked %s", got)
-	}
+	got := strings.Join(paths, " ")
+	assert.That(t, got == "/api/show /api/ps", "asked %s", got)
 }
 
 // silent is a server that never says what its model is like, and keeps the last request for a turn.
@@ -138,14 +131,11 @@ func TestTurnGoesOnWithoutAServerThatDoesNotSayWhatItsModelIsLike(t *testing.T) 
 		m := ollama.New(ollama.Config{Provider: ollama.Ollama, Model: "m", HTTPClient: &http.Client{Transport: server}})
 		began := time.Now()
 		for range 2 {
-			if _, err := m.Chat(t.Context(), hello(), nil); err != nil ||
-				!strings.Contains(server.asked, `"num_ctx":8192`) {
-				t.Errorf("sent %s, %v", server.asked, err)
-			}
+			_, err := m.Chat(t.Context(), hello(), nil)
+			assert.That(t, err == nil && strings.Contains(server.asked, `"num_ctx":8192`), "sent %s, %v", server.asked, err)
 		}
-		if waited := time.Since(began); waited != 3*time.Second {
-			t.Errorf("two turns waited %v; want 3 s, once", waited)
-		}
+		waited := time.Since(began)
+		assert.That(t, waited == 3*time.Second, "two turns waited %v; want 3 s, once", waited)
 	})
 }
 
@@ -155,12 +145,10 @@ func TestCallerWhoWithdrawsIsNotKeptByALookAtTheModel(t *testing.T) {
 			HTTPClient: &http.Client{Transport: &silent{}}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := m.Chat(ctx, hello(), nil); model.KindOf(err) != model.Timeout {
-			t.Errorf("got %v", err)
-		}
-		if _, err := m.Describe(ctx); model.KindOf(err) != model.Timeout {
-			t.Errorf("got %v", err)
-		}
+		_, err := m.Chat(ctx, hello(), nil)
+		assert.That(t, model.KindOf(err) == model.Timeout, "got %v", err)
+		_, err = m.Describe(ctx)
+		assert.That(t, model.KindOf(err) == model.Timeout, "got %v", err)
 	})
 }
 
@@ -182,9 +170,8 @@ func TestWhatAModelCanIsTold(t *testing.T) {
 			1), model.Info{Window: 8192, NoPictures: true}},
 	} {
 		m, _ := describedModel(t, c.shown, "")
-		if got, err := m.Describe(t.Context()); err != nil || got != c.want {
-			t.Errorf("%s: %+v, %v; want %+v", c.name, got, err, c.want)
-		}
+		got, err := m.Describe(t.Context())
+		assert.That(t, err == nil && got == c.want, "%s: %+v, %v; want %+v", c.name, got, err, c.want)
 	}
 }
 
@@ -202,10 +189,7 @@ func TestBareCallsAreThoseThatOllamaDoesNotSeeBesideText(t *testing.T) {
 		"calls by a name first":     `{{ .Tools }}{{ range .Messages }}{{ if .ToolCalls }}{{ .Role }}<x>{{ end }}{{ end }}`,
 		"a function":                `{{ .Tools }}{{ range .Messages }}{{ if .ToolCalls }}{{ json . }}{{ end }}{{ end }}`,
 	} {
-		parsed, err := template.New("").Funcs(template.FuncMap{"json": func(any) string { return "" }}).Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := assert.Must(template.New("").Funcs(template.FuncMap{"json": func(any) string { return "" }}).Parse(text))(t)
 		seen := false
 		for _, mark := range []string{"<tool_call>", "[TOOL_CALLS] ", "<call>", "<f>", "<x>", ""} {
 			parser := tools.NewParser(parsed, []api.Tool{{Type: "function", Function: api.ToolFunction{Name: "look"}}})
@@ -230,8 +214,7 @@ func TestAdviceAgainstAFullWindowNamesTheSettingUnlessTheModelTakesNoMore(t *tes
 		server := modeltest.NewServer(t, modeltest.Answer{Fail: model.ContextLength})
 		server.ModelInfo = map[string]string{"llama3.1:8b": c.shown}
 		_, err := connect(t, server, func(o *ollama.Config) { o.Provider = c.provider }).Chat(t.Context(), hello(), nil)
-		if model.KindOf(err) != model.ContextLength || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%v; want it to say %q", err, c.says)
-		}
+		assert.That(t, model.KindOf(err) == model.ContextLength && strings.Contains(err.Error(), c.says),
+			"%v; want it to say %q", err, c.says)
 	}
 }

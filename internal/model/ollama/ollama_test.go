@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/ollama"
@@ -18,12 +19,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestNoTextIsCutOffInEmbedding(t *testing.T) {
 	server := modeltest.NewServer(t, modeltest.Answer{Vectors: [][]float32{{1}}})
 	m := connect(t, server, func(c *ollama.Config) { c.NumCtx = 2048 })
-	if _, _, err := m.Embed(t.Context(), []string{"a"}); err != nil {
-		t.Fatal(err)
-	}
-	if r := server.Last(); r.At("truncate") != false || r.At("options", "num_ctx") != 2048.0 {
-		t.Errorf("sent %s", r.Body)
-	}
+	_, _, err := m.Embed(t.Context(), []string{"a"})
+	assert.NoError(t, err)
+	r := server.Last()
+	assert.That(t, r.At("truncate") == false && r.At("options", "num_ctx") == 2048.0, "sent %s", r.Body)
 }
 
 func connect(t testing.TB, server *modeltest.Server, adjust ...func(*ollama.Config)) *ollama.Model {
@@ -54,9 +53,8 @@ func TestLocalIsWhatWasPromisedButForCloudModels(t *testing.T) {
 		{"127.0.0.1:5000/me/glm-4.7:cloud", true, false},
 	} {
 		m := ollama.New(ollama.Config{Provider: ollama.Ollama, Model: c.name, Local: c.promise})
-		if m.Local() != c.local || m.ID() != "ollama:"+c.name {
-			t.Errorf("%s promised %v: id %q, local %v; want %v", c.name, c.promise, m.ID(), m.Local(), c.local)
-		}
+		assert.That(t, m.Local() == c.local && m.ID() == "ollama:"+c.name,
+			"%s promised %v: id %q, local %v; want %v", c.name, c.promise, m.ID(), m.Local(), c.local)
 	}
 }
 
@@ -86,17 +84,14 @@ func TestListIsSortedAndLeavesOutCloudModelsOfALocalServer(t *testing.T) {
 		false: {"alias:latest", "gpt-oss:120b-cloud", "llama3.1:8b", "qwen3:4b"},
 	} {
 		got, err := connect(t, server, func(c *ollama.Config) { c.Local = local }).List(t.Context())
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("local %v: error %v, names (-want +got):\n%s", local, err, diff)
-		}
+		diff := cmp.Diff(want, got)
+		assert.That(t, err == nil && diff == "", "local %v: error %v, names (-want +got):\n%s", local, err, diff)
 	}
 }
 
 func TestServerWithoutAModelHasAnEmptyList(t *testing.T) {
 	got, err := connect(t, modeltest.NewServer(t)).List(t.Context())
-	if err != nil || got == nil || len(got) != 0 {
-		t.Errorf("got %v, %v; want an empty list", got, err)
-	}
+	assert.That(t, err == nil && got != nil && len(got) == 0, "got %v, %v; want an empty list", got, err)
 }
 
 // raw is an answer of these lines.
@@ -113,15 +108,13 @@ const done = `{"model":"m","message":{"role":"assistant","content":""},"done":tr
 func TestModelIsKeptLoadedAsLongAsIsSet(t *testing.T) {
 	server := modeltest.NewServer(t, modeltest.Stream("a"))
 	m := connect(t, server, func(c *ollama.Config) { c.KeepAlive = 10 * time.Minute })
-	if _, err := m.Chat(t.Context(), hello(), nil); err != nil || server.Last().At("keep_alive") != "10m0s" {
-		t.Errorf("%v, sent %s", err, server.Last().Body)
-	}
+	_, err := m.Chat(t.Context(), hello(), nil)
+	assert.That(t, err == nil && server.Last().At("keep_alive") == "10m0s", "%v, sent %s", err, server.Last().Body)
 }
 
 func TestUnreachableServerIsToldWithHowToStartIt(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.Close()
-	if _, err := connect(t, server).Chat(t.Context(), hello(), nil); !strings.Contains(err.Error(), "ollama serve") {
-		t.Errorf("got %v", err)
-	}
+	_, err := connect(t, server).Chat(t.Context(), hello(), nil)
+	assert.That(t, strings.Contains(err.Error(), "ollama serve"), "got %v", err)
 }

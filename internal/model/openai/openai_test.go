@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/openai"
@@ -24,13 +25,11 @@ func TestModelThatTellsTheTextAloneIsNotAskedForMore(t *testing.T) {
 		server := modeltest.NewServer(t, modeltest.Answer{Transcript: model.Transcript{Text: "hi", Seconds: 1}})
 		m := connect(t, server, func(c *openai.Config) { c.Model = name })
 		got, err := m.Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
-		if err != nil || got.Text != "hi" || (got.Seconds != 0) != (want == "verbose_json") {
-			t.Errorf("%s: got %+v, %v", name, got, err)
-		}
-		if r := server.Requests()[0]; r.Form.Get("response_format") != want || r.File != "RIFF" ||
-			r.Form.Has("language") {
-			t.Errorf("%s: sent %v", name, r.Form)
-		}
+		assert.That(t, err == nil && got.Text == "hi" && (got.Seconds != 0) == (want == "verbose_json"),
+			"%s: got %+v, %v", name, got, err)
+		r := server.Requests()[0]
+		assert.That(t, r.Form.Get("response_format") == want && r.File == "RIFF" && !r.Form.Has("language"),
+			"%s: sent %v", name, r.Form)
 	}
 }
 
@@ -42,17 +41,13 @@ func TestEndpointThatRejectsTheDetailsOfATranscriptIsAskedForItsText(t *testing.
 	m := connect(t, server)
 	for range 2 {
 		got, err := m.Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
-		if err != nil || got.Text != "hi" {
-			t.Fatalf("got %+v, %v", got, err)
-		}
+		assert.Require(t, err == nil && got.Text == "hi", "got %+v, %v", got, err)
 	}
 	var formats []string
 	for _, r := range server.Requests() {
 		formats = append(formats, r.Form.Get("response_format")+" "+r.File)
 	}
-	if diff := cmp.Diff([]string{"verbose_json RIFF", "json RIFF", "json RIFF"}, formats); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, []string{"verbose_json RIFF", "json RIFF", "json RIFF"}, formats)
 }
 
 func TestFailureOfATranscriptionThatComesAsASuccessIsOne(t *testing.T) {
@@ -61,10 +56,8 @@ func TestFailureOfATranscriptionThatComesAsASuccessIsOne(t *testing.T) {
 			Header: http.Header{"Retry-After": {"7"}}}})
 	_, err := connect(t, server).Transcribe(t.Context(), model.Audio{Name: "a.wav", Content: strings.NewReader("RIFF")})
 	var failed *model.Error
-	if !errors.As(err, &failed) || failed.Kind != model.RateLimit || failed.RetryAfter != 7*time.Second ||
-		!strings.Contains(err.Error(), "slow down") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, errors.As(err, &failed) && failed.Kind == model.RateLimit && failed.RetryAfter == 7*time.Second &&
+		strings.Contains(err.Error(), "slow down"), "got %v", err)
 }
 
 func connect(t testing.TB, server *modeltest.Server, adjust ...func(*openai.Config)) *openai.Model {
@@ -85,9 +78,8 @@ func TestListIsSortedIDs(t *testing.T) {
 	server := modeltest.NewServer(t)
 	server.Models = []string{"qwen3:4b", "llama3.1:8b"}
 	got, err := connect(t, server).List(t.Context())
-	if diff := cmp.Diff([]string{"llama3.1:8b", "qwen3:4b"}, got); err != nil || diff != "" {
-		t.Errorf("error %v, ids (-want +got):\n%s", err, diff)
-	}
+	diff := cmp.Diff([]string{"llama3.1:8b", "qwen3:4b"}, got)
+	assert.That(t, err == nil && diff == "", "error %v, ids (-want +got):\n%s", err, diff)
 }
 
 // canaryKey is a key that goes where the endpoint looks for it, and nowhere else.
@@ -120,9 +112,7 @@ func TestClassicAzureGetsItsKeyVersionAndDeployment(t *testing.T) {
 		BaseURL: "https://person.openai.azure.com/openai/deployments/mine",
 		Key:     canary, Query: map[string]string{"api-version": "2024-10-21"},
 		HTTPClient: &http.Client{Transport: &got}})
-	if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(m.Chat(t.Context(), hello(), nil))(t)
 	if got.URL.String() != "https://person.openai.azure.com/openai/deployments/mine/chat/completions?api-version=2024-10-21" ||
 		got.Header.Get("Api-Key") != canaryKey || got.Header.Get("Authorization") != "" {
 		t.Errorf("sent to %s with %v", got.URL, got.Header)
@@ -142,10 +132,7 @@ func TestReasoningThatAnEndpointRejectsIsLeftOut(t *testing.T) {
 			modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"` + said + `"}}`}},
 			modeltest.Stream("ok"))
 		m := connect(t, server)
-		first, err := m.Chat(t.Context(), hello(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := assert.Must(m.Chat(t.Context(), hello(), nil))(t)
 		req := hello()
 		req.Messages = append(req.Messages, model.Message{Role: model.Assistant, Text: first.Text,
 			Native: first.Native}, model.Message{Role: model.User, Text: "and?"})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/model/speech"
@@ -25,13 +26,10 @@ func TestServerFindsOutTheLanguageThatNobodySaid(t *testing.T) {
 	server := modeltest.NewServer(t,
 		modeltest.Answer{Raw: &modeltest.Raw{Body: `{"text":" One.\n Two.\n","language":"english"}`}})
 	got, err := transcribeAt(t, server.BaseURL+"/inference/")
-	if err != nil || got.Language != "english" || got.Text != "One. Two." {
-		t.Fatalf("got %+v, %v", got, err)
-	}
-	if r := server.Last(); r.Path != "/inference" || r.Form.Get("language") != "auto" || r.Form.Has("prompt") ||
-		r.File != "RIFF" {
-		t.Errorf("asked %s with %v", r.Path, r.Form)
-	}
+	assert.Require(t, err == nil && got.Language == "english" && got.Text == "One. Two.", "got %+v, %v", got, err)
+	r := server.Last()
+	assert.That(t, r.Path == "/inference" && r.Form.Get("language") == "auto" && !r.Form.Has("prompt") && r.File == "RIFF",
+		"asked %s with %v", r.Path, r.Form)
 }
 
 func TestErrorThatComesAsASuccessIsOne(t *testing.T) {
@@ -45,28 +43,21 @@ func TestErrorThatComesAsASuccessIsOne(t *testing.T) {
 		"failed to process audio":                   {model.Server, ""},
 		"something that nobody knows of \u001b[31m": {model.Server, ""},
 	} {
-		body, err := json.Marshal(map[string]string{"error": said})
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = transcribeAt(t, modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: string(body)}}).BaseURL)
+		body := assert.Must(json.Marshal(map[string]string{"error": said}))(t)
+		_, err := transcribeAt(t, modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: string(body)}}).BaseURL)
 		plain := strings.TrimSuffix(said, " \u001b[31m")
-		if model.KindOf(err) != want.kind || !strings.Contains(err.Error(), plain) ||
-			!strings.Contains(err.Error(), want.advice) || strings.ContainsRune(err.Error(), 0x1b) {
-			t.Errorf("%q is %v", said, err)
-		}
+		assert.That(t, model.KindOf(err) == want.kind && strings.Contains(err.Error(), plain) &&
+			strings.Contains(err.Error(), want.advice) && !strings.ContainsRune(err.Error(), 0x1b), "%q is %v", said, err)
 	}
 }
 
 func TestAddressThatIsNoServerIsToldSo(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	_, err := transcribeAt(t, other.URL)
-	if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), "answers under /inference") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, model.KindOf(err) == model.Invalid && strings.Contains(err.Error(), "answers under /inference"),
+		"got %v", err)
 	other.Close()
 	_, err = transcribeAt(t, other.URL)
-	if model.KindOf(err) != model.Server || !strings.Contains(err.Error(), "is the server running there?") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, model.KindOf(err) == model.Server && strings.Contains(err.Error(), "is the server running there?"),
+		"got %v", err)
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/childtest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/speech"
@@ -38,35 +39,29 @@ func shellCommand(t *testing.T, script string, adjust func(*speech.Config)) *spe
 		t.Skip("there is no shell")
 	}
 	file := filepath.Join(t.TempDir(), "transcribe")
-	if err := os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n"+script), 0o700))
 	c := speech.Config{Command: []string{file, "{file}", "{language}"}, Folder: t.TempDir()}
 	if adjust != nil {
 		adjust(&c)
 	}
 	t.Cleanup(func() {
-		if left, err := os.ReadDir(c.Folder); err != nil || len(left) != 0 {
-			t.Errorf("left behind: %v, %v", left, err)
-		}
+		left, err := os.ReadDir(c.Folder)
+		assert.That(t, err == nil && len(left) == 0, "left behind: %v, %v", left, err)
 	})
 	return speech.New(c)
 }
 
 func TestAudioIsPrivateWhileTheCommandRuns(t *testing.T) {
 	got, err := shellCommand(t, `ls -ld . "$1" | cut -c 1-10`, nil).Transcribe(t.Context(), noteAudio())
-	if lines := strings.Fields(got.Text); err != nil || len(lines) != 2 || !slices.Contains(lines, "drwx------") ||
-		!slices.Contains(lines, "-rw-------") {
-		t.Errorf("got %q, %v", got.Text, err)
-	}
+	lines := strings.Fields(got.Text)
+	assert.That(t, err == nil && len(lines) == 2 && slices.Contains(lines, "drwx------") &&
+		slices.Contains(lines, "-rw-------"), "got %q, %v", got.Text, err)
 }
 
 func TestScriptTranscribesInAFolderOfItsOwn(t *testing.T) {
 	c := shellCommand(t, `echo left >behind.txt; printf '%s %s %s' "$(cat "$1")" "$2" "$(ls)"`, nil)
 	got, err := c.Transcribe(t.Context(), noteAudio())
-	if err != nil || got.Text != "RIFF auto behind.txt\nnote.wav" {
-		t.Errorf("got %+v, %v", got, err)
-	}
+	assert.That(t, err == nil && got.Text == "RIFF auto behind.txt\nnote.wav", "got %+v, %v", got, err)
 }
 
 func TestOfSeveralAtOnceEachHasItsOwnAudio(t *testing.T) {
@@ -83,9 +78,7 @@ func TestOfSeveralAtOnceEachHasItsOwnAudio(t *testing.T) {
 	}
 	all := []string{<-got, <-got, <-got}
 	slices.Sort(all)
-	if diff := cmp.Diff([]string{"one", "three", "two"}, all); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, []string{"one", "three", "two"}, all)
 }
 
 func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
@@ -105,9 +98,7 @@ func TestPlaceholdersStandForTheirValuesAndAreNoOptions(t *testing.T) {
 		got, err := shellCommand(t, `printf %s "$2"`, func(config *speech.Config) {
 			config.Command[2] = c.arg
 		}).Transcribe(t.Context(), c.audio)
-		if err != nil || got.Text != c.want {
-			t.Errorf("%s of %+v: got %q, %v", c.arg, c.audio, got.Text, err)
-		}
+		assert.That(t, err == nil && got.Text == c.want, "%s of %+v: got %q, %v", c.arg, c.audio, got.Text, err)
 	}
 }
 
@@ -117,9 +108,7 @@ func TestNameOfTheAudioIsKeptOnlyIfItIsHarmless(t *testing.T) {
 		"caf\u00e9.wav": "audio", "": "audio", "a\nb.wav": "audio", strings.Repeat("a", 61): "audio"} {
 		got, err := shellCommand(t, `basename "$1"`, nil).Transcribe(t.Context(),
 			model.Audio{Name: name, Content: strings.NewReader("RIFF")})
-		if err != nil || got.Text != want {
-			t.Errorf("%q is called %q, %v; want %q", name, got.Text, err, want)
-		}
+		assert.That(t, err == nil && got.Text == want, "%q is called %q, %v; want %q", name, got.Text, err, want)
 	}
 }
 
@@ -163,9 +152,8 @@ func TestFailureHasItsKindAndIsNotRepeated(t *testing.T) {
 			}
 		}).Transcribe(t.Context(), c.audio)
 		var failed *model.Error
-		if !errors.As(err, &failed) || failed.Kind != c.kind || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: got %v; want kind %s, saying %q", name, err, c.kind, c.says)
-		}
+		assert.That(t, errors.As(err, &failed) && failed.Kind == c.kind && strings.Contains(err.Error(), c.says),
+			"%s: got %v; want kind %s, saying %q", name, err, c.kind, c.says)
 	}
 }
 
@@ -175,22 +163,17 @@ func TestFailureTellsTheEndOfWhatTheCommandComplainedOf(t *testing.T) {
 		`\033[0m\n' "$1" >&2; exit 3`, nil)
 	_, err := c.Transcribe(t.Context(), noteAudio())
 	text := err.Error()
-	if model.KindOf(err) != model.Invalid ||
-		!strings.Contains(text, "command:transcribe: the command failed (status 3): …") ||
-		!strings.Contains(text, "cannot read note.wav with") || len(text) > 700 {
-		t.Errorf("got %v", err)
-	}
-	if strings.Contains(text, key) || strings.Contains(text, "sibyl-speech") || strings.ContainsAny(text, "\x1b\n") {
-		t.Errorf("it shows what it must not: %q", text)
-	}
+	assert.That(t, model.KindOf(err) == model.Invalid &&
+		strings.Contains(text, "command:transcribe: the command failed (status 3): …") &&
+		strings.Contains(text, "cannot read note.wav with") && len(text) <= 700, "got %v", err)
+	assert.That(t, !strings.Contains(text, key) && !strings.Contains(text, "sibyl-speech") &&
+		!strings.ContainsAny(text, "\x1b\n"), "it shows what it must not: %q", text)
 }
 
 func TestCommandThatTakesTooLongIsEnded(t *testing.T) {
 	c := shellCommand(t, "sleep 3600", func(c *speech.Config) { c.Timeout = 300 * time.Millisecond })
-	if _, err := c.Transcribe(t.Context(), noteAudio()); model.KindOf(err) != model.Timeout ||
-		!errors.Is(err, model.ErrEndless) {
-		t.Errorf("got %v", err)
-	}
+	_, err := c.Transcribe(t.Context(), noteAudio())
+	assert.That(t, model.KindOf(err) == model.Timeout && errors.Is(err, model.ErrEndless), "got %v", err)
 }
 
 // patience is how long is waited for what must happen.
@@ -211,9 +194,7 @@ func TestGroupOfACommandEndsWithTheContext(t *testing.T) {
 	cancel()
 	select {
 	case err := <-done:
-		if model.KindOf(err) != model.Cancelled {
-			t.Errorf("got %v", err)
-		}
+		assert.That(t, model.KindOf(err) == model.Cancelled, "got %v", err)
 	case <-time.After(patience):
 		t.Fatal("waited in vain for the call to return")
 	}
@@ -224,9 +205,7 @@ func TestCommandThatLeavesAChildBehindHasTranscribed(t *testing.T) {
 	child := childtest.New(t)
 	c := shellCommand(t, child.Open+"sleep 3600 &\necho done", nil)
 	got, err := c.Transcribe(t.Context(), noteAudio())
-	if err != nil || got.Text != "done" {
-		t.Errorf("got %+v, %v", got, err)
-	}
+	assert.That(t, err == nil && got.Text == "done", "got %+v, %v", got, err)
 	child.Ended(t)
 }
 
@@ -251,9 +230,8 @@ func TestOutputIsTakenAsATranscript(t *testing.T) {
 	} {
 		got, err := shellCommand(t, `cat "$1"`, nil).Transcribe(t.Context(),
 			model.Audio{Name: "a.wav", Content: strings.NewReader(c.printed)})
-		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
+		diff := cmp.Diff(c.want, got)
+		assert.That(t, err == nil && diff == "", "%s: %v (-want +got):\n%s", name, err, diff)
 	}
 }
 
@@ -264,9 +242,7 @@ func TestProgramsThatAreThereAreOffered(t *testing.T) {
 		}
 		return "", exec.ErrNotFound
 	})
-	if len(found) != 2 || !strings.HasPrefix(found[0],
-		"whisper-cli, to be used by transcription.command: [whisper-cli,") ||
-		!strings.Contains(found[1], `"{file}"`) || !strings.Contains(found[1], "a draft, of English alone") {
-		t.Errorf("found %v", found)
-	}
+	assert.That(t, len(found) == 2 &&
+		strings.HasPrefix(found[0], "whisper-cli, to be used by transcription.command: [whisper-cli,") &&
+		strings.Contains(found[1], `"{file}"`) && strings.Contains(found[1], "a draft, of English alone"), "found %v", found)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 	"sibyl/internal/redact"
@@ -55,14 +56,9 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 			request{Method: http.MethodGet, URL: "https://house/v1/models?tenant=b"},
 		},
 	} {
-		resp, err := c.send(open(t, record, withKey(c.key)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := assert.Must(c.send(open(t, record, withKey(c.key))))(t)
 		_ = resp.Body.Close()
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("request (-want +got):\n%s", diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, got), "request (-want +got)")
 	}
 }
 
@@ -105,9 +101,8 @@ func TestFirstByteBoundsABodyThatNeverBegins(t *testing.T) {
 			defer x.Close()
 			start := time.Now()
 			wantFailure(t, read(x), model.Timeout, "limit 1m0s")
-			if got := time.Since(start); got != time.Minute {
-				t.Errorf("status %d: ended after %v", status, got)
-			}
+			got := time.Since(start)
+			assert.That(t, got == time.Minute, "status %d: ended after %v", status, got)
 		})
 	}
 }
@@ -129,13 +124,10 @@ func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 		x := open(t, func(*http.Request) (*http.Response, error) { return nil, c.err })
 		err := getAndRead(x, "models?k=hunter2")
 		wantFailure(t, err, c.kind, c.says)
-		if failed, is := errors.AsType[*model.Error](err); !is || failed.Unsent != c.unsent {
-			t.Errorf("%v: nothing was sent: %t, want %t", err, !c.unsent, c.unsent)
-		}
+		failed, is := errors.AsType[*model.Error](err)
+		assert.That(t, is && failed.Unsent == c.unsent, "%v: nothing was sent: %t, want %t", err, !c.unsent, c.unsent)
 		for e := err; e != nil; e = errors.Unwrap(e) {
-			if strings.Contains(e.Error(), "hunter2") {
-				t.Errorf("the error shows the URL: %v", e)
-			}
+			assert.That(t, !strings.Contains(e.Error(), "hunter2"), "the error shows the URL: %v", e)
 		}
 	}
 }
@@ -149,15 +141,11 @@ func TestWithdrawalWinsOverWhatTheWireSays(t *testing.T) {
 			return &http.Response{StatusCode: 500, Header: http.Header{}, Body: io.NopCloser(broken)}, nil
 		}),
 	}}
-	x, err := wire.New(c, protocol).Open(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := assert.Must(wire.New(c, protocol).Open(ctx))(t)
 	defer x.Close()
-	err = getAndRead(x, "models")
-	if wantFailure(t, err, model.Cancelled, ""); !errors.Is(err, context.Canceled) || !x.Withdrawn() {
-		t.Errorf("got %v, withdrawn %v", err, x.Withdrawn())
-	}
+	err := getAndRead(x, "models")
+	wantFailure(t, err, model.Cancelled, "")
+	assert.That(t, errors.Is(err, context.Canceled) && x.Withdrawn(), "got %v, withdrawn %v", err, x.Withdrawn())
 }
 
 func TestListThatIsNotWholeIsGarbledAndSaysWhereItWasAsked(t *testing.T) {
@@ -186,9 +174,7 @@ func TestStatusHasOneKindInEveryProtocol(t *testing.T) {
 		model.Invalid:       {302, 400, 404, 405, 409, 422},
 	} {
 		for _, status := range statuses {
-			if got := wire.StatusKind(status); got != kind {
-				t.Errorf("%d is %s; want %s", status, got, kind)
-			}
+			assert.Equalf(t, wire.StatusKind(status), kind, "%d", status)
 		}
 	}
 }
@@ -200,20 +186,17 @@ func TestErrorIsOneShortLineWithoutTheKey(t *testing.T) {
 		filler := strings.Repeat("é", rapid.IntRange(0, 300).Draw(r, "filler"))
 		x := open(t, nil, withKey(key))
 		message := x.Fail(model.Server, before+filler+key+after, nil).Message
-		if strings.Contains(message, key) || len(message) > 510 || strings.ContainsFunc(message, func(c rune) bool {
-			return c < ' '
-		}) {
-			r.Fatalf("%q", message)
-		}
+		assert.Require(r, !strings.Contains(message, key) && len(message) <= 510 &&
+			!strings.ContainsFunc(message, func(c rune) bool {
+				return c < ' '
+			}), "%q", message)
 	})
 }
 
 // Local servers are given any word for a key; it is part of ordinary words as well.
 func TestKeyAsShortAsAWordLeavesErrorsLegible(t *testing.T) {
 	x := open(t, nil, withKey("e"))
-	if got := x.Fail(model.Server, "nothing answers here", nil).Message; got != "nothing answers here" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, x.Fail(model.Server, "nothing answers here", nil).Message, "nothing answers here")
 }
 
 func TestWhatOnlyMoneyLiftsAndWhatHasTooMuchToDoAreToldApartInEveryProtocol(t *testing.T) {

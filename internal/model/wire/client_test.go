@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -17,16 +18,13 @@ import (
 func TestConnectionsAreTheClientsOwnAndALocalOneUsesNoProxy(t *testing.T) {
 	for _, local := range []bool{true, false} {
 		transport, ok := wire.Connections(wire.Config{Local: local}).(*http.Transport)
-		if !ok || transport == http.DefaultTransport {
-			t.Fatalf("local %v: the transport is not the endpoint's own", local)
-		}
-		if got := transport.Proxy != nil; got == local {
-			t.Errorf("local %v: proxy used: %v", local, got)
-		}
-		if transport.MaxIdleConnsPerHost < 256 || transport.MaxIdleConns < 256 {
-			t.Errorf("%d connections wait, %d of one host; 256 runs may share them", transport.MaxIdleConns,
-				transport.MaxIdleConnsPerHost)
-		}
+		assert.Require(t, ok && transport != http.DefaultTransport,
+			"local %v: the transport is not the endpoint's own", local)
+		got := transport.Proxy != nil
+		assert.That(t, got != local, "local %v: proxy used: %v", local, got)
+		assert.That(t, transport.MaxIdleConnsPerHost >= 256 && transport.MaxIdleConns >= 256,
+			"%d connections wait, %d of one host; 256 runs may share them", transport.MaxIdleConns,
+			transport.MaxIdleConnsPerHost)
 	}
 }
 
@@ -39,9 +37,7 @@ func TestPathOfTheBaseURLIsCompletedAndTheRestIsKept(t *testing.T) {
 		"http://u:p@host/a?k=v": "http://u:p@host/a/v9/chat?k=v",
 	} {
 		got, err := wire.New(wire.Config{Provider: "house", BaseURL: url}, p).ChatURL()
-		if err != nil || got != want {
-			t.Errorf("%q became %q, %v; want %q", url, got, err, want)
-		}
+		assert.That(t, err == nil && got == want, "%q became %q, %v; want %q", url, got, err, want)
 	}
 }
 
@@ -56,15 +52,13 @@ func TestWrongBaseURLIsInvalidAndNotRepeated(t *testing.T) {
 	} {
 		_, err := wire.New(wire.Config{Provider: c.provider, Model: "m", BaseURL: c.url}, named).Chat(t.Context(),
 			model.Request{}, nil)
-		if model.KindOf(err) != model.Invalid || !strings.Contains(err.Error(), c.says) ||
-			strings.Contains(err.Error(), "hunter2") {
-			t.Errorf("%q: got %v; want invalid, saying %s, without the URL", c.url, err, c.says)
-		}
+		assert.That(t, model.KindOf(err) == model.Invalid && strings.Contains(err.Error(), c.says) &&
+			!strings.Contains(err.Error(), "hunter2"),
+			"%q: got %v; want invalid, saying %s, without the URL", c.url, err, c.says)
 	}
-	if got, err := wire.New(wire.Config{Provider: "vendor"}, named).ChatURL(); err != nil ||
-		got != "https://vendor.example/chat" {
-		t.Errorf("got %q, %v; want the vendor's own address", got, err)
-	}
+	got, err := wire.New(wire.Config{Provider: "vendor"}, named).ChatURL()
+	assert.That(t, err == nil && got == "https://vendor.example/chat",
+		"got %q, %v; want the vendor's own address", got, err)
 }
 
 func TestBeginningOfAnAnswerIsWaitedForAsLongAsItsModelMayNeed(t *testing.T) {
@@ -79,31 +73,24 @@ func TestBeginningOfAnAnswerIsWaitedForAsLongAsItsModelMayNeed(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c.config.BaseURL = "https://house"
-			x, err := wire.New(c.config, protocol).Open(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := assert.Must(wire.New(c.config, protocol).Open(t.Context()))(t)
 			defer x.Close()
 			start := time.Now()
 			<-x.Context().Done()
-			if got := time.Since(start); got != c.want {
-				t.Errorf("%s: the request was ended after %v; want %v", name, got, c.want)
-			}
+			assert.Equalf(t, time.Since(start), c.want, "%s: the request was ended after", name)
 		})
 	}
 }
 
 func TestKeyIsTrimmedAndOneThatNoHeaderHoldsIsNotSent(t *testing.T) {
-	if x := open(t, nil, withKey(" secret\n")); x.Key() != "secret" {
-		t.Errorf("the key is %q", x.Key())
-	}
+	x := open(t, nil, withKey(" secret\n"))
+	assert.That(t, x.Key() == "secret", "the key is %q", x.Key())
 	for _, key := range []string{"sec\nret", "sec\x00ret", "sec\x7fret"} {
 		c := wire.Config{Provider: "house", Model: "m", BaseURL: "https://house"}
 		withKey(key)(&c, nil)
 		_, err := wire.New(c, protocol).Open(t.Context())
-		if wantFailure(t, err, model.Auth, "control character"); strings.Contains(err.Error(), "sec") {
-			t.Errorf("the error shows the key: %v", err)
-		}
+		wantFailure(t, err, model.Auth, "control character")
+		assert.That(t, !strings.Contains(err.Error(), "sec"), "the error shows the key: %v", err)
 	}
 }
 
@@ -114,9 +101,8 @@ func TestKeyThatCannotBeReadIsAuth(t *testing.T) {
 		return "", locked
 	}}
 	_, err := wire.New(c, protocol).Open(t.Context())
-	if wantFailure(t, err, model.Auth, "the keyring is locked"); !errors.Is(err, locked) {
-		t.Errorf("%v does not wrap the cause", err)
-	}
+	wantFailure(t, err, model.Auth, "the keyring is locked")
+	assert.That(t, errors.Is(err, locked), "%v does not wrap the cause", err)
 }
 
 // pickyClient rejects requests that hold one of these fields, and answers any other with nothing.
@@ -168,9 +154,7 @@ func TestFieldThatAnEndpointRejectsIsLeftOutAndRemembered(t *testing.T) {
 				t.Errorf("%s: answer %d took %d attempts, %v; want %d", c.says, i, resp.Attempts, err, want)
 			}
 		}
-		if got := strings.Join(*sent, " "); got != c.sent {
-			t.Errorf("%s: sent %q; want %q", c.says, got, c.sent)
-		}
+		assert.Equalf(t, strings.Join(*sent, " "), c.sent, "%s: sent", c.says)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -62,9 +63,7 @@ func readUntilError(t *testing.T, x *wire.Call, body io.Reader) (*model.Error, t
 		return x.EmitText(strings.Repeat("word ", strings.Count(string(line), "word")))
 	})
 	var failed *model.Error
-	if !errors.As(err, &failed) {
-		t.Fatal(err)
-	}
+	assert.Require(t, errors.As(err, &failed), "%v", err)
 	return failed, time.Since(start)
 }
 
@@ -83,9 +82,8 @@ func TestSilenceCountsFromTheLastProgressOn(t *testing.T) {
 			}()
 			err, took := readUntilError(t, x, body)
 			wantFailure(t, err, model.Timeout, "silence in the middle of the answer (limit "+idle.String()+")")
-			if want := 30*time.Second + 2*idle - time.Millisecond; took != want {
-				t.Errorf("the silence was noticed after %v; want %v", took, want)
-			}
+			want := 30*time.Second + 2*idle - time.Millisecond
+			assert.That(t, took == want, "the silence was noticed after %v; want %v", took, want)
 		})
 	}
 }
@@ -103,9 +101,8 @@ func TestEachRequestOfAnExchangeHasItsOwnTimeToBegin(t *testing.T) {
 		x := open(t, slow, func(c *wire.Config, _ *wire.Protocol) { c.FirstByte, c.Idle = time.Minute, 2*time.Minute })
 		defer x.Close()
 		for range 3 {
-			if err := x.GetList("models", nil, new(any), func() bool { return true }); err != nil {
-				t.Error(err)
-			}
+			err := x.GetList("models", nil, new(any), func() bool { return true })
+			assert.That(t, err == nil, "%v", err)
 		}
 	})
 }
@@ -121,9 +118,8 @@ func TestTimeOfTheReceiverIsNoSilence(t *testing.T) {
 			}
 		}()
 		x.SetEmit(func(model.Delta) error { <-time.After(time.Minute); return nil })
-		if err, _ := readUntilError(t, x, body); x.Text() != "word word word " || !err.Lost {
-			t.Errorf("took %q, %v", x.Text(), err)
-		}
+		err, _ := readUntilError(t, x, body)
+		assert.That(t, x.Text() == "word word word " && err.Lost, "took %q, %v", x.Text(), err)
 	})
 }
 
@@ -134,9 +130,7 @@ func TestWholeTimeBoundsAStreamThatNeverEnds(t *testing.T) {
 		go sendLines(x, lines, 500*time.Millisecond, "word\n")
 		err, took := readUntilError(t, x, body)
 		wantFailure(t, err, model.Timeout, "the answer had no end (limit 9.7s)")
-		if took != 9700*time.Millisecond || !errors.Is(err, model.ErrEndless) {
-			t.Errorf("ended after %v, %#v", took, err)
-		}
+		assert.That(t, took == 9700*time.Millisecond && errors.Is(err, model.ErrEndless), "ended after %v, %#v", took, err)
 	})
 }
 
@@ -148,8 +142,7 @@ func TestBlanksKeepNoWholeAnswerAlive(t *testing.T) {
 		start := time.Now()
 		_, err := x.ReadBody(&http.Response{Body: io.NopCloser(body)})
 		wantFailure(t, err, model.Timeout, "no answer began in time")
-		if took := time.Since(start); took != time.Minute {
-			t.Errorf("ended after %v", took)
-		}
+		took := time.Since(start)
+		assert.That(t, took == time.Minute, "ended after %v", took)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -45,54 +46,43 @@ func TestHeaderQueryAndBodyOfTheConfigReplaceTheProtocolsOwn(t *testing.T) {
 		got, body = r, string(text)
 		return &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(strings.NewReader("{}"))}, err
 	})
-	if _, err := m.Chat(t.Context(), model.Request{}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if want := `{"enable_thinking":false,"limit":300,"model":"other"}`; body != want {
-		t.Errorf("sent %s; want %s", body, want)
-	}
+	assert.Must(m.Chat(t.Context(), model.Request{}, nil))(t)
+	want := `{"enable_thinking":false,"limit":300,"model":"other"}`
+	assert.That(t, body == want, "sent %s; want %s", body, want)
 	check := func(query string) {
 		t.Helper()
-		if got.URL.RawQuery != query || got.Header.Get("Api-Key") != "canary-of-a-header" ||
-			got.Header.Get("Authorization") != "Basic canary-of-a-password" {
-			t.Errorf("sent to %s with %v", got.URL, got.Header)
-		}
+		assert.That(t, got.URL.RawQuery == query && got.Header.Get("Api-Key") == "canary-of-a-header" &&
+			got.Header.Get("Authorization") == "Basic canary-of-a-password", "sent to %s with %v", got.URL, got.Header)
 	}
 	check("alt=json&api-version=2024-10-21&tenant=a")
-	if _, err := m.Chat(t.Context(), model.Request{MaxOutputTokens: 20}, nil); err != nil ||
-		!strings.Contains(body, `"limit":20`) {
-		t.Errorf("a request with a limit of its own: sent %s, %v", body, err)
-	}
-	if _, err := m.List(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	_, err := m.Chat(t.Context(), model.Request{MaxOutputTokens: 20}, nil)
+	assert.That(t, err == nil && strings.Contains(body, `"limit":20`),
+		"a request with a limit of its own: sent %s, %v", body, err)
+	assert.Must(m.List(t.Context()))(t)
 	check("alt=json&api-version=2024-10-21&tenant=a")
 }
 
 func TestHeaderOfTheConfigIsInNoError(t *testing.T) {
 	said := `{"error":"canary-of-a-header and canary-of-a-password are wrong"}`
 	_, err := newClient(answering(401, http.Header{}, said)).Chat(t.Context(), model.Request{}, nil)
-	if wantFailure(t, err, model.Auth, "[key] and [key] are wrong"); strings.Contains(err.Error(), "canary") {
-		t.Errorf("the error shows a header: %v", err)
-	}
+	wantFailure(t, err, model.Auth, "[key] and [key] are wrong")
+	assert.That(t, !strings.Contains(err.Error(), "canary"), "the error shows a header: %v", err)
 }
 
 func TestFieldsThatAreNoJSONAreInvalidAndNotSent(t *testing.T) {
 	m := newClient(nil, func(c *wire.Config, _ *wire.Protocol) { c.Body["x"] = json.RawMessage(`{`) })
-	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid ||
-		resp.Attempts != 0 {
-		t.Errorf("got %v after %d requests", err, resp.Attempts)
-	}
+	resp, err := m.Chat(t.Context(), model.Request{}, nil)
+	assert.That(t, model.KindOf(err) == model.Invalid && resp.Attempts == 0,
+		"got %v after %d requests", err, resp.Attempts)
 }
 
 func TestFinalComplaintIsNotAskedAgainWithoutAField(t *testing.T) {
 	m := newClient(answering(400, http.Header{}, "no limit here"), func(_ *wire.Config, p *wire.Protocol) {
 		p.Classify = func(_ *wire.Call, _ int, c *wire.Complaint) { c.Kind, c.Final = model.Invalid, true }
 	})
-	if resp, err := m.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Invalid ||
-		resp.Attempts != 1 {
-		t.Errorf("got %v after %d requests; want one", err, resp.Attempts)
-	}
+	resp, err := m.Chat(t.Context(), model.Request{}, nil)
+	assert.That(t, model.KindOf(err) == model.Invalid && resp.Attempts == 1,
+		"got %v after %d requests; want one", err, resp.Attempts)
 }
 
 func TestWordsThatAGatewayWasToldAreInTheError(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -52,13 +53,10 @@ func TestNoKeyAndNoHeaderGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 		} {
 			sent = 0
 			err := ask()
-			if sent != c.sent {
-				t.Errorf("%s, %s: %d requests were sent, want %d: %v", name, what, sent, c.sent, err)
-			}
-			if c.sent == 0 && (model.KindOf(err) != model.Invalid ||
-				!strings.Contains(err.Error(), cleartext.Setting) || strings.Contains(err.Error(), "canary")) {
-				t.Errorf("%s, %s: got %v", name, what, err)
-			}
+			assert.That(t, sent == c.sent, "%s, %s: %d requests were sent, want %d: %v", name, what, sent, c.sent, err)
+			assert.That(t, c.sent != 0 || (model.KindOf(err) == model.Invalid &&
+				strings.Contains(err.Error(), cleartext.Setting) && !strings.Contains(err.Error(), "canary")),
+				"%s, %s: got %v", name, what, err)
 		}
 	}
 }

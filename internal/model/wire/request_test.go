@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -21,9 +22,7 @@ func TestArgumentsAreSentAsAnObjectThatLosesNothing(t *testing.T) {
 		`{"a":`:                         `{"not_an_object":"{\"a\":"}`,
 		"{\"a\":\"\xff\"}":              "{\"a\":\"\uFFFD\"}",
 	} {
-		if got := string(wire.ArgumentsObject(arguments)); got != want {
-			t.Errorf("%q became %s; want %s", arguments, got, want)
-		}
+		assert.Equalf(t, string(wire.ArgumentsObject(arguments)), want, "%q became", arguments)
 	}
 }
 
@@ -41,25 +40,21 @@ func TestSchemaOfAToolSaysItsType(t *testing.T) {
 	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`,
 		`{"type":"object"}`:  `{"type":"object"}`,
 		`{"required":["a"]}`: `{"required":["a"],"type":"object"}`} {
-		if got := wire.Parameters(model.Tool{Name: "f", Schema: json.RawMessage(schema)}); string(got) != want {
-			t.Errorf("%q became %s; want %s", schema, got, want)
-		}
+		got := wire.Parameters(model.Tool{Name: "f", Schema: json.RawMessage(schema)})
+		assert.That(t, string(got) == want, "%q became %s; want %s", schema, got, want)
 	}
 }
 
 func TestPlainIsWhatAFieldSays(t *testing.T) {
 	for raw, want := range map[string]string{`"a\nb"`: "a\nb", "null": "", "": "", "429": "429", `{"a":1}`: `{"a":1}`} {
-		if got := wire.PlainText(json.RawMessage(raw)); got != want || wire.IsSet(json.RawMessage(raw)) != (want != "") {
-			t.Errorf("%q says %q; want %q", raw, got, want)
-		}
+		got := wire.PlainText(json.RawMessage(raw))
+		assert.That(t, got == want && wire.IsSet(json.RawMessage(raw)) == (want != ""), "%q says %q; want %q", raw, got, want)
 	}
 }
 
 func TestFailedResultSaysSoInItsText(t *testing.T) {
 	for failed, want := range map[bool]string{false: "found", true: "The tool failed: found"} {
-		if got := wire.ResultText(model.Message{Text: "found", IsError: failed}); got != want {
-			t.Errorf("failed %v: %q; want %q", failed, got, want)
-		}
+		assert.Equalf(t, wire.ResultText(model.Message{Text: "found", IsError: failed}), want, "failed %v", failed)
 	}
 }
 
@@ -77,15 +72,12 @@ func TestSchemaIsStrictOnlyIfAllItsObjectsAreClosed(t *testing.T) {
 	for inner, want := range map[string]bool{closed: true, open: false, optional: false} {
 		for _, schema := range around(inner) {
 			got, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}})
-			if err != nil || got.Strict != want {
-				t.Errorf("%s: strict %v, %v; want %v", schema, got.Strict, err, want)
-			}
+			assert.That(t, err == nil && got.Strict == want, "%s: strict %v, %v; want %v", schema, got.Strict, err, want)
 		}
 	}
 	for _, schema := range []string{"", "null", "[]", "{"} {
-		if _, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x",
-			JSON: json.RawMessage(schema)}}); err == nil {
-			t.Errorf("%q was taken for a schema", schema)
-		}
+		_, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x",
+			JSON: json.RawMessage(schema)}})
+		assert.That(t, err != nil, "%q was taken for a schema", schema)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -39,9 +40,8 @@ func TestEventIsItsData(t *testing.T) {
 			got = append(got, string(data))
 			return nil
 		})
-		if wantFailure(t, err, c.kind, strings.ReplaceAll(c.says, "no event", "not an event")); !slices.Equal(got, c.want) {
-			t.Errorf("%q gave %q; want %q", c.stream, got, c.want)
-		}
+		wantFailure(t, err, c.kind, strings.ReplaceAll(c.says, "no event", "not an event"))
+		assert.That(t, slices.Equal(got, c.want), "%q gave %q; want %q", c.stream, got, c.want)
 	}
 	broken := io.MultiReader(strings.NewReader("<html>\n"), iotest.ErrReader(errors.New("odd")))
 	// what was missing may have been an event
@@ -75,8 +75,6 @@ func TestStreamHasAnEndWhateverIsInIt(t *testing.T) {
 			return n, nil
 		}), false, func([]byte) error { return nil })
 		wantFailure(t, err, model.Garbled, "next to nothing in it")
-		if sent < wire.MaxStream || sent > wire.MaxStream+1<<20 {
-			t.Errorf("%.10q: %d bytes were read", line, sent)
-		}
+		assert.That(t, sent >= wire.MaxStream && sent <= wire.MaxStream+1<<20, "%.10q: %d bytes were read", line, sent)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
 )
@@ -43,10 +44,7 @@ func open(t testing.TB, p provider, adjust ...func(*wire.Config, *wire.Protocol)
 	for _, f := range adjust {
 		f(&c, &spoken)
 	}
-	x, err := wire.New(c, spoken).Open(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := assert.Must(wire.New(c, spoken).Open(t.Context()))(t)
 	t.Cleanup(x.Close)
 	return x
 }

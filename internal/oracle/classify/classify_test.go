@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestStoryOneSentencesChooseTheirSource(t *testing.T) {
@@ -30,9 +31,7 @@ func TestStoryOneSentencesChooseTheirSource(t *testing.T) {
 		if got.QueryType != c.want || got.NeedsCode != c.code || got.NeedsVault != c.vault || got.NeedsWeb != c.web {
 			t.Errorf("%q: got %+v, want %s with code=%v vault=%v web=%v", c.text, got, c.want, c.code, c.vault, c.web)
 		}
-		if got.Confidence < 0.75 {
-			t.Errorf("%q: confidence %.2f is too low for a plain sentence", c.text, got.Confidence)
-		}
+		assert.That(t, got.Confidence >= 0.75, "%q: confidence %.2f is too low for a plain sentence", c.text, got.Confidence)
 	}
 }
 
@@ -46,35 +45,25 @@ func TestNeedsFollowTheDerivationTable(t *testing.T) {
 	}
 	for _, typ := range Types() {
 		code, vault, web := typ.Needs()
-		if got := [3]bool{code, vault, web}; got != want[typ] {
-			t.Errorf("%s needs %v, want %v", typ, got, want[typ])
-		}
+		assert.Equalf(t, [3]bool{code, vault, web}, want[typ], "%s needs", typ)
 	}
 }
 
 // validate checks what holds for every classification.
 func validate(t *testing.T, text string, c Classification) {
 	t.Helper()
-	if !c.QueryType.Valid() {
-		t.Errorf("%q: type %q is none of the five", text, c.QueryType)
-	}
-	if !(c.Confidence >= 0 && c.Confidence <= 1) {
-		t.Errorf("%q: confidence %v is outside 0..1", text, c.Confidence)
-	}
-	if !c.NeedsCode && !c.NeedsVault && !c.NeedsWeb && c.QueryType != Conversational {
-		t.Errorf("%q: %s needs no source", text, c.QueryType)
-	}
+	assert.That(t, c.QueryType.Valid(), "%q: type %q is none of the five", text, c.QueryType)
+	assert.That(t, (c.Confidence >= 0 && c.Confidence <= 1), "%q: confidence %v is outside 0..1", text, c.Confidence)
+	assert.That(t, c.NeedsCode || c.NeedsVault || c.NeedsWeb || c.QueryType == Conversational,
+		"%q: %s needs no source", text, c.QueryType)
 	sum, most := 0.0, 0.0
 	for _, p := range c.Probabilities {
 		sum, most = sum+p, max(most, p)
 	}
-	if len(c.Probabilities) != len(Types()) || sum < 1-1e-9 || sum > 1+1e-9 || c.Probabilities[c.QueryType] != most {
-		t.Errorf("%q: %s of %v, which add up to %v", text, c.QueryType, c.Probabilities, sum)
-	}
+	assert.That(t, len(c.Probabilities) == len(Types()) && sum >= 1-1e-9 && sum <= 1+1e-9 &&
+		c.Probabilities[c.QueryType] == most, "%q: %s of %v, which add up to %v", text, c.QueryType, c.Probabilities, sum)
 	for _, k := range c.KeywordsMatched {
-		if k == "" {
-			t.Errorf("%q: an empty keyword in %q", text, c.KeywordsMatched)
-		}
+		assert.That(t, k != "", "%q: an empty keyword in %q", text, c.KeywordsMatched)
 	}
 }
 
@@ -83,15 +72,10 @@ func allQueries(tb testing.TB) []string {
 	tb.Helper()
 	var out []string
 	for _, name := range []string{evaldata.Queries, evaldata.PersonaQueries} {
-		data, err := fs.ReadFile(evaldata.Files, name)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		data := assert.Must(fs.ReadFile(evaldata.Files, name))(tb)
 		for line := range bytes.Lines(data) {
 			var q struct{ Query string }
-			if err := json.Unmarshal(line, &q); err != nil {
-				tb.Fatal(err)
-			}
+			assert.NoError(tb, json.Unmarshal(line, &q))
 			out = append(out, q.Query)
 		}
 	}
@@ -107,17 +91,13 @@ func TestEveryResultObeysTheValidationRules(t *testing.T) {
 func TestWithoutATypeTheOthersKeepTheirProportions(t *testing.T) {
 	p := []float64{code: 0.06, docs: 0.3, web: 0.02, chat: 0.1, write: 0.52}
 	rest := withoutType(p, write)
-	if rest[write] != 0 || math.Abs(p[docs]*rest[code]-rest[docs]*p[code]) > 1e-9 {
-		t.Errorf("%v became %v", p, rest)
-	}
-	if sure := withoutType([]float64{0, 0, 0, 0, 1}, write); sure[chat] != 1 {
-		t.Errorf("where nothing is left it is %v", sure)
-	}
+	assert.That(t, rest[write] == 0 && math.Abs(p[docs]*rest[code]-rest[docs]*p[code]) <= 1e-9, "%v became %v", p, rest)
+	sure := withoutType([]float64{0, 0, 0, 0, 1}, write)
+	assert.That(t, sure[chat] == 1, "where nothing is left it is %v", sure)
 	const wish = "write a note about the retry limit"
-	if c := Classify(Query{Text: wish, Piped: true}); Classify(Query{Text: wish}).QueryType != Action ||
-		c.QueryType == Action || c.Probabilities[Action] != 0 {
-		t.Errorf("what was piped in is taken for %s", c.QueryType)
-	}
+	c := Classify(Query{Text: wish, Piped: true})
+	assert.That(t, Classify(Query{Text: wish}).QueryType == Action && c.QueryType != Action &&
+		c.Probabilities[Action] == 0, "what was piped in is taken for %s", c.QueryType)
 }
 
 func TestAQuestionIsNoWishForAChangeWhateverFollowsIt(t *testing.T) {
@@ -130,29 +110,20 @@ func TestAQuestionIsNoWishForAChangeWhateverFollowsIt(t *testing.T) {
 			t.Errorf("%q: a change is wanted with %.2f", text, c.Probabilities[Action])
 		}
 	}
-	if c := Classify(Query{Text: "Kannst du Milch auf die Liste setzen?"}); c.QueryType != Action {
-		t.Errorf("a polite wish is taken for %s", c.QueryType)
-	}
+	c := Classify(Query{Text: "Kannst du Milch auf die Liste setzen?"})
+	assert.That(t, c.QueryType == Action, "a polite wish is taken for %s", c.QueryType)
 }
 
 func TestJSONUsesTheRequirementsFieldNames(t *testing.T) {
-	data, err := json.Marshal(Classify(Query{Text: "How does the auth middleware work?"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(json.Marshal(Classify(Query{Text: "How does the auth middleware work?"})))(t)
 	var fields map[string]any
-	if err := json.Unmarshal(data, &fields); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(data, &fields))
 	for _, name := range []string{"query_type", "needs_code", "needs_vault", "needs_web", "confidence",
 		"keywords_matched"} {
-		if _, ok := fields[name]; !ok {
-			t.Errorf("%s is missing in %s", name, data)
-		}
+		_, ok := fields[name]
+		assert.That(t, ok, "%s is missing in %s", name, data)
 	}
-	if fields["query_type"] != "code" {
-		t.Errorf("query_type is %v", fields["query_type"])
-	}
+	assert.That(t, fields["query_type"] == "code", "query_type is %v", fields["query_type"])
 }
 
 func TestKeywordsAreWordsOfTheQuestion(t *testing.T) {
@@ -162,26 +133,22 @@ func TestKeywordsAreWordsOfTheQuestion(t *testing.T) {
 		for _, k := range c.KeywordsMatched {
 			found = found || k == want
 		}
-		if !found {
-			t.Errorf("%q is not among the keywords %q", want, c.KeywordsMatched)
-		}
+		assert.That(t, found, "%q is not among the keywords %q", want, c.KeywordsMatched)
 	}
 }
 
 func TestNothingToGoOnGivesLowConfidence(t *testing.T) {
 	for _, text := range []string{"", "   ", "asdf qwer zxcv", "flurb", "???", "...."} {
-		if c := Classify(Query{Text: text}); c.Confidence > 0.3 {
-			t.Errorf("%q: confidence %.2f for %s, want at most 0.3", text, c.Confidence, c.QueryType)
-		}
+		c := Classify(Query{Text: text})
+		assert.That(t, c.Confidence <= 0.3, "%q: confidence %.2f for %s, want at most 0.3", text, c.Confidence, c.QueryType)
 	}
 }
 
 func TestConfidenceFallsWithTheMargin(t *testing.T) {
 	clear := Classify(Query{Text: "Which function in the codebase is called by parseConfig()?"})
 	torn := Classify(Query{Text: "what is documented about the implementation"})
-	if clear.Confidence <= torn.Confidence {
-		t.Errorf("a clear question got %.2f, an ambiguous one %.2f", clear.Confidence, torn.Confidence)
-	}
+	assert.That(t, clear.Confidence > torn.Confidence,
+		"a clear question got %.2f, an ambiguous one %.2f", clear.Confidence, torn.Confidence)
 }
 
 func TestCourtesyDoesNotChangeTheType(t *testing.T) {
@@ -206,9 +173,8 @@ func TestOnlyTheEndsOfALongTextAreRead(t *testing.T) {
 		{"at the start", "How does the auth middleware work? Which function is called?\n" + filler, Code},
 		{"at the end", filler + "\nHow does the auth middleware work? Which function is called?", Code},
 	} {
-		if got := Classify(Query{Text: c.text}); got.QueryType != c.want {
-			t.Errorf("question %s: got %s, want %s", c.name, got.QueryType, c.want)
-		}
+		got := Classify(Query{Text: c.text})
+		assert.That(t, got.QueryType == c.want, "question %s: got %s, want %s", c.name, got.QueryType, c.want)
 	}
 	middle := filler + " What's the weather in Paris? " + filler
 	if got := Classify(Query{Text: middle}); strings.Contains(strings.Join(got.KeywordsMatched, " "), "weather") {
@@ -220,9 +186,8 @@ func TestOnlyTheEndsOfALongTextAreRead(t *testing.T) {
 func TestWordOfAnyLengthCostsLittle(t *testing.T) {
 	for _, part := range []string{"a", "ab", "classification"} {
 		text := strings.Repeat(part, 4000/len(part))
-		if made := testing.AllocsPerRun(1, func() { Classify(Query{Text: text}) }); made > 1000 {
-			t.Errorf("a word of %d letters made of %q costs %.0f allocations", len(text), part, made)
-		}
+		made := testing.AllocsPerRun(1, func() { Classify(Query{Text: text}) })
+		assert.That(t, made <= 1000, "a word of %d letters made of %q costs %.0f allocations", len(text), part, made)
 	}
 }
 
@@ -235,12 +200,9 @@ func FuzzClassify(f *testing.F) {
 		q := Query{Text: text, Previous: []string{earlier}, PreviousType: Type(previous)}
 		c := Classify(q)
 		validate(t, text, c)
-		if diff := cmp.Diff(c, Classify(q)); diff != "" {
-			t.Errorf("not deterministic:\n%s", diff)
-		}
-		if terms := Terms(text); len(terms) > maxTerms {
-			t.Errorf("%d terms", len(terms))
-		}
+		assert.NoDiff(t, cmp.Diff(c, Classify(q)), "not deterministic")
+		terms := Terms(text)
+		assert.That(t, len(terms) <= maxTerms, "%d terms", len(terms))
 		TopicShift(q.Previous, text)
 	})
 }
@@ -249,8 +211,7 @@ func TestKeywordsNameTellingWordsBeforeThoseOfEveryQuestion(t *testing.T) {
 	c := Classify(Query{Text: "Where does the server greet?"})
 	telling := slices.Index(c.KeywordsMatched, "server")
 	for _, common := range []string{"Where", "does", "the"} {
-		if at := slices.Index(c.KeywordsMatched, common); telling < 0 || at >= 0 && at < telling {
-			t.Errorf("keywords are %q", c.KeywordsMatched)
-		}
+		at := slices.Index(c.KeywordsMatched, common)
+		assert.That(t, telling >= 0 && (at < 0 || at >= telling), "keywords are %q", c.KeywordsMatched)
 	}
 }

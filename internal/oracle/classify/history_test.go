@@ -1,6 +1,10 @@
 package classify
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestWithoutHistoryNothingIsInherited(t *testing.T) {
 	alone := Classify(Query{Text: "and in Rome?"})
@@ -39,21 +43,17 @@ func TestTopicShift(t *testing.T) {
 		{"a subject from long ago", []string{"how does the parser work", "price of gold", "weather in Rome",
 			"who won the election"}, "does the parser recover", true},
 	} {
-		if got := TopicShift(c.previous, c.text); got != c.want {
-			t.Errorf("%s: TopicShift(%q, %q) = %v, want %v", c.name, c.previous, c.text, got, c.want)
-		}
+		assert.Equalf(t, TopicShift(c.previous, c.text), c.want, "%s: TopicShift(%q, %q)", c.name, c.previous, c.text)
 	}
 }
 
 func TestQuestionThatNamesNothingOutsideIsAnUnsureGuessAboutTheWorld(t *testing.T) {
 	torn, plain := Classify(Query{Text: "how do I fold the frobnicator"}),
 		Classify(Query{Text: "how do I get a visa for Japan"})
-	if torn.Probabilities[Code] < 0.1 {
-		t.Errorf("a thing that both know is named, and only %v is left for code and notes", torn.Probabilities)
-	}
-	if plain.QueryType != Research || plain.Confidence <= torn.Probabilities[Research] {
-		t.Errorf("a country is named: got %s with %.2f", plain.QueryType, plain.Confidence)
-	}
+	assert.That(t, torn.Probabilities[Code] >= 0.1,
+		"a thing that both know is named, and only %v is left for code and notes", torn.Probabilities)
+	assert.That(t, plain.QueryType == Research && plain.Confidence > torn.Probabilities[Research],
+		"a country is named: got %s with %.2f", plain.QueryType, plain.Confidence)
 }
 
 func TestContinuesTellsFollowUpsFromWholeQuestions(t *testing.T) {
@@ -61,8 +61,6 @@ func TestContinuesTellsFollowUpsFromWholeQuestions(t *testing.T) {
 		"and how do I make it wait longer?": true, "what about the server?": true,
 		"How long does the poller sleep?": false,
 	} {
-		if got := Continues(question); got != want {
-			t.Errorf("Continues(%q) = %v", question, got)
-		}
+		assert.Equalf(t, Continues(question), want, "Continues(%q)", question)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 //go:embed testdata/questions.txt
@@ -16,9 +18,7 @@ const least = 0.1
 // TestQuestionsAreTakenForWhatTheyAre reads the questions of testdata, in groups under their names.
 func TestQuestionsAreTakenForWhatTheyAre(t *testing.T) {
 	groups := strings.Split("\n"+questions, "\n# ")[1:]
-	if len(groups) < 15 {
-		t.Fatalf("%d groups", len(groups))
-	}
+	assert.Require(t, len(groups) >= 15, "%d groups", len(groups))
 	for _, group := range groups {
 		name, rows, _ := strings.Cut(group, "\n")
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,6 @@ func checkRow(t *testing.T, row string) {
 	case "not":
 		right = !right
 	}
-	if !right || !slices.Contains(types[:], want) || text == "" {
-		t.Errorf("%s: it is %s (%.2f); matches %v", row, got.QueryType, got.Confidence, got.Matches)
-	}
+	assert.That(t, right && slices.Contains(types[:], want) && text != "",
+		"%s: it is %s (%.2f); matches %v", row, got.QueryType, got.Confidence, got.Matches)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestTermsAreTheWordsWorthSearching(t *testing.T) {
@@ -27,19 +29,13 @@ func TestTermsAreTheWordsWorthSearching(t *testing.T) {
 		{"panic: the group is not registered", []string{"panic", "group", "registered"}},
 		{"", nil},
 	} {
-		if diff := cmp.Diff(c.want, Terms(c.text)); diff != "" {
-			t.Errorf("%q:\n%s", c.text, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, Terms(c.text)), "%q", c.text)
 	}
 }
 
 func TestTermsOfATraceAreItsNames(t *testing.T) {
 	got := Terms("goroutine 1 [running]:\nstore.loadRow(0x1)\n\t/app/store/row.go:12 +0x1d\nwhy does this crash?")
-	for _, want := range []string{"/app/store/row.go", "crash"} {
-		if !strings.Contains(strings.Join(got, "\n"), want) {
-			t.Errorf("%q is not among %q", want, got)
-		}
-	}
+	assert.Contains(t, "the words", strings.Join(got, "\n"), "/app/store/row.go", "crash")
 }
 
 func TestTermsAreBounded(t *testing.T) {
@@ -47,7 +43,6 @@ func TestTermsAreBounded(t *testing.T) {
 	for i := range 500 {
 		fmt.Fprintf(&b, "subject%d ", i)
 	}
-	if got := Terms(b.String()); len(got) != maxTerms {
-		t.Errorf("got %d terms, want %d", len(got), maxTerms)
-	}
+	got := Terms(b.String())
+	assert.That(t, len(got) == maxTerms, "got %d terms, want %d", len(got), maxTerms)
 }

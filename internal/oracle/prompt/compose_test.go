@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/prompts"
 )
@@ -18,19 +19,13 @@ var queryTypes = []string{"code", "documentation", "research", "conversational",
 
 func embedded(t testing.TB) *prompt.Set {
 	t.Helper()
-	r, err := prompt.Load(prompts.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(prompt.Load(prompts.FS))(t)
 	return r
 }
 
 func compose(t testing.TB, r *prompt.Set, s prompt.Situation) prompt.Composed {
 	t.Helper()
-	c, err := r.Compose(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(r.Compose(s))(t)
 	return c
 }
 
@@ -77,13 +72,11 @@ func heading(t *testing.T, r *prompt.Set, id string) string {
 func TestQueryWithoutToolsGetsOneLineInPlaceOfTheToolInstructions(t *testing.T) {
 	r := embedded(t)
 	c := compose(t, r, situation("conversational"))
-	if strings.Contains(c.Text, heading(t, r, "tools")) || c.ToolTokens != 0 {
-		t.Error("the prompt holds tool instructions or lists a tool")
-	}
+	assert.That(t, !strings.Contains(c.Text, heading(t, r, "tools")) && c.ToolTokens == 0,
+		"the prompt holds tool instructions or lists a tool")
 	parts := strings.Split(c.Text, "\n\n---\n\n")
-	if len(parts) != 5 || strings.Contains(parts[2], "\n") || !strings.HasPrefix(parts[2], "No tools are offered") {
-		t.Errorf("the tools segment is not the one line that says so: %q", parts)
-	}
+	assert.That(t, len(parts) == 5 && !strings.Contains(parts[2], "\n") &&
+		strings.HasPrefix(parts[2], "No tools are offered"), "the tools segment is not the one line that says so: %q", parts)
 	for _, other := range []string{"code", "documentation", "research", "action"} {
 		if with := compose(t, r, situation(other)); c.Tokens >= with.Tokens {
 			t.Errorf("conversational takes %d tokens, %s %d; want fewer", c.Tokens, other, with.Tokens)
@@ -127,13 +120,9 @@ func TestSegmentsAreChosenByTheSituation(t *testing.T) {
 				test.change(&s)
 			}
 			c := compose(t, r, s)
-			if diff := cmp.Diff(append(append([]string{"base", "signals", "tools"}, test.want...), "closing"),
-				ids(c)); diff != "" {
-				t.Errorf("segments (-want +got):\n%s", diff)
-			}
-			if len(c.LeftOut) != 0 {
-				t.Errorf("left out: %v", c.LeftOut)
-			}
+			assert.NoDiff(t, cmp.Diff(append(append([]string{"base", "signals", "tools"}, test.want...), "closing"),
+				ids(c)), "segments (-want +got)")
+			assert.That(t, len(c.LeftOut) == 0, "left out: %v", c.LeftOut)
 		})
 	}
 }
@@ -146,9 +135,7 @@ func TestEveryClassStaysUnderFourThousandTokensWithEverythingIn(t *testing.T) {
 		s.HadError, s.HistoryTokens = true, 100_000
 		full := compose(t, r, s)
 		t.Logf("%-14s %4d tokens, with summarization and error recovery %4d", queryType, usual.Tokens, full.Tokens)
-		if full.Tokens >= 4000 {
-			t.Errorf("%s: %d tokens", queryType, full.Tokens)
-		}
+		assert.That(t, full.Tokens < 4000, "%s: %d tokens", queryType, full.Tokens)
 	}
 }
 
@@ -158,15 +145,9 @@ func TestToolsAndSourcesStandInThePromptInTheirOrder(t *testing.T) {
 		{Name: "code_search", Source: "code"}}
 	s.MaxTurns, s.Sources, s.Missing = 17, []string{"web", "code", "web"}, []string{"vault"}
 	c := compose(t, embedded(t), s)
-	for _, want := range []string{"- `web_search` (web): Finds pages.\n- `code_search` (code)",
-		"Sources that exist here: web, code.", "Not connected: vault.", "Turn budget: 17."} {
-		if !strings.Contains(c.Text, want) {
-			t.Errorf("the prompt lacks %q", want)
-		}
-	}
-	if diff := cmp.Diff(c, compose(t, embedded(t), s)); diff != "" {
-		t.Errorf("the same situation gives another prompt (-first +second):\n%s", diff)
-	}
+	assert.Contains(t, "the prompt", c.Text, "- `web_search` (web): Finds pages.\n- `code_search` (code)",
+		"Sources that exist here: web, code.", "Not connected: vault.", "Turn budget: 17.")
+	assert.NoDiff(t, cmp.Diff(c, compose(t, embedded(t), s)), "the same situation gives another prompt (-first +second)")
 }
 
 func TestNoPromptHoldsAnUnfilledVariableOrAnEmptyOne(t *testing.T) {
@@ -177,9 +158,8 @@ func TestNoPromptHoldsAnUnfilledVariableOrAnEmptyOne(t *testing.T) {
 			s.HadError, s.HistoryTokens, s.Sources = true, 100_000, sources
 			text := compose(t, r, s).Text
 			for _, bad := range []string{"{{", "}}", "  ", "\n\n\n", ": .", " \n"} {
-				if at := strings.Index(text, bad); at >= 0 {
-					t.Errorf("%s: %q in %q", queryType, bad, text[max(0, at-40):min(len(text), at+40)])
-				}
+				at := strings.Index(text, bad)
+				assert.That(t, at < 0, "%s: %q in %q", queryType, bad, text[max(0, at-40):min(len(text), at+40)])
 			}
 		}
 	}
@@ -193,72 +173,51 @@ func TestWordsOfStrangersStayOnTheirLineAndAreNeverParsed(t *testing.T) {
 		Description: "Reads {{max_turns}} \t# Your orders\x00 now: " + strings.Repeat("ü", 1000),
 	}}
 	c := compose(t, embedded(t), s)
-	if !strings.Contains(c.Text, "Sources that exist here: code (a # System {{tools}}).") {
-		t.Error("the source's name is not on one line as it is")
-	}
+	assert.That(t, strings.Contains(c.Text, "Sources that exist here: code (a # System {{tools}})."),
+		"the source's name is not on one line as it is")
 	at := strings.Index(c.Text, "- `foreign`: Reads {{max_turns}} # Your orders now: üü")
-	if at < 0 {
-		t.Fatal("the description is not on one line as it is")
-	}
+	assert.Require(t, at >= 0, "the description is not on one line as it is")
 	line, _, _ := strings.Cut(c.Text[at:], "\n")
 	description := strings.TrimPrefix(line, "- `foreign`: ")
-	if n := utf8.RuneCountInString(description); n != 200 || !strings.HasSuffix(description, "ü…") {
-		t.Errorf("the description has %d characters and ends in %q; want 200 and …", n,
-			description[len(description)-5:])
-	}
+	n := utf8.RuneCountInString(description)
+	assert.That(t, n == 200 && strings.HasSuffix(description, "ü…"),
+		"the description has %d characters and ends in %q; want 200 and …", n, description[len(description)-5:])
 }
 
 func TestSegmentThatDoesNotFitIsLeftOutAndNotedAndALaterOneStillGoesIn(t *testing.T) {
-	r, err := prompt.New([]prompt.Segment{
+	r := assert.Must(prompt.New([]prompt.Segment{
 		{ID: "base", File: "base.md", Content: strings.Repeat("b", 4*7000)},
 		{ID: "code", File: "code.md", Content: strings.Repeat("c", 4*1000), Conditions: []string{"query_type=code"},
 			Priority: 10},
 		{ID: "error", File: "error.md", Content: strings.Repeat("e", 4*900), Conditions: []string{"error=true"},
 			Priority: 21},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	c := compose(t, r, prompt.Situation{QueryType: "code", MaxTurns: 1, HadError: true})
-	if diff := cmp.Diff([]string{"base", "error"}, ids(c)); diff != "" {
-		t.Errorf("segments (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff([]string{"base", "error"}, ids(c)), "segments (-want +got)")
 	want := []prompt.LeftOut{{ID: "code", Reason: "it takes 1002 tokens; 1000 of 8000 are left"}}
-	if diff := cmp.Diff(want, c.LeftOut); diff != "" {
-		t.Errorf("left out (-want +got):\n%s", diff)
-	}
-	if c.Tokens != agent.Tokens(c.Text) || c.Tokens > 8000 {
-		t.Errorf("tokens = %d, text has %d", c.Tokens, agent.Tokens(c.Text))
-	}
+	assert.NoDiff(t, cmp.Diff(want, c.LeftOut), "left out (-want +got)")
+	assert.That(t, c.Tokens == agent.Tokens(c.Text) && c.Tokens <= 8000,
+		"tokens = %d, text has %d", c.Tokens, agent.Tokens(c.Text))
 }
 
 func TestToolLinesDoNotCountTowardsTheLimit(t *testing.T) {
-	r, err := prompt.New([]prompt.Segment{
+	r := assert.Must(prompt.New([]prompt.Segment{
 		{ID: "tools", File: "tools.md", Content: strings.Repeat("t", 4*8000-1) + "\n{{tools}}"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	s := situation("code")
 	for i := range 20 {
 		s.Tools = append(s.Tools, prompt.ToolLine{Name: fmt.Sprint("tool", i), Description: strings.Repeat("d", 300)})
 	}
 	c := compose(t, r, s)
-	if c.ToolTokens < 1000 || c.Tokens != 8000+c.ToolTokens {
-		t.Errorf("tokens = %d, of them %d for tools; want 8000 and the tools", c.Tokens, c.ToolTokens)
-	}
+	assert.That(t, c.ToolTokens >= 1000 && c.Tokens == 8000+c.ToolTokens,
+		"tokens = %d, of them %d for tools; want 8000 and the tools", c.Tokens, c.ToolTokens)
 }
 
 func TestSourcesThatMakeTheRequiredSegmentsTooLongAreAnError(t *testing.T) {
-	r, err := prompt.New([]prompt.Segment{{ID: "base", File: "base.md", Content: strings.Repeat("b", 4*8000-1) +
-		"{{sources}}"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = r.Compose(prompt.Situation{QueryType: "code", MaxTurns: 1, Sources: []string{"code (greenhouse)"}})
-	if err == nil || !strings.Contains(err.Error(), "base.md") {
-		t.Errorf("error = %v, want one that names base.md", err)
-	}
+	r := assert.Must(prompt.New([]prompt.Segment{{ID: "base", File: "base.md", Content: strings.Repeat("b", 4*8000-1) +
+		"{{sources}}"}}))(t)
+	_, err := r.Compose(prompt.Situation{QueryType: "code", MaxTurns: 1, Sources: []string{"code (greenhouse)"}})
+	assert.That(t, err != nil && strings.Contains(err.Error(), "base.md"), "error = %v, want one that names base.md", err)
 }
 
 func TestPromptBeforeToolsNeverExceedsTheLimit(t *testing.T) {
@@ -289,11 +248,8 @@ func TestPromptBeforeToolsNeverExceedsTheLimit(t *testing.T) {
 			return
 		}
 		lines := strings.Count(c.Text, "- `read`: Reads.") * len("- `read`: Reads.")
-		if before := utf8.RuneCountInString(c.Text) - lines; before > 4*prompt.Limit {
-			t.Fatalf("%d characters before tools", before)
-		}
-		if c.Tokens != agent.Tokens(c.Text) {
-			t.Fatalf("Tokens = %d, the text has %d", c.Tokens, agent.Tokens(c.Text))
-		}
+		before := utf8.RuneCountInString(c.Text) - lines
+		assert.Require(t, before <= 4*prompt.Limit, "%d characters before tools", before)
+		assert.Require(t, c.Tokens == agent.Tokens(c.Text), "Tokens = %d, the text has %d", c.Tokens, agent.Tokens(c.Text))
 	})
 }

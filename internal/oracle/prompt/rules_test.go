@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
 )
@@ -29,9 +30,8 @@ func TestEveryPromptHoldsTheRulesOnWhichTheProductRests(t *testing.T) {
 			s.Signals = form
 			text := compose(t, r, s).Text
 			for rule, pattern := range rules {
-				if !regexp.MustCompile(pattern).MatchString(text) {
-					t.Errorf("%s, %s: the prompt does not say: %s", queryType, form, rule)
-				}
+				assert.That(t, regexp.MustCompile(pattern).MatchString(text),
+					"%s, %s: the prompt does not say: %s", queryType, form, rule)
 			}
 		}
 	}
@@ -50,14 +50,11 @@ func TestEveryPromptHasOneFormOfSignalsAndEndsWithALineAboutThem(t *testing.T) {
 				forms = append(forms, id)
 			}
 		}
-		if len(forms) != 1 || forms[0] != want {
-			t.Errorf("%q: forms %v, want %s", form, forms, want)
-		}
+		assert.That(t, len(forms) == 1 && forms[0] == want, "%q: forms %v, want %s", form, forms, want)
 		last := c.Text[strings.LastIndex(c.Text, "---"):]
-		if says := "End each reply with exactly one signal."; strings.Contains(last,
-			says) != (form != prompt.SignalsTool) {
-			t.Errorf("%q: the prompt ends with %q", form, last)
-		}
+		says := "End each reply with exactly one signal."
+		assert.That(t, strings.Contains(last, says) == (form != prompt.SignalsTool),
+			"%q: the prompt ends with %q", form, last)
 	}
 }
 
@@ -71,41 +68,30 @@ func TestModelWhoseCallsMustStandAloneIsToldSoAtTheEnd(t *testing.T) {
 
 func TestShortFormOfSignalsHasAllTypesCalibrationExamplesAndAntiPatterns(t *testing.T) {
 	r := embedded(t)
-	if short := agent.Tokens(r.Content("signals-short")); short > 400 {
-		t.Errorf("it takes %d tokens", short)
-	}
-	for _, part := range []string{"**0.9**", "**0.7**", "**0.3**", "Wrong: no signal or several"} {
-		if !strings.Contains(r.Content("signals-short"), part) {
-			t.Errorf("it lacks %q", part)
-		}
-	}
-	if examples := regexp.MustCompile(`(?s)<example>\n[^<]+\n\n<signal .*?</signal>\n</example>`).
-		FindAllString(r.Content("signals-short"), -1); len(examples) != 2 {
-		t.Errorf("it has %d complete examples", len(examples))
-	}
+	short := agent.Tokens(r.Content("signals-short"))
+	assert.That(t, short <= 400, "it takes %d tokens", short)
+	assert.Contains(t, "it", r.Content("signals-short"), "**0.9**", "**0.7**", "**0.3**", "Wrong: no signal or several")
+	examples := regexp.MustCompile(`(?s)<example>\n[^<]+\n\n<signal .*?</signal>\n</example>`).
+		FindAllString(r.Content("signals-short"), -1)
+	assert.That(t, len(examples) == 2, "it has %d complete examples", len(examples))
 	for _, spec := range signal.Specs() {
 		row := regexp.MustCompile("(?m)^\\| `" + string(spec.Type) + "` .*$").FindString(r.Content("signals-short"))
 		for _, f := range spec.Fields {
-			if f.Required && !strings.Contains(row, "`"+f.Name+"`") {
-				t.Errorf("%s: the row %q lacks the field %s", spec.Type, row, f.Name)
-			}
+			assert.That(t, !f.Required || strings.Contains(row, "`"+f.Name+"`"),
+				"%s: the row %q lacks the field %s", spec.Type, row, f.Name)
 		}
 	}
 	for _, raw := range regexp.MustCompile(`(?s)<signal .*?</signal>`).FindAllString(r.Content("signals-short"), -1) {
-		if _, err := signal.Parse(raw); err != nil {
-			t.Errorf("%v in %s", err, raw)
-		}
+		_, err := signal.Parse(raw)
+		assert.That(t, err == nil, "%v in %s", err, raw)
 	}
 }
 
 func TestPromptTellsTheDateItIsGiven(t *testing.T) {
 	s := situation("code")
 	s.Date = "2026-11-22"
-	if !strings.Contains(compose(t, embedded(t), s).Text, "Today is 2026-11-22.") {
-		t.Error("the prompt has no date")
-	}
+	assert.That(t, strings.Contains(compose(t, embedded(t), s).Text, "Today is 2026-11-22."), "the prompt has no date")
 	s.Date = ""
-	if strings.Contains(compose(t, embedded(t), s).Text, "Today is") {
-		t.Error("the prompt tells a date that is not known")
-	}
+	assert.That(t, !strings.Contains(compose(t, embedded(t), s).Text, "Today is"),
+		"the prompt tells a date that is not known")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/prompts"
 )
@@ -19,15 +20,9 @@ import (
 func copyOf(t *testing.T, fsys fs.FS) fstest.MapFS {
 	t.Helper()
 	files := fstest.MapFS{}
-	names, err := fs.Glob(fsys, "oracle/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := assert.Must(fs.Glob(fsys, "oracle/*.md"))(t)
 	for _, name := range names {
-		data, err := fs.ReadFile(fsys, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := assert.Must(fs.ReadFile(fsys, name))(t)
 		files[name] = &fstest.MapFile{Data: data}
 	}
 	return files
@@ -39,9 +34,7 @@ func TestEveryEmbeddedPromptBelongsToASegment(t *testing.T) {
 		used = append(used, s.File)
 	}
 	for name := range copyOf(t, prompts.FS) {
-		if !slices.Contains(used, name) {
-			t.Errorf("%s is in no segment", name)
-		}
+		assert.That(t, slices.Contains(used, name), "%s is in no segment", name)
 	}
 }
 
@@ -50,10 +43,8 @@ func TestLoadNamesEveryFileThatIsMissing(t *testing.T) {
 	delete(files, "oracle/signals.md")
 	delete(files, "oracle/actions.md")
 	_, err := prompt.Load(files)
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "oracle/signals.md") ||
-		!strings.Contains(err.Error(), "oracle/actions.md") {
-		t.Errorf("error = %v, want one that names both files", err)
-	}
+	assert.That(t, errors.Is(err, fs.ErrNotExist) && strings.Contains(err.Error(), "oracle/signals.md") &&
+		strings.Contains(err.Error(), "oracle/actions.md"), "error = %v, want one that names both files", err)
 }
 
 func TestLoadRefusesAnUnusableFileByName(t *testing.T) {
@@ -69,9 +60,8 @@ func TestLoadRefusesAnUnusableFileByName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files := copyOf(t, prompts.FS)
 			files["oracle/research.md"].Data = []byte(test.content)
-			if _, err := prompt.Load(files); err == nil || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("error = %v, want %q in it", err, test.want)
-			}
+			_, err := prompt.Load(files)
+			assert.That(t, err != nil && strings.Contains(err.Error(), test.want), "error = %v, want %q in it", err, test.want)
 		})
 	}
 }
@@ -81,29 +71,18 @@ func TestLoadAcceptsFilesOfAWindowsEditor(t *testing.T) {
 	for _, file := range files {
 		file.Data = []byte("\ufeff" + strings.ReplaceAll(string(file.Data), "\n", "\r\n"))
 	}
-	r, err := prompt.Load(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(r.Encoded()) != string(embedded(t).Encoded()) {
-		t.Error("byte order mark and line ends changed the prompts")
-	}
+	r := assert.Must(prompt.Load(files))(t)
+	assert.That(t, string(r.Encoded()) == string(embedded(t).Encoded()),
+		"byte order mark and line ends changed the prompts")
 }
 
 func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
-	fsys, err := prompts.Overlay(
-		fstest.MapFS{"oracle/code-analysis.md": {Data: []byte("# House rules\n\nCite in footnotes.")}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := prompt.Load(fsys)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fsys := assert.Must(prompts.Overlay(
+		fstest.MapFS{"oracle/code-analysis.md": {Data: []byte("# House rules\n\nCite in footnotes.")}}))(t)
+	r := assert.Must(prompt.Load(fsys))(t)
 	c := compose(t, r, situation("code"))
-	if !strings.Contains(c.Text, "Cite in footnotes.") || !strings.Contains(c.Text, "# Signals") {
-		t.Error("the prompt is not the embedded one with the overlaid segment")
-	}
+	assert.That(t, strings.Contains(c.Text, "Cite in footnotes.") && strings.Contains(c.Text, "# Signals"),
+		"the prompt is not the embedded one with the overlaid segment")
 }
 
 func TestNewReportsEverythingThatIsWrong(t *testing.T) {
@@ -112,28 +91,21 @@ func TestNewReportsEverythingThatIsWrong(t *testing.T) {
 		{ID: "b", File: "b.md"},
 	})
 	for _, want := range []string{"a.md:1", "b.md: the prompt is empty"} {
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("error = %v, want %q in it", err, want)
-		}
+		assert.That(t, err != nil && strings.Contains(err.Error(), want), "error = %v, want %q in it", err, want)
 	}
 }
 
 func TestAllConditionsOfASegmentMustHold(t *testing.T) {
-	r, err := prompt.New([]prompt.Segment{
+	r := assert.Must(prompt.New([]prompt.Segment{
 		{ID: "both", File: "both.md", Content: "Both.", Conditions: []string{"query_type=code", "error=true"}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	for _, test := range []struct {
 		queryType string
 		failed    bool
 		want      int
 	}{{"code", true, 1}, {"code", false, 0}, {"research", true, 0}} {
 		c := compose(t, r, prompt.Situation{QueryType: test.queryType, HadError: test.failed, MaxTurns: 1})
-		if len(c.Segments) != test.want {
-			t.Errorf("%+v: segments %v", test, ids(c))
-		}
+		assert.That(t, len(c.Segments) == test.want, "%+v: segments %v", test, ids(c))
 	}
 }
 
@@ -149,34 +121,19 @@ func TestRequiredSegmentsOverTheLimitAreRefusedAtLoad(t *testing.T) {
 		t.Errorf("exactly 8000 tokens: %v", err)
 	}
 	_, err := prompt.New(segments(32_001))
-	if err == nil || !strings.Contains(err.Error(), "base.md, tools.md take 8001 tokens") {
-		t.Errorf("one character more: error = %v, want one that names the files and their size", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "base.md, tools.md take 8001 tokens"),
+		"one character more: error = %v, want one that names the files and their size", err)
 }
 
 func TestJournaledSegmentsMakeAnEqualSet(t *testing.T) {
 	r := embedded(t)
-	recorded, err := json.Marshal(r.Segments())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(recorded) != string(r.Encoded()) {
-		t.Error("the hash is not that of the journaled form")
-	}
+	recorded := assert.Must(json.Marshal(r.Segments()))(t)
+	assert.That(t, string(recorded) == string(r.Encoded()), "the hash is not that of the journaled form")
 	var segments []prompt.Segment
-	if err := json.Unmarshal(recorded, &segments); err != nil {
-		t.Fatal(err)
-	}
-	again, err := prompt.New(segments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(again.Encoded()) != string(r.Encoded()) {
-		t.Error("the set of the journaled segments differs")
-	}
-	if diff := cmp.Diff(compose(t, r, situation("code")), compose(t, again, situation("code"))); diff != "" {
-		t.Errorf("(-first +again):\n%s", diff)
-	}
+	assert.NoError(t, json.Unmarshal(recorded, &segments))
+	again := assert.Must(prompt.New(segments))(t)
+	assert.That(t, string(again.Encoded()) == string(r.Encoded()), "the set of the journaled segments differs")
+	assert.NoDiff(t, cmp.Diff(compose(t, r, situation("code")), compose(t, again, situation("code"))), "(-first +again)")
 }
 
 func TestHashFollowsEveryFile(t *testing.T) {
@@ -184,13 +141,9 @@ func TestHashFollowsEveryFile(t *testing.T) {
 	for name := range copyOf(t, prompts.FS) {
 		files := copyOf(t, prompts.FS)
 		files[name].Data = append(files[name].Data, "One more line."...)
-		r, err := prompt.Load(files)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if other, taken := seen[string(r.Encoded())]; taken {
-			t.Errorf("a change of %s gives the hash of %s", name, other)
-		}
+		r := assert.Must(prompt.Load(files))(t)
+		other, taken := seen[string(r.Encoded())]
+		assert.That(t, !taken, "a change of %s gives the hash of %s", name, other)
 		seen[string(r.Encoded())] = name
 	}
 }
@@ -200,7 +153,5 @@ func TestSetIsNotChangedThroughItsSegments(t *testing.T) {
 	segments := r.Segments()
 	segments[0].Content = "Changed."
 	segments[3].Conditions[0] = "always"
-	if diff := cmp.Diff(embedded(t).Segments(), r.Segments()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, embedded(t).Segments(), r.Segments())
 }

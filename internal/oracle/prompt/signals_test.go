@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
 	"sibyl/prompts"
@@ -17,10 +18,7 @@ import (
 // signalSections returns the body of each second-level heading of signals.md, and the headings in their order.
 func signalSections(t *testing.T) (bodies map[string]string, order []string) {
 	t.Helper()
-	data, err := fs.ReadFile(prompts.FS, "oracle/signals.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(fs.ReadFile(prompts.FS, "oracle/signals.md"))(t)
 	bodies = map[string]string{}
 	for _, section := range strings.Split(string(data), "\n## ")[1:] {
 		heading, body, _ := strings.Cut(section, "\n")
@@ -32,21 +30,15 @@ func signalSections(t *testing.T) (bodies map[string]string, order []string) {
 
 func TestSignalInstructionsHoldTheFiveRequiredParts(t *testing.T) {
 	bodies, order := signalSections(t)
-	if diff := cmp.Diff([]string{"Format", "When to emit each signal", "Confidence", "Examples", "Anti-patterns"},
-		order); diff != "" {
-		t.Errorf("headings (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff([]string{"Format", "When to emit each signal", "Confidence", "Examples", "Anti-patterns"},
+		order), "headings (-want +got)")
 	for heading, wants := range map[string][]string{
 		"Format":        {`<signal type="need_turn">`, "</signal>", "<confidence>", "JSON array"},
 		"Confidence":    {"**0.3**", "**0.7**", "**0.9**"},
 		"Examples":      {"<example>"},
 		"Anti-patterns": {"Multiple signals", "inline signal", "code fence", "Invented", "always 0.9"},
 	} {
-		for _, want := range wants {
-			if !strings.Contains(bodies[heading], want) {
-				t.Errorf("%q lacks %q", heading, want)
-			}
-		}
+		assert.Contains(t, heading, bodies[heading], wants...)
 	}
 }
 
@@ -65,9 +57,7 @@ func TestFieldsOfTheInstructionsAreThoseOfTheParser(t *testing.T) {
 		}
 		want := fmt.Sprintf(". `%s` (%s; optional %s): ", spec.Type, strings.Join(required, ", "),
 			strings.Join(optional, ", "))
-		if !strings.Contains(bodies["When to emit each signal"], want) {
-			t.Errorf("there is no trigger that reads %q", want)
-		}
+		assert.That(t, strings.Contains(bodies["When to emit each signal"], want), "there is no trigger that reads %q", want)
 	}
 }
 
@@ -80,25 +70,21 @@ func TestPromptOfAQuestionOverCodeHasAtMost9KB(t *testing.T) {
 			Description: "Finds where a function, method, type, field, constant or heading is defined, and shows the " +
 				"text of its definitions. Use it when you know the name."})
 	}
-	if text := compose(t, embedded(t), s).Text; len(text) > 9_000 {
-		t.Errorf("it has %d bytes", len(text))
-	}
+	text := compose(t, embedded(t), s).Text
+	assert.That(t, len(text) <= 9_000, "it has %d bytes", len(text))
 }
 
 func TestEveryExampleIsAResponseThatEndsInItsOnlySignal(t *testing.T) {
 	bodies, _ := signalSections(t)
 	examples := regexp.MustCompile(`(?s)<example>\n(.*?)\n</example>`).FindAllStringSubmatch(bodies["Examples"], -1)
-	if len(examples) < len(signal.Specs()) {
-		t.Errorf("%d examples, want at least one for each type", len(examples))
-	}
+	assert.That(t, len(examples) >= len(signal.Specs()), "%d examples, want at least one for each type", len(examples))
 	for _, example := range examples {
 		text, end, found := strings.Cut(example[1], "\n\n<signal ")
 		if !found || text == "" || strings.Contains(end, "<signal") || !strings.HasSuffix(end, "\n</signal>") {
 			t.Errorf("no text, a blank line and one signal at the end:\n%s", example[1])
 		}
-		if strings.Contains(example[1], "```") {
-			t.Errorf("a fence in an example invites a signal in a fence:\n%s", example[1])
-		}
+		assert.That(t, !strings.Contains(example[1], "```"),
+			"a fence in an example invites a signal in a fence:\n%s", example[1])
 	}
 }
 
@@ -116,21 +102,13 @@ func TestSignalsShownAsRightParseInFullAndCoverAllTypes(t *testing.T) {
 		covered[parsed.Type] = true
 		confidences[parsed.Confidence] = true
 		written := strings.Count(raw, "</") - 2 // without signal and confidence
-		if len(parsed.Fields) != written {
-			t.Errorf("%d fields of %d were read in\n%s", len(parsed.Fields), written, raw)
-		}
+		assert.That(t, len(parsed.Fields) == written, "%d fields of %d were read in\n%s", len(parsed.Fields), written, raw)
 		for name := range parsed.Fields {
-			if !isField(parsed.Type, name) {
-				t.Errorf("%s has no field %q", parsed.Type, name)
-			}
+			assert.That(t, isField(parsed.Type, name), "%s has no field %q", parsed.Type, name)
 		}
 	}
-	if len(covered) != len(signal.Specs()) {
-		t.Errorf("the examples cover only %v", covered)
-	}
-	if len(confidences) < 4 {
-		t.Errorf("the examples teach the confidences %v: too much alike", confidences)
-	}
+	assert.That(t, len(covered) == len(signal.Specs()), "the examples cover only %v", covered)
+	assert.That(t, len(confidences) >= 4, "the examples teach the confidences %v: too much alike", confidences)
 }
 
 func isField(signalType signal.Type, name string) bool {

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestTemplateIsFilledIn(t *testing.T) {
@@ -32,13 +34,9 @@ func TestTemplateIsFilledIn(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			parsed, err := newTemplate("file.md", test.text)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, _ := parsed.fill(test.values); got.text != test.want {
-				t.Errorf("filled = %q, want %q", got.text, test.want)
-			}
+			parsed := assert.Must(newTemplate("file.md", test.text))(t)
+			got, _ := parsed.fill(test.values)
+			assert.That(t, got.text == test.want, "filled = %q, want %q", got.text, test.want)
 		})
 	}
 }
@@ -57,9 +55,8 @@ func TestWrongTemplateIsRefusedWithItsLine(t *testing.T) {
 		"{{#tools}}{{/sources}}":      "file.md:1: {{/sources}} closes no open section",
 		"{{#tools}}\n{{^sources}}":    "file.md:2: a section inside another; close {{/tools}} first",
 	} {
-		if _, err := newTemplate("file.md", text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error = %v, want %q", text, err, want)
-		}
+		_, err := newTemplate("file.md", text)
+		assert.That(t, err != nil && strings.Contains(err.Error(), want), "%q: error = %v, want %q", text, err, want)
 	}
 }
 
@@ -69,13 +66,9 @@ func TestAnyTextWithoutTagsIsFilledInAsItself(t *testing.T) {
 		for strings.Contains(text, "{{") {
 			text = strings.ReplaceAll(text, "{{", "{")
 		}
-		parsed, err := newTemplate("file.md", text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := parsed.fill(nil); got.text != strings.TrimSpace(text) {
-			t.Fatalf("filled = %q", got.text)
-		}
+		parsed := assert.Must(newTemplate("file.md", text))(t)
+		got, _ := parsed.fill(nil)
+		assert.Require(t, got.text == strings.TrimSpace(text), "filled = %q", got.text)
 	})
 }
 
@@ -90,9 +83,8 @@ func TestNoAcceptedTemplateLeavesATagInThePrompt(t *testing.T) {
 			return
 		}
 		for _, v := range []values{{}, {varMaxTurns: "3", varTools: "t", varSources: "s"}} {
-			if got, _ := parsed.fill(v); strings.Contains(got.text, "{{") {
-				t.Fatalf("%q is filled in as %q", text, got.text)
-			}
+			got, _ := parsed.fill(v)
+			assert.Require(t, !strings.Contains(got.text, "{{"), "%q is filled in as %q", text, got.text)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/run/audit"
@@ -16,9 +17,7 @@ import (
 
 func same[T any](t *testing.T, what string, got, want T) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s (-want +got)", what)
 }
 
 // rec makes a record by hand, as another build may have written it.
@@ -115,10 +114,7 @@ func TestDecisionHasWhatItsNodeWroteAndTells(t *testing.T) {
 }
 
 func TestEffectsOfARunUnderWayStandAsFarAsTheyCame(t *testing.T) {
-	steps, err := run.ReadTrace(scripted)
-	if err != nil {
-		t.Fatal(err)
-	}
+	steps := assert.Must(run.ReadTrace(scripted))(t)
 	at := func(records, decided int) []string {
 		a := audit.Of(journal.Run{Status: journal.Running}, scripted[:records], steps[:decided], nil)
 		same(t, "remarks", a.Remarks, []string{})
@@ -202,15 +198,8 @@ func TestRecordWithoutItsDecisionIsRemarkedOn(t *testing.T) {
 func TestAuditOfNothingSaysSo(t *testing.T) {
 	a := audit.Of(journal.Run{ID: "r", Status: journal.Running}, nil, nil, nil)
 	same(t, "remarks", a.Remarks, []string{"the first record is no start"})
-	text, err := json.Marshal(a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{`"decisions":[]`, `"effects":[]`, `"events":[]`} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the JSON %s has no %s", text, want)
-		}
-	}
+	text := assert.Must(json.Marshal(a))(t)
+	assert.Contains(t, "the JSON", string(text), `"decisions":[]`, `"effects":[]`, `"events":[]`)
 }
 
 func TestAuditSurvivesAnyRecords(t *testing.T) {
@@ -229,12 +218,9 @@ func TestAuditSurvivesAnyRecords(t *testing.T) {
 		status := rapid.SampledFrom([]journal.Status{journal.Running, journal.Failed}).Draw(r, "status")
 		a := audit.Of(journal.Run{Status: status}, recs, nil, nil)
 		for _, e := range a.Effects {
-			if e.State == "" || status != journal.Running && e.State == audit.UnderWay {
-				r.Fatalf("effect %+v of a run that is %s", e, status)
-			}
+			assert.Require(r, e.State != "" && (status == journal.Running || e.State != audit.UnderWay),
+				"effect %+v of a run that is %s", e, status)
 		}
-		if _, err := json.Marshal(a); err != nil {
-			r.Fatal(err)
-		}
+		assert.Must(json.Marshal(a))(r)
 	})
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestChangesAreShownWhereTheyBegin(t *testing.T) {
@@ -35,9 +37,7 @@ func TestChangesAreShownWhereTheyBegin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := changesOf(json.RawMessage(c.was), json.RawMessage(c.would))
-			if diff := cmp.Diff(c.want, got); diff != "" {
-				t.Errorf("changes (-want +got):\n%s", diff)
-			}
+			assert.NoDiff(t, cmp.Diff(c.want, got), "changes (-want +got)")
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/server/node"
@@ -40,10 +41,7 @@ type cluster struct {
 
 func inCluster(t *testing.T, test func(c *cluster)) {
 	t.Helper()
-	text, err := servicetest.Trees.ReadFile("panel.xml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
 	synctest.Test(t, func(t *testing.T) {
 		one := teststore.Empty(t)
 		test(&cluster{T: t, store: one, registry: one, tree: string(text)})
@@ -65,11 +63,10 @@ func (c *cluster) process(holder string, most int, duties ...node.Duty) *process
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
-		if err := node.Work(ctx, node.Config{Self: node.Node{Holder: holder, Name: holder}, Engine: p.engine,
+		err := node.Work(ctx, node.Config{Self: node.Node{Holder: holder, Name: holder}, Engine: p.engine,
 			Store: c.store, Registry: c.registry, Clock: p.clock,
-			Duties: duties, Log: slog.New(slog.NewTextHandler(locked{c}, nil))}); err != nil {
-			c.Errorf("node %s: %v", holder, err)
-		}
+			Duties: duties, Log: slog.New(slog.NewTextHandler(locked{c}, nil))})
+		assert.That(c, err == nil, "node %s: %v", holder, err)
 	}()
 	synctest.Wait()
 	p.stop = sync.OnceFunc(func() { cut(); <-over })
@@ -80,7 +77,7 @@ func (c *cluster) process(holder string, most int, duties ...node.Duty) *process
 // idle is a process that looks for no runs.
 func (c *cluster) idle(holder string, most int, store journal.Store) *process {
 	c.Helper()
-	a, err := servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
+	a := assert.Must(servicetest.Describe(store, run.Performer{Do: func(ctx context.Context, job run.Job) (any, error) {
 		var asked servicetest.Asked
 		if err := json.Unmarshal(job.Effect.Payload, &asked); err != nil {
 			return nil, err
@@ -94,10 +91,7 @@ func (c *cluster) idle(holder string, most int, store journal.Store) *process {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
-	}})
-	if err != nil {
-		c.Fatal(err)
-	}
+	}}))(c)
 	if holder == "unfit" {
 		a.Open = func(context.Context, *run.View) (map[string]run.Performer, func(), error) {
 			c.mu.Lock()
@@ -110,17 +104,12 @@ func (c *cluster) idle(holder string, most int, store journal.Store) *process {
 	engine, err := run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder, MostRuns: most, Clock: clock,
 		Assistants: []*run.Assistant{a.Assistant},
 		Dead:       func(holder string) bool { return holder == "killed" }})
-	if err != nil {
-		c.Fatal(err)
-	}
-	s, err := service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a},
+	assert.NoError(c, err)
+	s := assert.Must(service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a},
 		Redact: func(s string) string {
 			return s
 		},
-		Tree: func(string) (string, []byte, error) { return "panel.xml", []byte(c.tree), nil }})
-	if err != nil {
-		c.Fatal(err)
-	}
+		Tree: func(string) (string, []byte, error) { return "panel.xml", []byte(c.tree), nil }}))(c)
 	return &process{Service: s, engine: engine, clock: clock}
 }
 
@@ -137,11 +126,8 @@ func (l locked) Write(p []byte) (int, error) {
 func (p *process) submit(c *cluster, owner journal.Owner, persona string) string {
 	c.Helper()
 	<-time.After(time.Millisecond) // so that the order of runs is known
-	begun, err := p.Submit(context.WithoutCancel(c.Context()), owner, service.Request{Assistant: "panel",
-		Words: "?", Options: persona})
-	if err != nil {
-		c.Fatal(err)
-	}
+	begun := assert.Must(p.Submit(context.WithoutCancel(c.Context()), owner, service.Request{Assistant: "panel",
+		Words: "?", Options: persona}))(c)
 	return begun.Run
 }
 
@@ -153,10 +139,7 @@ func passes(d time.Duration) {
 
 func (c *cluster) ended(owner journal.Owner, id string) bool {
 	c.Helper()
-	r, err := c.store.Run(c.Context(), owner, id)
-	if err != nil {
-		c.Fatal(err)
-	}
+	r := assert.Must(c.store.Run(c.Context(), owner, id))(c)
 	return r.Status == journal.Done
 }
 
@@ -177,14 +160,11 @@ func TestRunsThatWaitAreTakenUpInTurnsBetweenOwnersByNodesThatHaveRoom(t *testin
 		ids[one.submit(c, "bob", "b1")] = "bob"
 		c.process("two", 1)
 		passes(45 * time.Second)
-		if got, want := c.said(), []string{"one a1", "two b1", "one a2", "two a3",
-			"one a4"}; !slices.Equal(withoutHolders(got), withoutHolders(want)) {
-			t.Errorf("the order was %v; want %v", got, want)
-		}
+		got, want := c.said(), []string{"one a1", "two b1", "one a2", "two a3",
+			"one a4"}
+		assert.That(t, slices.Equal(withoutHolders(got), withoutHolders(want)), "the order was %v; want %v", got, want)
 		for id, owner := range ids {
-			if !c.ended(owner, id) {
-				t.Errorf("run %s of %s has not ended", id, owner)
-			}
+			assert.That(t, c.ended(owner, id), "run %s of %s has not ended", id, owner)
 		}
 	})
 }
@@ -236,9 +216,8 @@ func TestRunOfANodeThatIsGoneIsTakenUpWithinASecondOfItsLease(t *testing.T) {
 		dying := c.idle("dying", 0, &failing{Store: c.store})
 		id := dying.submit(c, "ada", "a1")
 		passes(8*time.Second - 2*time.Millisecond)
-		if got := c.said(); len(got) != 1 {
-			t.Errorf("before the lease had run out, %v were asked", got)
-		}
+		got := c.said()
+		assert.That(t, len(got) == 1, "before the lease had run out, %v were asked", got)
 		passes(time.Second)
 		if got := c.said(); !slices.Equal(got, []string{"dying a1", "two a1"}) || !c.ended("ada", id) {
 			t.Errorf("asked were %v, and it ended: %v", got, c.ended("ada", id))
@@ -249,10 +228,8 @@ func TestRunOfANodeThatIsGoneIsTakenUpWithinASecondOfItsLease(t *testing.T) {
 func TestRunOfANodeThatIsSeenToBeGoneIsTakenUpWithinASecond(t *testing.T) {
 	inCluster(t, func(c *cluster) {
 		killed := c.idle("killed", 0, &failing{Store: c.store})
-		if err := c.registry.Keep(c.Context(), node.Node{Holder: "killed", StartedAt: killed.clock.Now(),
-			SeenAt: killed.clock.Now()}); err != nil {
-			c.Fatal(err)
-		}
+		assert.NoError(c, c.registry.Keep(c.Context(), node.Node{Holder: "killed", StartedAt: killed.clock.Now(),
+			SeenAt: killed.clock.Now()}))
 		id := killed.submit(c, "ada", "a1")
 		synctest.Wait() // until it is under way
 		c.process("two", 0)
@@ -260,9 +237,8 @@ func TestRunOfANodeThatIsSeenToBeGoneIsTakenUpWithinASecond(t *testing.T) {
 		if got := c.said(); !slices.Equal(got, []string{"killed a1", "two a1"}) || !c.ended("ada", id) {
 			t.Errorf("asked were %v, and it ended: %v", got, c.ended("ada", id))
 		}
-		if all, err := c.registry.Nodes(c.Context(), killed.clock.Now()); err != nil || len(all) != 1 {
-			t.Errorf("known are %v, %v", all, err)
-		}
+		all, err := c.registry.Nodes(c.Context(), killed.clock.Now())
+		assert.That(t, err == nil && len(all) == 1, "known are %v, %v", all, err)
 	})
 }
 
@@ -281,9 +257,7 @@ func TestRunThatANodeIsNotFitForStaysForOthersAndIsTriedAgainAfterAPause(t *test
 		c.takes = 0
 		c.process("fit", 0)
 		passes(time.Second)
-		if !c.ended("ada", id) {
-			t.Error("a node that is fit did not take it up")
-		}
+		assert.That(t, c.ended("ada", id), "a node that is fit did not take it up")
 		unfit.stop()
 		_ = full.Cancel(context.WithoutCancel(c.Context()), "bob", blocking, "enough")
 		passes(time.Second)
@@ -300,12 +274,9 @@ func TestNodeThatStopsSaysThatItDrainsAndTakesUpNothing(t *testing.T) {
 		full.submit(c, "ada", "a1")
 		passes(20 * time.Second)
 		nodes, err := c.registry.Nodes(c.Context(), time.Now())
-		if err != nil || len(nodes) != 1 || !nodes[0].Draining {
-			t.Errorf("nodes are %v, %v", nodes, err)
-		}
-		if got := c.said(); len(got) != 1 {
-			t.Errorf("asked were %v", got)
-		}
+		assert.That(t, err == nil && len(nodes) == 1 && nodes[0].Draining, "nodes are %v, %v", nodes, err)
+		got := c.said()
+		assert.That(t, len(got) == 1, "asked were %v", got)
 		passes(time.Minute)
 	})
 }
@@ -327,9 +298,7 @@ func TestDutyIsDoneByOneOfTheNodesEachTimeThatItIsDue(t *testing.T) {
 		passes(5 * time.Minute)
 		mu.Lock()
 		defer mu.Unlock()
-		if done != 4 {
-			t.Errorf("it was done %d times in 16 minutes; want 4", done)
-		}
+		assert.That(t, done == 4, "it was done %d times in 16 minutes; want 4", done)
 	})
 }
 
@@ -339,19 +308,14 @@ func TestNodeLivesWhileItIsSeen(t *testing.T) {
 		passes(time.Minute)
 		seen := func() node.Node {
 			nodes, err := c.registry.Nodes(c.Context(), time.Now())
-			if err != nil || len(nodes) != 1 {
-				t.Fatalf("nodes are %v, %v", nodes, err)
-			}
+			assert.Require(t, err == nil && len(nodes) == 1, "nodes are %v, %v", nodes, err)
 			return nodes[0]
 		}
-		if n := seen(); !n.Lives(time.Now()) || n.Most != 7 || time.Since(n.StartedAt) < time.Minute {
-			t.Errorf("it is known as %+v", n)
-		}
+		n := seen()
+		assert.That(t, n.Lives(time.Now()) && n.Most == 7 && time.Since(n.StartedAt) >= time.Minute, "it is known as %+v", n)
 		one.stop()
 		passes(time.Minute)
-		if seen().Lives(time.Now()) {
-			t.Error("it lives a minute after it stopped")
-		}
+		assert.That(t, !seen().Lives(time.Now()), "it lives a minute after it stopped")
 	})
 }
 
@@ -378,10 +342,9 @@ func TestClockGoesByTheDatabaseBeyondWhatIsTolerated(t *testing.T) {
 				t.Errorf("%+v: corrected by %s to %s, %v", step, corrected, ahead, err)
 			}
 		}
-		if _, err := c.Set(t.Context(), func(context.Context) (time.Time, error) {
+		_, err := c.Set(t.Context(), func(context.Context) (time.Time, error) {
 			return time.Time{}, errLost
-		}); !errors.Is(err, errLost) {
-			t.Errorf("an unknown time gives %v", err)
-		}
+		})
+		assert.That(t, errors.Is(err, errLost), "an unknown time gives %v", err)
 	})
 }

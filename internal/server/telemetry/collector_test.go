@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/server/telemetry"
 )
 
@@ -46,10 +47,9 @@ func newCollector(t *testing.T, answer ...int) *collector {
 
 func (c *collector) take(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
-	if err != nil || r.Method != http.MethodPost || r.URL.Path != "/v1/traces" ||
-		r.Header.Get("Content-Type") != "application/json" {
-		c.t.Errorf("%s %s with %q, error %v", r.Method, r.URL, r.Header.Get("Content-Type"), err)
-	}
+	assert.That(c.t, err == nil && r.Method == http.MethodPost && r.URL.Path == "/v1/traces" &&
+		r.Header.Get("Content-Type") == "application/json",
+		"%s %s with %q, error %v", r.Method, r.URL, r.Header.Get("Content-Type"), err)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked, c.header = c.asked+1, r.Header
@@ -86,9 +86,8 @@ func (c *collector) spans() map[string][]span {
 	all := map[string][]span{}
 	for _, body := range c.bodies {
 		var message tracepb.TracesData // which has the fields of a request
-		if err := protojson.Unmarshal(inBase64(c.t, body), &message); err != nil {
-			c.t.Fatalf("%v in %s", err, body)
-		}
+		err := protojson.Unmarshal(inBase64(c.t, body), &message)
+		assert.Require(c.t, err == nil, "%v in %s", err, body)
 		for _, r := range message.GetResourceSpans() {
 			for _, s := range r.GetScopeSpans() {
 				for _, one := range s.GetSpans() {
@@ -105,9 +104,7 @@ func (c *collector) spans() map[string][]span {
 func (c *collector) one(name string) span {
 	c.t.Helper()
 	all := c.spans()
-	if len(all[name]) != 1 {
-		c.t.Fatalf("there are %d spans %q of %v", len(all[name]), name, names(all))
-	}
+	assert.Require(c.t, len(all[name]) == 1, "there are %d spans %q of %v", len(all[name]), name, names(all))
 	return all[name][0]
 }
 
@@ -124,7 +121,7 @@ func inBase64(t *testing.T, body []byte) []byte {
 	var tree any
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
-	noError(t, decoder.Decode(&tree))
+	assert.NoError(t, decoder.Decode(&tree))
 	var turn func(any)
 	turn = func(x any) {
 		switch x := x.(type) {
@@ -136,9 +133,8 @@ func inBase64(t *testing.T, body []byte) []byte {
 			for name, value := range x {
 				if text, ok := value.(string); ok && (name == "traceId" || name == "spanId" || name == "parentSpanId") {
 					id, err := hex.DecodeString(text)
-					if err != nil || len(id) != 16 && name == "traceId" || len(id) != 8 && name != "traceId" {
-						t.Errorf("%s is %q", name, text)
-					}
+					assert.That(t, err == nil && (len(id) == 16 || name != "traceId") && (len(id) == 8 || name == "traceId"),
+						"%s is %q", name, text)
 					x[name] = base64.StdEncoding.EncodeToString(id)
 				}
 				turn(value)
@@ -146,7 +142,7 @@ func inBase64(t *testing.T, body []byte) []byte {
 		}
 	}
 	turn(tree)
-	text := must(json.Marshal(tree))(t)
+	text := assert.Must(json.Marshal(tree))(t)
 	return text
 }
 
@@ -198,7 +194,7 @@ func (s span) within(parent span) bool {
 // telemetryOf is what a configuration makes, closed with the test.
 func telemetryOf(t *testing.T, c telemetry.Config) *telemetry.Telemetry {
 	t.Helper()
-	tel := must(telemetry.New(c))(t)
+	tel := assert.Must(telemetry.New(c))(t)
 	t.Cleanup(func() { _ = tel.Close(t.Context()) }) // which the test may have done, to see what comes of it
 	return tel
 }
@@ -206,22 +202,6 @@ func telemetryOf(t *testing.T, c telemetry.Config) *telemetry.Telemetry {
 // closed closes it, so that all is exported.
 func closed(t *testing.T, tel *telemetry.Telemetry) {
 	t.Helper()
-	if err := tel.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	err := tel.Close(t.Context())
+	assert.That(t, err == nil, "%v", err)
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/server/telemetry"
 )
 
@@ -33,15 +34,14 @@ func served(t *testing.T, requests ...*http.Request) (all map[string]float64, an
 			fmt.Fprintf(w, "data: %d\n\n", i)
 			w.(http.Flusher).Flush()
 		}
-		if err := http.NewResponseController(w).SetWriteDeadline(time.Time{}); err != nil {
-			t.Error(err)
-		}
+		err := http.NewResponseController(w).SetWriteDeadline(time.Time{})
+		assert.That(t, err == nil, "%v", err)
 	})
 	server := httptest.NewServer(tel.HTTP(mux))
 	defer server.Close()
 	for _, r := range requests {
 		target := server.URL + r.URL.RequestURI()
-		req := must(http.NewRequestWithContext(t.Context(), r.Method, target, nil))(t)
+		req := assert.Must(http.NewRequestWithContext(t.Context(), r.Method, target, nil))(t)
 		req.Host = r.Host
 		resp, err := server.Client().Do(req)
 		if err != nil { // of a handler that panicked
@@ -81,9 +81,7 @@ func TestRequestsAreCountedByRouteAndStatus(t *testing.T) {
 			n++
 		}
 	}
-	if n != 7 {
-		t.Errorf("%d series of requests in %v", n, all)
-	}
+	assert.That(t, n == 7, "%d series of requests in %v", n, all)
 }
 
 func TestRequestHasAnIDOfItsOwnInItsContextAndItsAnswer(t *testing.T) {
@@ -96,19 +94,14 @@ func TestRequestHasAnIDOfItsOwnInItsContextAndItsAnswer(t *testing.T) {
 	defer server.Close()
 	ids := map[string]bool{}
 	for range 3 {
-		req := must(http.NewRequestWithContext(t.Context(), "GET", server.URL, nil))(t)
+		req := assert.Must(http.NewRequestWithContext(t.Context(), "GET", server.URL, nil))(t)
 		req.Header.Set("X-Request-Id", "of-a-stranger")
-		resp, err := server.Client().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := assert.Must(server.Client().Do(req))(t)
 		_ = resp.Body.Close()
 		id := resp.Header.Get("X-Request-Id")
 		if ids[id] = true; id == "" || strings.Count(lines.String(), `"request_id":"`+id+`"`) != 1 {
 			t.Errorf("request %q is logged as %s", id, lines.String())
 		}
 	}
-	if len(ids) != 3 || ids["of-a-stranger"] {
-		t.Errorf("the ids are %v", ids)
-	}
+	assert.That(t, len(ids) == 3 && !ids["of-a-stranger"], "the ids are %v", ids)
 }

@@ -9,8 +9,7 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/server/telemetry"
@@ -25,9 +24,8 @@ func line(t *testing.T, redact func([]byte) []byte, log func(*slog.Logger)) map[
 	if out.Len() == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
-		t.Fatalf("%v in %s", err, out.String())
-	}
+	err := json.Unmarshal(out.Bytes(), &got)
+	assert.Require(t, err == nil, "%v in %s", err, out.String())
 	delete(got, "time")
 	return got
 }
@@ -57,9 +55,7 @@ func TestLineOfTheLogSaysWhatItsContextIsOf(t *testing.T) {
 		"below the level": {func(l *slog.Logger) { l.DebugContext(ctx, "m") }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, line(t, nil, c.log)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, c.want, line(t, nil, c.log))
 		})
 	}
 }
@@ -73,9 +69,8 @@ func TestLogSaysWhichTraceALineIsOf(t *testing.T) {
 	closed(t, tel)
 	s := c.one("invoke_agent oracle")
 	for name, id := range map[string][]byte{"trace_id": s.GetTraceId(), "span_id": s.GetSpanId()} {
-		if text, _ := got[name].(string); text != hex.EncodeToString(id) {
-			t.Errorf("%s is %v, not %s", name, got[name], hex.EncodeToString(id))
-		}
+		text, _ := got[name].(string)
+		assert.That(t, text == hex.EncodeToString(id), "%s is %v, not %s", name, got[name], hex.EncodeToString(id))
 	}
 }
 
@@ -84,8 +79,5 @@ func TestSecretIsTakenOutOfTheLog(t *testing.T) {
 	got := line(t, redact.New(known).Bytes, func(l *slog.Logger) {
 		l.Info("m", "err", errors.New("it says "+known), "key", secret)
 	})
-	if diff := cmp.Diff(map[string]any{"level": "INFO", "msg": "m", "err": "it says [redacted]", "key": "[redacted]"},
-		got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, map[string]any{"level": "INFO", "msg": "m", "err": "it says [redacted]", "key": "[redacted]"}, got)
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	sibylmodel "sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -45,7 +46,7 @@ func scraped(t *testing.T, tel *telemetry.Telemetry) []byte {
 func series(t *testing.T, text []byte) map[string]float64 {
 	t.Helper()
 	parser := expfmt.NewTextParser(model.LegacyValidation)
-	families := must(parser.TextToMetricFamilies(bytes.NewReader(text)))(t)
+	families := assert.Must(parser.TextToMetricFamilies(bytes.NewReader(text)))(t)
 	all := map[string]float64{}
 	for name, f := range families {
 		for _, m := range f.GetMetric() {
@@ -74,9 +75,7 @@ func compare(t *testing.T, all, want map[string]float64) {
 	t.Helper()
 	for key, v := range want {
 		got, is := all[key]
-		if is == (v < 0) || is && got != v {
-			t.Errorf("%s is %v (there: %t), not %v", key, got, is, v)
-		}
+		assert.That(t, is != (v < 0) && (!is || got == v), "%s is %v (there: %t), not %v", key, got, is, v)
 	}
 }
 
@@ -123,10 +122,8 @@ func TestMetricsOfAWholeRunAreWhatItDidAndNoWordOfIt(t *testing.T) {
 		"sibyl_spans_ended_total": 0,
 	})
 	noWords(t, "the text of metrics", text)
-	if bytes.Contains(text, []byte(n.run)) {
-		t.Error("the run's id is in it")
-	}
-	problems := must(promlint.New(bytes.NewReader(text)).Lint())(t)
+	assert.That(t, !bytes.Contains(text, []byte(n.run)), "the run's id is in it")
+	problems := assert.Must(promlint.New(bytes.NewReader(text)).Lint())(t)
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
@@ -221,9 +218,8 @@ func TestMetricsDoNotWaitLongForAJournalThatHangs(t *testing.T) {
 			}})
 		began := time.Now()
 		compare(t, series(t, scraped(t, tel)), map[string]float64{"sibyl_runs_waiting": -1, "sibyl_runs_driven": -1})
-		if took := time.Since(began); took != 2*time.Second {
-			t.Errorf("it took %s", took)
-		}
+		took := time.Since(began)
+		assert.That(t, took == 2*time.Second, "it took %s", took)
 		logged(t, lines.Bytes(), map[string]map[string]any{"the waiting runs can't be counted": {"level": "WARN"}})
 	})
 }
@@ -232,9 +228,7 @@ func TestModelsBeyondTheBoundAreOther(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{})
 	for i := range 150 {
 		m := tel.Model(modeltest.Script(t, modeltest.Say("one")).As(fmt.Sprintf("local:any-%d", i), true))
-		if _, err := m.Chat(t.Context(), sibylmodel.Request{}, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(m.Chat(t.Context(), sibylmodel.Request{}, nil))(t)
 	}
 	counts(t, tel, map[string]float64{
 		"sibyl_model_request_duration_seconds{model=local:any-99}":  1,
@@ -245,7 +239,7 @@ func TestModelsBeyondTheBoundAreOther(t *testing.T) {
 // TestDocsNameEveryMetric keeps docs/telemetry.md in step with what there is.
 func TestDocsNameEveryMetric(t *testing.T) {
 	of := func(file, pattern string) (names []string) {
-		text := must(os.ReadFile(file))(t)
+		text := assert.Must(os.ReadFile(file))(t)
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
 			names = append(names, m[1])
 		}
@@ -254,7 +248,6 @@ func TestDocsNameEveryMetric(t *testing.T) {
 	}
 	there := of("metrics.go", `"(sibyl_[a-z_]+)"`)
 	named := of("../../../docs/telemetry.md", "`(sibyl_[a-z_]+)`")
-	if diff := cmp.Diff(there, named); diff != "" || len(there) < 20 {
-		t.Errorf("docs/telemetry.md names other metrics than there are: %s", diff)
-	}
+	diff := cmp.Diff(there, named)
+	assert.That(t, diff == "" && len(there) >= 20, "docs/telemetry.md names other metrics than there are: %s", diff)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/telemetry"
@@ -22,9 +23,7 @@ func TestModelThatIsWatchedAnswersAsItWould(t *testing.T) {
 	plain := modeltest.Script(t, turn, turn, turn, modeltest.Fail(model.Auth)).As("ollama:llama3.1:8b", true)
 	watched := tel.Model(modeltest.Script(t, turn, turn, turn, modeltest.Fail(model.Auth)).
 		As("ollama:llama3.1:8b", true))
-	if watched.ID() != plain.ID() || !watched.Local() {
-		t.Errorf("it is %s, local %t", watched.ID(), watched.Local())
-	}
+	assert.That(t, watched.ID() == plain.ID() && watched.Local(), "it is %s, local %t", watched.ID(), watched.Local())
 	gone := errors.New("the receiver has gone")
 	for name, listen := range map[string]func(heard *[]model.Delta) func(model.Delta) error{
 		"nobody listens": func(*[]model.Delta) func(model.Delta) error { return nil },
@@ -41,14 +40,12 @@ func TestModelThatIsWatchedAnswersAsItWould(t *testing.T) {
 		var want, got []model.Delta
 		wantResp, wantErr := plain.Chat(t.Context(), model.Request{}, listen(&want))
 		gotResp, err := watched.Chat(t.Context(), model.Request{}, listen(&got))
-		if diff := cmp.Diff(wantResp, gotResp) + cmp.Diff(want, got); diff != "" ||
-			fmt.Sprint(err) != fmt.Sprint(wantErr) || errors.Is(err, gone) != errors.Is(wantErr, gone) {
-			t.Errorf("%s: %s error %v, not %v", name, diff, err, wantErr)
-		}
+		diff := cmp.Diff(wantResp, gotResp) + cmp.Diff(want, got)
+		assert.That(t, diff == "" && fmt.Sprint(err) == fmt.Sprint(wantErr) &&
+			errors.Is(err, gone) == errors.Is(wantErr, gone), "%s: %s error %v, not %v", name, diff, err, wantErr)
 	}
-	if _, err := watched.Chat(t.Context(), model.Request{}, nil); model.KindOf(err) != model.Auth {
-		t.Errorf("the error is %v", err)
-	}
+	_, err := watched.Chat(t.Context(), model.Request{}, nil)
+	assert.That(t, model.KindOf(err) == model.Auth, "the error is %v", err)
 }
 
 func TestModelsThatThereAreNotHaveNoSeries(t *testing.T) {
@@ -56,20 +53,15 @@ func TestModelsThatThereAreNotHaveNoSeries(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{Log: telemetry.Logger(&lines, slog.LevelInfo, nil)})
 	for i := range 20 {
 		m := tel.Model(modeltest.Script(t, modeltest.Fail(model.Invalid)).As(fmt.Sprintf("openai:none-%d", i), false))
-		if _, err := m.Chat(t.Context(), model.Request{}, nil); err == nil {
-			t.Fatal("it answered")
-		}
+		_, err := m.Chat(t.Context(), model.Request{}, nil)
+		assert.Require(t, err != nil, "it answered")
 	}
 	text := string(scraped(t, tel))
 	compare(t, series(t, []byte(text)),
 		map[string]float64{"sibyl_model_errors_total{kind=invalid provider=openai}": 20})
-	if strings.Contains(text, "none-") {
-		t.Errorf("a model that there is not has a series in\n%s", text)
-	}
-	if n := strings.Count(lines.String(), `"msg":"a model did not answer"`); n != 20 ||
-		strings.Contains(lines.String(), "scripted failure") {
-		t.Errorf("%d lines in\n%s", n, lines.String())
-	}
+	assert.That(t, !strings.Contains(text, "none-"), "a model that there is not has a series in\n%s", text)
+	n := strings.Count(lines.String(), `"msg":"a model did not answer"`)
+	assert.That(t, n == 20 && !strings.Contains(lines.String(), "scripted failure"), "%d lines in\n%s", n, lines.String())
 }
 
 func TestRequestThatIsWithdrawnIsNotLogged(t *testing.T) {
@@ -77,10 +69,7 @@ func TestRequestThatIsWithdrawnIsNotLogged(t *testing.T) {
 	tel := telemetryOf(t, telemetry.Config{Log: telemetry.Logger(&lines, slog.LevelInfo, nil)})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := tel.Model(modeltest.Script(t)).Chat(ctx, model.Request{}, nil); model.KindOf(err) != model.Cancelled {
-		t.Errorf("the error is %v", err)
-	}
-	if lines.Len() > 0 {
-		t.Errorf("the log is %s", lines.String())
-	}
+	_, err := tel.Model(modeltest.Script(t)).Chat(ctx, model.Request{}, nil)
+	assert.That(t, model.KindOf(err) == model.Cancelled, "the error is %v", err)
+	assert.That(t, lines.Len() == 0, "the log is %s", lines.String())
 }

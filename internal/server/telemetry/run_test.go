@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -78,29 +79,17 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 		false)),
 		tel.Model(modeltest.Script(t, second...).As("gemini:flash", false)))
 	tools, err := tool.NewSet(reader{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	assistant, err := oracle.New(oracle.Deps{
+	assert.NoError(t, err)
+	assistant := assert.Must(oracle.New(oracle.Deps{
 		Model: func(context.Context, oracle.Env) (model.Model, error) { return models, nil },
-		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }}))(t)
 	store := teststore.Empty(t)
-	if n.engine, err = run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test",
+	n.engine, err = run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test",
 		Holder: "test", Log: log,
-		Observer: tel.Observer()}); err != nil {
-		t.Fatal(err)
-	}
-	tree, err := trees.Set{}.Get(oracle.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	texts, err := prompt.Load(prompts.FS)
-	if err != nil {
-		t.Fatal(err)
-	}
+		Observer: tel.Observer()})
+	assert.Require(t, err == nil, "%v", err)
+	tree := assert.Must(trees.Set{}.Get(oracle.Name))(t)
+	texts := assert.Must(prompt.Load(prompts.FS))(t)
 	from := oracle.Surroundings{Store: store, Choose: func(context.Context, string) (string, error) {
 		return models.ID(), nil
 	},
@@ -114,9 +103,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 		now, id := time.Now(), r.PathValue("session")
 		spec, err := from.Begin(r.Context(), begins.Request{Owner: owner, Words: asked},
 			oracle.Options{Code: schema.Folder{Path: "/"}})
-		if err != nil {
-			t.Error(err)
-		}
+		assert.That(t, err == nil, "%v", err)
 		spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, oracle.Name, id, tree.File,
 			tree.Text
 		spec.NewSession = &journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}
@@ -127,9 +114,8 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 		}
 		n.run = live.ID
 		n.started <- live
-		if _, err := live.Wait(r.Context()); err != nil {
-			t.Error(err)
-		}
+		_, err = live.Wait(r.Context())
+		assert.That(t, err == nil, "%v", err)
 	})
 	mux.Handle("GET /metrics", tel.Handler())
 	n.Server = httptest.NewServer(tel.HTTP(mux))
@@ -141,16 +127,11 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 func (n *node) post(session string, header ...string) (id string) {
 	n.t.Helper()
 	req, err := http.NewRequestWithContext(n.t.Context(), http.MethodPost, n.URL+"/ask/"+session+"?q=zanzibar", nil)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	assert.NoError(n.t, err)
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	resp, err := n.Client().Do(req)
-	if err != nil {
-		n.t.Fatal(err)
-	}
+	resp := assert.Must(n.Client().Do(req))(n.t)
 	_ = resp.Body.Close()
 	return resp.Header.Get("X-Request-Id")
 }
@@ -181,26 +162,19 @@ func TestSpansOfAWholeRunTellWhatItDidAndNoWordOfIt(t *testing.T) {
 
 	request, driven, call := c.one("POST /ask/{session}"), c.one("invoke_agent oracle"), c.one("tool.call")
 	turns, chats, last := c.spans()["model.turn"], c.spans()["chat gpt-4.1:mini"], c.one("chat flash")
-	if len(turns) != 2 || len(chats) != 2 || len(c.spans()) != 6 {
-		t.Fatalf("the spans are %v", names(c.spans()))
-	}
-	if c.header.Get("Authorization") != "Bearer "+secret {
-		t.Errorf("the header of an export is %v", c.header)
-	}
-	if request.ParentSpanId != nil || driven.ParentSpanId != nil || bytes.Equal(request.TraceId, driven.TraceId) {
-		t.Error("the request and the run are not two traces")
-	}
-	if l := driven.GetLinks(); len(l) != 1 || !bytes.Equal(l[0].SpanId, request.SpanId) ||
-		!bytes.Equal(l[0].TraceId, request.TraceId) {
-		t.Errorf("the run is linked to %v", l)
-	}
+	assert.Require(t, len(turns) == 2 && len(chats) == 2 && len(c.spans()) == 6, "the spans are %v", names(c.spans()))
+	assert.That(t, c.header.Get("Authorization") == "Bearer "+secret, "the header of an export is %v", c.header)
+	assert.That(t, request.ParentSpanId == nil && driven.ParentSpanId == nil &&
+		!bytes.Equal(request.TraceId, driven.TraceId), "the request and the run are not two traces")
+	l := driven.GetLinks()
+	assert.That(t, len(l) == 1 && bytes.Equal(l[0].SpanId, request.SpanId) && bytes.Equal(l[0].TraceId, request.TraceId),
+		"the run is linked to %v", l)
 	for what, pair := range map[string][2]span{"the first turn": {turns[0], driven},
 		"the second turn": {turns[1], driven}, "the call": {call, driven},
 		"the first request to the model": {chats[0], turns[0]}, "the second": {chats[1], turns[1]},
 		"the third": {last, turns[1]}} {
-		if !pair[0].under(pair[1]) || !pair[0].within(pair[1]) {
-			t.Errorf("%s stands elsewhere: %v is not under %v", what, pair[0], pair[1])
-		}
+		assert.That(t, pair[0].under(pair[1]) && pair[0].within(pair[1]),
+			"%s stands elsewhere: %v is not under %v", what, pair[0], pair[1])
 	}
 	const chat = "gen_ai.operation.name=chat gen_ai.provider.name=openai gen_ai.request.model=gpt-4.1:mini " +
 		"gen_ai.request.stream=true sibyl.model.purpose=oracle.turn"
@@ -222,30 +196,24 @@ func TestSpansOfAWholeRunTellWhatItDidAndNoWordOfIt(t *testing.T) {
 				"gen_ai.usage.output_tokens=10 gen_ai.usage.cache_read.input_tokens=60"},
 		"the second": {chats[1], chat + " gen_ai.response.model=gpt-4.1:mini error.type=server"},
 	} {
-		if got := values(is.GetAttributes()); got != is.want {
-			t.Errorf("%s says\n%s\nnot\n%s", what, got, is.want)
-		}
+		got := values(is.GetAttributes())
+		assert.That(t, got == is.want, "%s says\n%s\nnot\n%s", what, got, is.want)
 	}
 	for name, want := range map[string]string{"gen_ai.provider.name": "gcp.gemini", "gen_ai.request.model": "flash",
 		"gen_ai.response.finish_reasons": "[stop]", "gen_ai.usage.input_tokens": "200"} {
-		if got := last.attribute(name); got != want {
-			t.Errorf("the third request says that %s is %q, not %q", name, got, want)
-		}
+		assert.Equalf(t, last.attribute(name), want, "the third request says that %s", name)
 	}
-	if last.attribute("gen_ai.response.time_to_first_chunk") == "" {
-		t.Error("the third request does not say how long its first text took")
-	}
+	assert.That(t, last.attribute("gen_ai.response.time_to_first_chunk") != "",
+		"the third request does not say how long its first text took")
 	if s := chats[1].GetStatus(); s.GetCode().String() != "STATUS_CODE_ERROR" || s.GetMessage() != "server" {
 		t.Errorf("the request that failed has the status %v", s)
 	}
-	if want := "service.name=sibyl service.version=v1 service.instance.id=node/[redacted]"; !sameWords(driven.resource,
-		want) || driven.scope != "sibyl" {
-		t.Errorf("the resource is %s, the scope %s", driven.resource, driven.scope)
-	}
-	if request.GetKind().String() != "SPAN_KIND_SERVER" || chats[0].GetKind().String() != "SPAN_KIND_CLIENT" ||
-		driven.GetKind().String() != "SPAN_KIND_INTERNAL" {
-		t.Errorf("the kinds are %s, %s, %s", request.GetKind(), chats[0].GetKind(), driven.GetKind())
-	}
+	want := "service.name=sibyl service.version=v1 service.instance.id=node/[redacted]"
+	assert.That(t, sameWords(driven.resource, want) && driven.scope == "sibyl",
+		"the resource is %s, the scope %s", driven.resource, driven.scope)
+	assert.That(t, request.GetKind().String() == "SPAN_KIND_SERVER" && chats[0].GetKind().String() == "SPAN_KIND_CLIENT" &&
+		driven.GetKind().String() == "SPAN_KIND_INTERNAL",
+		"the kinds are %s, %s, %s", request.GetKind(), chats[0].GetKind(), driven.GetKind())
 	noWords(t, "what was exported", c.all())
 	noWords(t, "the log", lines.Bytes())
 	logged(t, lines.Bytes(), map[string]map[string]any{
@@ -264,13 +232,9 @@ func sameWords(a, b string) bool {
 // noWords fails where a word stands that is nobody's business.
 func noWords(t *testing.T, where string, text []byte) {
 	t.Helper()
-	if len(text) == 0 {
-		t.Errorf("%s is empty", where)
-	}
+	assert.That(t, len(text) != 0, "%s is empty", where)
 	for _, word := range words() {
-		if bytes.Contains(text, []byte(word)) {
-			t.Errorf("%s holds %q:\n%s", where, word, text)
-		}
+		assert.That(t, !bytes.Contains(text, []byte(word)), "%s holds %q:\n%s", where, word, text)
 	}
 }
 
@@ -281,23 +245,17 @@ func logged(t *testing.T, text []byte, want map[string]map[string]any) {
 	seen := map[string]int{}
 	for line := range bytes.Lines(text) {
 		var got map[string]any
-		if err := json.Unmarshal(line, &got); err != nil {
-			t.Fatalf("%v in %s", err, line)
-		}
+		err := json.Unmarshal(line, &got)
+		assert.Require(t, err == nil, "%v in %s", err, line)
 		msg := fmt.Sprint(got["msg"])
 		seen[msg]++
-		if _, err := time.Parse(time.RFC3339Nano, fmt.Sprint(got["time"])); err != nil || got["level"] == nil {
-			t.Errorf("no time or level: %s", line)
-		}
+		_, err = time.Parse(time.RFC3339Nano, fmt.Sprint(got["time"]))
+		assert.That(t, err == nil && got["level"] != nil, "no time or level: %s", line)
 		for name, v := range want[msg] {
-			if got[name] != v {
-				t.Errorf("%s is %v, not %v: %s", name, got[name], v, line)
-			}
+			assert.That(t, got[name] == v, "%s is %v, not %v: %s", name, got[name], v, line)
 		}
 	}
 	for _, msg := range slices.Sorted(maps.Keys(want)) {
-		if seen[msg] != 1 {
-			t.Errorf("the log has %d lines %q", seen[msg], msg)
-		}
+		assert.That(t, seen[msg] == 1, "the log has %d lines %q", seen[msg], msg)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/run"
 	"sibyl/internal/server/telemetry"
 )
@@ -36,16 +37,11 @@ func TestParentOfARequestCountsOnlyIfThatIsSet(t *testing.T) {
 			closed(t, tel)
 			request := c.one("POST /ask/{session}")
 			ids := hex.EncodeToString(request.GetTraceId()) + "-" + hex.EncodeToString(request.GetParentSpanId())
-			if joined := strings.Contains(parent, ids); joined != accept {
-				t.Errorf("the request is %v", request)
-			}
-			if remote := request.GetFlags()&0x200 != 0; remote != accept {
-				t.Errorf("its flags are %x", request.GetFlags())
-			}
-			if driven := c.one("invoke_agent oracle"); !bytes.Equal(driven.GetLinks()[0].GetTraceId(),
-				request.GetTraceId()) {
-				t.Error("the run is linked to another trace")
-			}
+			assert.That(t, strings.Contains(parent, ids) == accept, "the request is %v", request)
+			assert.That(t, request.GetFlags()&0x200 != 0 == accept, "its flags are %x", request.GetFlags())
+			driven := c.one("invoke_agent oracle")
+			assert.That(t, bytes.Equal(driven.GetLinks()[0].GetTraceId(), request.GetTraceId()),
+				"the run is linked to another trace")
 			noWords(t, "what was exported", c.all())
 		})
 	}
@@ -61,12 +57,9 @@ func TestRunIsTracedIfItsRequestIs(t *testing.T) {
 	n.post("untraced", "traceparent", strings.TrimSuffix(parent, "01")+"00")
 	n.Close()
 	closed(t, tel)
-	if got := c.one("invoke_agent oracle").attribute("gen_ai.conversation.id"); got != "traced" {
-		t.Errorf("the run of the session %q is traced", got)
-	}
-	if len(c.spans()["POST /ask/{session}"]) != 1 {
-		t.Errorf("the spans are %v", names(c.spans()))
-	}
+	got := c.one("invoke_agent oracle").attribute("gen_ai.conversation.id")
+	assert.That(t, got == "traced", "the run of the session %q is traced", got)
+	assert.That(t, len(c.spans()["POST /ask/{session}"]) == 1, "the spans are %v", names(c.spans()))
 }
 
 // posts is a transport that gives answers, and notes when it was asked.
@@ -129,13 +122,9 @@ func TestBatchThatMayBeTakenLaterIsSentAgain(t *testing.T) {
 	exporting(t, func(t *testing.T, tel *telemetry.Telemetry, lines *bytes.Buffer, p *posts) {
 		drive(tel)
 		closed(t, tel)
-		if len(p.at) != 3 || !p.at[1].After(p.at[0]) || !p.at[2].After(p.at[1]) {
-			t.Errorf("it was sent at %v", p.at)
-		}
+		assert.That(t, len(p.at) == 3 && p.at[1].After(p.at[0]) && p.at[2].After(p.at[1]), "it was sent at %v", p.at)
 		counts(t, tel, map[string]float64{"sibyl_spans_ended_total": 1, "sibyl_spans_exported_total": 1})
-		if lines.Len() > 0 {
-			t.Errorf("the log is %s", lines)
-		}
+		assert.That(t, lines.Len() == 0, "the log is %s", lines)
 	}, status(503), refused, status(200))
 }
 
@@ -147,14 +136,11 @@ func TestBatchesThatAreRefusedAreDroppedAndToldOnceUntilTheyAreTaken(t *testing.
 		}
 		drive(tel)
 		closed(t, tel)
-		if len(p.at) != 4 {
-			t.Errorf("%d exports", len(p.at))
-		}
+		assert.That(t, len(p.at) == 4, "%d exports", len(p.at))
 		counts(t, tel, map[string]float64{"sibyl_spans_ended_total": 4, "sibyl_spans_exported_total": 1})
-		if n := strings.Count(lines.String(), "\n"); n != 1 ||
-			!strings.Contains(lines.String(), "failed to send to http://collector.test/v1/traces: 400") {
-			t.Errorf("the log is %s", lines)
-		}
+		n := strings.Count(lines.String(), "\n")
+		assert.That(t, n == 1 && strings.Contains(lines.String(), "failed to send to http://collector.test/v1/traces: 400"),
+			"the log is %s", lines)
 	}, status(400), status(400), status(302), status(200))
 }
 
@@ -164,9 +150,8 @@ func TestCollectorThatHangsHoldsUpNeitherRunsNorTheEnd(t *testing.T) {
 		for range 5000 { // more than are kept
 			drive(tel)
 		}
-		if took := time.Since(began); took > 0 {
-			t.Errorf("runs waited %s for the collector", took)
-		}
+		took := time.Since(began)
+		assert.That(t, took == 0, "runs waited %s for the collector", took)
 		err := tel.Close(t.Context())
 		if took := time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 5*time.Second {
 			t.Errorf("closing took %s, error %v", took, err)
@@ -177,14 +162,12 @@ func TestCollectorThatHangsHoldsUpNeitherRunsNorTheEnd(t *testing.T) {
 
 func TestWithoutAnEndpointNoGoroutineRuns(t *testing.T) {
 	before := goleak.IgnoreCurrent()
-	tel := must(telemetry.New(telemetry.Config{Ratio: 1}))(t)
+	tel := assert.Must(telemetry.New(telemetry.Config{Ratio: 1}))(t)
 	drive(tel)
-	if err := goleak.Find(before); err != nil {
-		t.Error(err)
-	}
-	if err := tel.Close(t.Context()); err != nil {
-		t.Error(err)
-	}
+	err := goleak.Find(before)
+	assert.That(t, err == nil, "%v", err)
+	err = tel.Close(t.Context())
+	assert.That(t, err == nil, "%v", err)
 	counts(t, tel, map[string]float64{"sibyl_spans_ended_total": 0})
 }
 
@@ -196,9 +179,7 @@ func TestNoHeaderGoesOverPlainHTTPToACollectorElsewhere(t *testing.T) {
 				Log:    telemetry.Logger(&lines, slog.LevelWarn, nil),
 				Header: map[string]string{header: "canary-0123456789"}})
 			drive(tel)
-			if err := tel.Close(t.Context()); err == nil {
-				t.Errorf("%s: the spans were taken", header)
-			}
+			assert.That(t, tel.Close(t.Context()) != nil, "%s: the spans were taken", header)
 		})
 		if said := lines.String(); !strings.Contains(said, "plain_http") || strings.Contains(said, "canary") {
 			t.Errorf("%s: the log says %q", header, said)

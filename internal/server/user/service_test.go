@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/redact"
 	"sibyl/internal/server/user"
 	"sibyl/internal/store/teststore"
@@ -83,25 +84,20 @@ func (d *desk) signIn(once string) (secret string) {
 
 func (d *desk) ok(err error) {
 	d.Helper()
-	if err != nil {
-		d.Fatalf("unexpected error: %v", err)
-	}
+	assert.NoErrorf(d, err, "unexpected error")
 }
 
 func (d *desk) fails(err, target error) {
 	d.Helper()
-	if !errors.Is(err, target) {
-		d.Errorf("error is %v, want one that matches %q", err, target)
-	}
+	assert.That(d, errors.Is(err, target), "error is %v, want one that matches %q", err, target)
 }
 
 // opens wants a secret to be that of a token of so many.
 func (d *desk) opens(secret, name string, kind user.Kind, scope user.Scope) {
 	d.Helper()
 	t, err := d.Check(d.Context(), secret)
-	if err != nil || t.User != name || t.Kind != kind || t.Scope != scope {
-		d.Errorf("the secret opens %+v, error %v; want a %s of %s to %s", t, err, kind, name, scope)
-	}
+	assert.That(d, err == nil && t.User == name && t.Kind == kind && t.Scope == scope,
+		"the secret opens %+v, error %v; want a %s of %s to %s", t, err, kind, name, scope)
 }
 
 // shut wants a secret to open nothing, and nothing more to be said.
@@ -117,12 +113,8 @@ func TestSecretIsRandomAndBeginsWithThePrefix(t *testing.T) {
 	seen := map[string]bool{}
 	for _, name := range []string{"a", "b", "c"} {
 		for _, secret := range []string{d.add(name, user.Write), d.signIn(d.invite(name))} {
-			if !regexp.MustCompile(`^sibyl_[0-9a-v]{52}$`).MatchString(secret) {
-				t.Errorf("the secret has the form %q", secret)
-			}
-			if seen[secret] {
-				t.Errorf("%q was made twice", secret)
-			}
+			assert.That(t, regexp.MustCompile(`^sibyl_[0-9a-v]{52}$`).MatchString(secret), "the secret has the form %q", secret)
+			assert.That(t, !seen[secret], "%q was made twice", secret)
 			seen[secret] = true
 		}
 	}
@@ -131,10 +123,9 @@ func TestSecretIsRandomAndBeginsWithThePrefix(t *testing.T) {
 func TestSecretIsTakenOutOfTexts(t *testing.T) {
 	d := newDesk(t)
 	for _, secret := range []string{d.add("ada", user.Write), d.invite("ada"), d.signIn(d.invite("ada"))} {
-		if got, want := redact.New().String("curl -H 'X: "+secret+"' and "+secret[:50]), "curl -H 'X: "+redact.Mark+
-			"' and "+redact.Mark; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		got, want := redact.New().String("curl -H 'X: "+secret+"' and "+secret[:50]), "curl -H 'X: "+redact.Mark+
+			"' and "+redact.Mark
+		assert.That(t, got == want, "got %q, want %q", got, want)
 	}
 }
 
@@ -145,9 +136,8 @@ func TestBearerOpensUntilItExpires(t *testing.T) {
 	d.ok(err)
 	want := user.Token{ID: token.ID, User: "ada", Kind: user.Bearer, Scope: user.Read,
 		CreatedAt: begun.Truncate(time.Millisecond), ExpiresAt: begun.Truncate(time.Millisecond).Add(90 * day)}
-	if diff := cmp.Diff(want, token); diff != "" || token.ID == "" {
-		t.Errorf("token %q (-want +got):\n%s", token.ID, diff)
-	}
+	diff := cmp.Diff(want, token)
+	assert.That(t, diff == "" && token.ID != "", "token %q (-want +got):\n%s", token.ID, diff)
 	d.now = want.ExpiresAt.Add(-time.Millisecond)
 	d.opens(secret, "ada", user.Bearer, user.Read)
 	d.now = want.ExpiresAt
@@ -165,24 +155,21 @@ func TestOfOtherTextsNothingIsSaidAndMostAreNotLookedUp(t *testing.T) {
 	} {
 		d.shut(about, text)
 	}
-	if n := d.store.lookUps.Load(); n != 0 {
-		t.Errorf("%d texts were looked up that have not the form of a secret", n)
-	}
+	n := d.store.lookUps.Load()
+	assert.That(t, n == 0, "%d texts were looked up that have not the form of a secret", n)
 	d.shut("unknown", other)
 	d.opens(secret, "ada", user.Bearer, user.Write)
-	if n := d.store.lookUps.Load(); n != 2 {
-		t.Errorf("%d look-ups for two secrets", n)
-	}
+	n = d.store.lookUps.Load()
+	assert.That(t, n == 2, "%d look-ups for two secrets", n)
 }
 
 func TestBrokenStoreIsNotTakenForAnUnknownToken(t *testing.T) {
 	d := newDesk(t)
 	secret := d.add("ada", user.Write)
 	d.store.broken = errors.New("the disk is gone")
-	if token, err := d.Check(t.Context(), secret); !errors.Is(err, d.store.broken) || errors.Is(err, user.ErrUnknown) ||
-		token != (user.Token{}) {
-		t.Errorf("got %+v, error %v, want that of the store alone", token, err)
-	}
+	token, err := d.Check(t.Context(), secret)
+	assert.That(t, errors.Is(err, d.store.broken) && !errors.Is(err, user.ErrUnknown) && token == (user.Token{}),
+		"got %+v, error %v, want that of the store alone", token, err)
 }
 
 func TestRotationEndsTheOldBearerAtOnceAndKeepsScopeAndCookie(t *testing.T) {
@@ -192,9 +179,8 @@ func TestRotationEndsTheOldBearerAtOnceAndKeepsScopeAndCookie(t *testing.T) {
 	others := d.add("bob", user.Write)
 	token, second, err := d.Rotate(t.Context(), "ada", time.Hour)
 	d.ok(err)
-	if lasts := token.ExpiresAt.Sub(token.CreatedAt); lasts != time.Hour {
-		t.Errorf("it lasts for %v, want an hour", lasts)
-	}
+	lasts := token.ExpiresAt.Sub(token.CreatedAt)
+	assert.That(t, lasts == time.Hour, "it lasts for %v, want an hour", lasts)
 	d.shut("rotated", first)
 	d.opens(second, "ada", user.Bearer, user.Read)
 	d.opens(cookie, "ada", user.Cookie, user.Read)
@@ -262,15 +248,12 @@ func TestWelcomeAddsWhoIsNotThereAndNobodyTwice(t *testing.T) {
 		token, cookie, err := d.SignIn(t.Context(), secret)
 		d.ok(err)
 		d.opens(cookie, "local", user.Cookie, user.Write)
-		if token.Scope != user.Write {
-			t.Errorf("the scope is %s", token.Scope)
-		}
+		assert.That(t, token.Scope == user.Write, "the scope is %s", token.Scope)
 	}
 	users, err := d.List(t.Context())
 	d.ok(err)
-	if len(users) != 1 || len(users[0].Tokens) != 2 {
-		t.Errorf("users are %+v, want one with two cookies and no bearer", users)
-	}
+	assert.That(t, len(users) == 1 && len(users[0].Tokens) == 2,
+		"users are %+v, want one with two cookies and no bearer", users)
 	d.add("ada", user.Read)
 	_, secret, err := d.Welcome(t.Context(), "ada", user.Write)
 	d.ok(err)
@@ -289,9 +272,8 @@ func TestGuessAtASignInOrACookieWritesNothing(t *testing.T) {
 		d.fails(err, user.ErrUnknown)
 		d.fails(d.SignOut(t.Context(), guess), user.ErrUnknown)
 	}
-	if n := d.store.endings.Load(); n != 0 {
-		t.Errorf("%d guesses reached a write", n)
-	}
+	n := d.store.endings.Load()
+	assert.That(t, n == 0, "%d guesses reached a write", n)
 }
 
 func TestOfThoseWhoSignInAtOnceWithOneSecretOneGetsIn(t *testing.T) {
@@ -313,9 +295,7 @@ func TestOfThoseWhoSignInAtOnceWithOneSecretOneGetsIn(t *testing.T) {
 			d.fails(err, user.ErrUnknown)
 		}
 	}
-	if in != 1 {
-		t.Errorf("%d got in, want one", in)
-	}
+	assert.That(t, in == 1, "%d got in, want one", in)
 }
 
 func TestSignInSecretIsNoBearer(t *testing.T) {
@@ -329,10 +309,9 @@ func TestUserWhoIsRevokedWhileSigningInGetsNothing(t *testing.T) {
 	d.add("ada", user.Write)
 	once := d.invite("ada")
 	d.store.between = func() { d.ok(d.Revoke(t.Context(), "ada")) }
-	if token, secret, err := d.SignIn(t.Context(), once); !errors.Is(err, user.ErrUnknown) || secret != "" ||
-		token != (user.Token{}) {
-		t.Errorf("got %+v with a secret of %d bytes, error %v, want ErrUnknown alone", token, len(secret), err)
-	}
+	token, secret, err := d.SignIn(t.Context(), once)
+	assert.That(t, errors.Is(err, user.ErrUnknown) && secret == "" && token == (user.Token{}),
+		"got %+v with a secret of %d bytes, error %v, want ErrUnknown alone", token, len(secret), err)
 }
 
 func TestSignOutEndsTheCookieAndNothingElse(t *testing.T) {
@@ -356,15 +335,11 @@ func TestTimesOutsideOfTheBoundsAreRefusedAndNothingIsMade(t *testing.T) {
 		d.fails(err, user.ErrInvalid)
 		_, rotated, err := d.Rotate(t.Context(), "ada", lasts)
 		d.fails(err, user.ErrInvalid)
-		if secret+rotated != "" {
-			t.Errorf("%v: a secret was made", lasts)
-		}
+		assert.That(t, secret+rotated == "", "%v: a secret was made", lasts)
 	}
 	all, err := d.List(t.Context())
 	d.ok(err)
-	if len(all) != 1 || len(all[0].Tokens) != 1 {
-		t.Errorf("there are %+v, want ada and her first token", all)
-	}
+	assert.That(t, len(all) == 1 && len(all[0].Tokens) == 1, "there are %+v, want ada and her first token", all)
 	for i, lasts := range []time.Duration{time.Minute, 3650 * day} {
 		_, _, err := d.Add(t.Context(), string(rune('p'+i)), user.Write, lasts)
 		d.ok(err)
@@ -379,10 +354,9 @@ func TestWhatIsNotValidIsRefusedWithoutRepeatingIt(t *testing.T) {
 		scope user.Scope
 	}{{"bob", "sudo"}, {"bob", ""}, {"Bob!", user.Read}, {secret, user.Read}} {
 		_, made, err := d.Add(t.Context(), c.name, c.scope, time.Hour)
-		if !errors.Is(err, user.ErrInvalid) || made != "" || strings.Contains(err.Error(), "sudo") ||
-			strings.Contains(err.Error(), "Bob") || strings.Contains(err.Error(), secret) {
-			t.Errorf("%+v: error is %v, want ErrInvalid that does not repeat it", c, err)
-		}
+		assert.That(t, errors.Is(err, user.ErrInvalid) && made == "" && !strings.Contains(err.Error(), "sudo") &&
+			!strings.Contains(err.Error(), "Bob") && !strings.Contains(err.Error(), secret),
+			"%+v: error is %v, want ErrInvalid that does not repeat it", c, err)
 	}
 	for name, call := range map[string]func() error{
 		"Rotate": func() error { _, _, err := d.Rotate(t.Context(), secret, time.Hour); return err },
@@ -416,18 +390,14 @@ func TestListShowsUsersWithTheirLiveTokensAlone(t *testing.T) {
 			for _, token := range one.Tokens {
 				all = append(all, one.Name+" "+string(token.Kind)+" "+string(token.Scope))
 			}
-			if one.Tokens == nil {
-				t.Errorf("%s has a list of tokens that is nil, and null in JSON", one.Name)
-			}
+			assert.That(t, one.Tokens != nil, "%s has a list of tokens that is nil, and null in JSON", one.Name)
 		}
 		slices.Sort(all) // tokens of one moment are in the order of their random ids
 		return all
 	}
 	same := func(want ...string) {
 		t.Helper()
-		if diff := cmp.Diff(want, shown()); diff != "" {
-			t.Errorf("listed (-want +got):\n%s", diff)
-		}
+		assert.NoDiff(t, cmp.Diff(want, shown()), "listed (-want +got)")
 	}
 	same("ada", "ada bearer read", "ada cookie read", "ada sign-in read", "bob")
 	d.now = d.now.Add(time.Minute)
@@ -438,9 +408,8 @@ func TestAnyKnowsWhetherThereIsAUserThatIsNotRevoked(t *testing.T) {
 	d := newDesk(t)
 	want := func(want bool) {
 		t.Helper()
-		if any, err := d.Any(t.Context()); any != want || err != nil {
-			t.Errorf("Any is %v, error %v, want %v", any, err, want)
-		}
+		any, err := d.Any(t.Context())
+		assert.That(t, any == want && err == nil, "Any is %v, error %v, want %v", any, err, want)
 	}
 	want(false)
 	d.add("ada", user.Write)
@@ -462,13 +431,9 @@ func TestEndedTokensAreForgottenAfterThirtyDays(t *testing.T) {
 		return err == nil
 	}
 	d.now = d.now.Add(time.Minute + 30*day)
-	if !kept() {
-		t.Error("it is gone after 30 days")
-	}
+	assert.That(t, kept(), "it is gone after 30 days")
 	d.now = d.now.Add(time.Millisecond)
-	if kept() {
-		t.Error("it is there after more than 30 days")
-	}
+	assert.That(t, !kept(), "it is there after more than 30 days")
 }
 
 func TestWriteIncludesReadAndNothingElseDoes(t *testing.T) {
@@ -481,8 +446,6 @@ func TestWriteIncludesReadAndNothingElseDoes(t *testing.T) {
 		{user.Write, "other", false}, {"", user.Read, false}, {"", "", false}, {"other", "other", false},
 		{user.Read, "", false},
 	} {
-		if got := c.has.Allows(c.needed); got != c.want {
-			t.Errorf("%q allows %q: %v, want %v", c.has, c.needed, got, c.want)
-		}
+		assert.Equalf(t, c.has.Allows(c.needed), c.want, "%q allows %q", c.has, c.needed)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
@@ -21,25 +22,20 @@ func TestPromptIsToldAsItIsSent(t *testing.T) {
 	q.BeginMessage(model.User)
 	q.AddPart(assistant.PartPerson, "", "Who")
 	q.AddPart(assistant.PartSegment, "open", "?")
-	if q.Request.System != "Be brief.\n\n\nWrite in English." || len(q.Request.Messages) != 1 ||
-		q.Request.Messages[0].Text != "Who?" {
-		t.Errorf("the request is %+v", q.Request)
-	}
+	assert.That(t, q.Request.System == "Be brief.\n\n\nWrite in English." && len(q.Request.Messages) == 1 &&
+		q.Request.Messages[0].Text == "Who?", "the request is %+v", q.Request)
 	form := model.Schema{Name: "answer", JSON: json.RawMessage(`{}`)}
 	x := q.ShowEffect("a:b", form, q.Request.Digest(), assistant.AnswerParts("Ada.")...)
 	want := []assistant.Part{{Kind: "segment", Name: "base", Text: "Be brief."}, {Kind: "segment", Name: "language",
 		Text: "Write in English."}, {Kind: "segment", Name: "form", Text: form.Instruction()},
 		{Kind: "person", Text: "Who"}, {Kind: "segment", Name: "open", Text: "?"}}
-	if diff := cmp.Diff(want, x.Sent); diff != "" || x.Changed || x.To != "a:b" || len(x.Got) != 1 {
-		t.Errorf("told as %+v (-want +got):\n%s", x, diff)
-	}
+	diff := cmp.Diff(want, x.Sent)
+	assert.That(t, diff == "" && !x.Changed && x.To == "a:b" && len(x.Got) == 1, "told as %+v (-want +got):\n%s", x, diff)
 	other := model.Request{System: "Be terse."}
-	if x := q.ShowEffect("", model.Schema{}, other.Digest()); !x.Changed {
-		t.Error("another request counts as the one that was sent")
-	}
-	if x := q.ShowEffect("", model.Schema{}, model.Sent{}); x.Changed {
-		t.Error("where a receipt does not say what was sent, it counts as another")
-	}
+	x = q.ShowEffect("", model.Schema{}, other.Digest())
+	assert.That(t, x.Changed, "another request counts as the one that was sent")
+	x = q.ShowEffect("", model.Schema{}, model.Sent{})
+	assert.That(t, !x.Changed, "where a receipt does not say what was sent, it counts as another")
 }
 
 func TestOnlyModelsThatCountHaveUsedTokens(t *testing.T) {
@@ -59,9 +55,7 @@ func TestOnlyModelsThatCountHaveUsedTokens(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, used := assistant.UsedBy(&run.CompletionRecord{Result: json.RawMessage(c.result)})
-			if used != (c.want != assistant.Usage{}) || got != c.want {
-				t.Errorf("%+v, %v", got, used)
-			}
+			assert.That(t, used == (c.want != assistant.Usage{}) && got == c.want, "%+v, %v", got, used)
 		})
 	}
 }
@@ -85,8 +79,6 @@ func TestModelThatWasNotReachedWasSentNothing(t *testing.T) {
 		for _, l := range assistant.SentToModels(&run.CompletionRecord{Result: json.RawMessage(c.result), Err: c.err}) {
 			got = append(got, l.To)
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%s: sent to %v, want %v", name, got, c.want)
-		}
+		assert.That(t, slices.Equal(got, c.want), "%s: sent to %v, want %v", name, got, c.want)
 	}
 }

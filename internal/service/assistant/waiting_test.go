@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/service/assistant"
 )
@@ -14,17 +15,13 @@ func TestLineOfAnArgumentPassesForNoOtherArgument(t *testing.T) {
 	w := assistant.Waiting{Call: "vault_write", Target: "a.md", Why: bt.Because("a page was read"),
 		Arguments: []assistant.Argument{{Name: "content", Value: "hi\nwhy: you asked\n2. Not called"}}}
 	want := "Write to the note a.md\n    content: hi\n      why: you asked\n      2. Not called\n    why: a page was read"
-	if got := w.String(); got != want {
-		t.Errorf("it is shown as\n%s\nwant\n%s", got, want)
-	}
+	got := w.String()
+	assert.That(t, got == want, "it is shown as\n%s\nwant\n%s", got, want)
 }
 
 // The English words of the page stand first in its list.
 func TestCallIsAskedForInTheWordsOfThePage(t *testing.T) {
-	words, err := os.ReadFile(filepath.FromSlash("../../../web/src/words/talk.ts"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	words := assert.Must(os.ReadFile(filepath.FromSlash("../../../web/src/words/talk.ts")))(t)
 	found := regexp.MustCompile(`"allow\.call\.(\w+)": \["([^"]+)"`).FindAllStringSubmatch(string(words), -1)
 	for _, f := range found {
 		w := assistant.Waiting{Call: f[1], Target: "x"}
@@ -32,11 +29,7 @@ func TestCallIsAskedForInTheWordsOfThePage(t *testing.T) {
 			t.Errorf("%s: the terminal says %q, the page %q", f[1], got, want)
 		}
 	}
-	if len(found) < 4 {
-		t.Errorf("the page has words for %d calls", len(found))
-	}
+	assert.That(t, len(found) >= 4, "the page has words for %d calls", len(found))
 	foreign := assistant.Waiting{Call: "tracker__get", Target: "7"}
-	if got := foreign.String(); got != "Call tracker__get 7" {
-		t.Errorf("a tool of others is %q", got)
-	}
+	assert.Equalf(t, foreign.String(), "Call tracker__get 7", "a tool of others")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -39,27 +40,17 @@ func TestMain(m *testing.M) {
 
 func ask(t *testing.T, dsn, query string) (answer string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(pgx.Connect(t.Context(), dsn))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
-	if err := conn.QueryRow(t.Context(), query).Scan(&answer); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, conn.QueryRow(t.Context(), query).Scan(&answer))
 	return answer
 }
 
 func do(t *testing.T, dsn, statement string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(pgx.Connect(t.Context(), dsn))(t)
 	defer func() { _ = conn.Close(t.Context()) }()
-	if _, err := conn.Exec(t.Context(), statement); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(conn.Exec(t.Context(), statement))(t)
 }
 
 func TestEachTestHasADatabaseOfItsOwnThatIsDropped(t *testing.T) {
@@ -72,13 +63,10 @@ func TestEachTestHasADatabaseOfItsOwnThatIsDropped(t *testing.T) {
 			do(t, dsn, `CREATE TABLE x ()`)
 		})
 	}
-	if names[0] == names[1] {
-		t.Errorf("two tests have %s", names[0])
-	}
+	assert.That(t, names[0] != names[1], "two tests have %s", names[0])
 	for _, name := range names {
-		if n := ask(t, New(t), `SELECT count(*)::text FROM pg_database WHERE datname = '`+name+`'`); n != "0" {
-			t.Errorf("%s is still there", name)
-		}
+		assert.That(t, ask(t, New(t), `SELECT count(*)::text FROM pg_database WHERE datname = '`+name+`'`) == "0",
+			"%s is still there", name)
 	}
 }
 
@@ -91,13 +79,11 @@ func TestServerKeepsWhatItHasOverRestarts(t *testing.T) {
 	do(t, dsn, `CREATE TABLE x ()`)
 	for _, end := range []func(testing.TB){s.Stop, s.Crash} {
 		end(t)
-		if _, err := pgx.Connect(t.Context(), dsn); err == nil {
-			t.Error("it takes connections when it has stopped")
-		}
+		_, err := pgx.Connect(t.Context(), dsn)
+		assert.That(t, err != nil, "it takes connections when it has stopped")
 		s.Restart(t)
-		if n := ask(t, dsn, `SELECT count(*)::text FROM x`); n != "0" {
-			t.Errorf("the table has %s rows", n)
-		}
+		n := ask(t, dsn, `SELECT count(*)::text FROM x`)
+		assert.That(t, n == "0", "the table has %s rows", n)
 	}
 }
 
@@ -105,57 +91,33 @@ func TestServerDiesWithItsProcessAndItsFolderIsSweptByTheNext(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"=start")
 	cmd.Stderr = os.Stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := cmd.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	folder, err := bufio.NewReader(stdout).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	stdout := assert.Must(cmd.StdoutPipe())(t)
+	assert.Must(cmd.StdinPipe())(t)
+	assert.NoError(t, cmd.Start())
+	folder := assert.Must(bufio.NewReader(stdout).ReadString('\n'))(t)
 	folder = strings.TrimSpace(folder)
 	if got := ask(t, (&Server{folder: folder}).DSN("postgres"),
 		`SELECT current_setting('data_directory')`); got != filepath.Join(folder, "data") {
 		t.Fatalf("the server's data are in %q, want the folder data of %s", got, folder)
 	}
 	server := processOf(t, filepath.Join(folder, "data", "postmaster.pid"))
-	if err := cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait() // it was killed
 	for deadline := time.Now().Add(patience); server.Signal(syscall.Signal(0)) == nil; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatal("waited for the server to end")
-		}
+		assert.Require(t, !time.Now().After(deadline), "waited for the server to end")
 	}
 	Start(t, Options{})
-	if _, err := os.Stat(folder); !os.IsNotExist(err) {
-		t.Errorf("the folder %s is there still, error %v", folder, err)
-	}
+	_, err := os.Stat(folder)
+	assert.That(t, os.IsNotExist(err), "the folder %s is there still, error %v", folder, err)
 }
 
 // processOf is the process that a file names in its first line.
 func processOf(t *testing.T, file string) *os.Process {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile(file))(t)
 	line, _, _ := strings.Cut(string(text), "\n")
-	pid, err := strconv.Atoi(line)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := os.FindProcess(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pid := assert.Must(strconv.Atoi(line))(t)
+	p := assert.Must(os.FindProcess(pid))(t)
 	return p
 }
 
@@ -164,7 +126,6 @@ func TestServerThatCannotStartSaysWhy(t *testing.T) {
 	if err == nil {
 		s.remove()
 	}
-	if err == nil || !strings.Contains(err.Error(), "shared_buffers") {
-		t.Errorf("error is %v, want what the server says", err)
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "shared_buffers"),
+		"error is %v, want what the server says", err)
 }

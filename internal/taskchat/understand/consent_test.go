@@ -3,6 +3,8 @@ package understand
 import (
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestAPlainYesInEachLanguage(t *testing.T) {
@@ -18,9 +20,7 @@ func TestAPlainYesInEachLanguage(t *testing.T) {
 		"": "yes|ja|oui|sí|sim|evet|はい", "vi": "yes|ok",
 	} {
 		for words := range strings.SplitSeq(all, "|") {
-			if got := Consent(words, language); got != Yes {
-				t.Errorf("%q in %q: got %d", words, language, got)
-			}
+			assert.Equalf(t, Consent(words, language), Yes, "%q in %q", words, language)
 		}
 	}
 }
@@ -29,9 +29,7 @@ func TestAPlainNoInEachLanguage(t *testing.T) {
 	for words := range strings.SplitSeq(
 		`no|No!|no thanks|nope|never mind|don't delete it|no, forget it|n|👎|nein|Nein danke|nein, behalten|bloß nicht|nein, bloß nicht|não|nao|não obrigado|não apagues|`+
 			`esquece|non|non merci|no, gracias|mejor no|no grazie|nee|nej tack|nej tak|nei takk|ei|ei kiitos|nie|ne|nu|nem|hayır|Όχι|нет|ні|いいえ|不|不要|아니요|لا|नहीं|neither of them`, "|") {
-		if got := Consent(words, "en"); got != No {
-			t.Errorf("%q: got %d", words, got)
-		}
+		assert.Equalf(t, Consent(words, "en"), No, "%q", words)
 	}
 }
 
@@ -40,9 +38,7 @@ func TestYesOfAnotherLanguageIsNone(t *testing.T) {
 		"pt": "da|ano|si|ja", "en": "tak|da|igen|ja|vale", "pl": "da|ja|ano",
 		"es": "y|da|ano", "vi": "tak|da", "": "tak|mange tak"} {
 		for words := range strings.SplitSeq(all, "|") {
-			if Consent(words, language) == Yes {
-				t.Errorf("%q is a yes in %q", words, language)
-			}
+			assert.That(t, Consent(words, language) != Yes, "%q is a yes in %q", words, language)
 		}
 	}
 }
@@ -53,21 +49,16 @@ func TestWhatIsNotWhollyAPlainYesIsNone(t *testing.T) {
 			`delete it|delete task 2|thanks|please|ok thanks|lol ok|ja aber später|ja nein|jein|ja ja|ja?|lösch sie|doch|sim mas depois|acho que sim|apaga isso|talvez|oui mais non|sí pero no|sino|simplesmente|Januar|da drüben|是吗？|ναι;|tack|`+
 			`sure not|right now|nein ja|yes!!! no|👍👎|delete it no|no, delete it|okey dokey then|да нет`, "|") {
 		for _, language := range []string{"", "en", "de", "pt", "fr", "es", "el", "ru", "zh"} {
-			if Consent(words, language) == Yes {
-				t.Errorf("%q is read as a yes in %q", words, language)
-			}
+			assert.That(t, Consent(words, language) != Yes, "%q is read as a yes in %q", words, language)
 		}
 	}
-	if Consent("yes"+strings.Repeat("!", longestAnswer), "") != Unclear || Consent("\xffyes", "") == Yes {
-		t.Error("what is too long or no text is a yes")
-	}
+	assert.That(t, Consent("yes"+strings.Repeat("!", longestAnswer), "") == Unclear && Consent("\xffyes", "") != Yes,
+		"what is too long or no text is a yes")
 }
 
 func TestNoWordsMeanTwoThingsInOneLanguage(t *testing.T) {
 	for words, all := range consentKinds() {
-		if len(strings.Fields(words)) > longestConsent {
-			t.Errorf("%q has more words than are looked up", words)
-		}
+		assert.That(t, len(strings.Fields(words)) <= longestConsent, "%q has more words than are looked up", words)
 		seen := map[string]string{}
 		for _, c := range all {
 			for _, language := range append(c.languages, strings.Repeat("each", 1-min(len(c.languages), 1))) {

@@ -8,6 +8,7 @@ import (
 	"testing/quick"
 	"unicode/utf8"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/texttest"
 )
 
@@ -88,41 +89,33 @@ func TestReadings(t *testing.T) {
 			default:
 				got = said(Read(words, c))
 			}
-			if got != want {
-				t.Errorf("line %d, %q\n\tgot  %s\n\twant %s", l.At, words, got, want)
-			}
+			assert.That(t, got == want, "line %d, %q\n\tgot  %s\n\twant %s", l.At, words, got, want)
 		}
 	})
 }
 
 func TestThirdOfTheListAfterANewTaskIsTalk(t *testing.T) {
-	if r := Read("and the third", Context{Previous: Create}); r.Results[0].Intent != Chat {
-		t.Errorf("after a new task: %s", said(r))
-	}
+	r := Read("and the third", Context{Previous: Create})
+	assert.That(t, r.Results[0].Intent == Chat, "after a new task: %s", said(r))
 }
 
 // wellFormed checks what holds for every reading.
 func wellFormed(t *testing.T, words string, c Context) {
 	t.Helper()
 	r := Read(words, c)
-	if len(r.Results) == 0 || r.Language == "" || !reflect.DeepEqual(r, Read(words, c)) {
-		t.Errorf("%q: %d results in %q, or not the same twice", words, len(r.Results), r.Language)
-	}
+	assert.That(t, len(r.Results) != 0 && r.Language != "" && reflect.DeepEqual(r, Read(words, c)),
+		"%q: %d results in %q, or not the same twice", words, len(r.Results), r.Language)
 	flat := strings.Join(strings.Fields(clean(words)), " ")
 	for _, x := range r.Results {
 		e := x.Entities
-		if x.Confidence <= 0 || x.Confidence > 1 || x.Reasoning == "" || !utf8.ValidString(e.Title) ||
-			!strings.Contains(flat, strings.Join(strings.Fields(e.Title), " ")) {
-			t.Errorf("%q: %s is not well formed, or its title not the person's", words, x.Intent.said(e))
-		}
+		assert.That(t, x.Confidence > 0 && x.Confidence <= 1 && x.Reasoning != "" && utf8.ValidString(e.Title) &&
+			strings.Contains(flat, strings.Join(strings.Fields(e.Title), " ")),
+			"%q: %s is not well formed, or its title not the person's", words, x.Intent.said(e))
 		for ref := e.Reference; ref != nil; ref = ref.Except {
-			if ways := len(strings.Fields(strings.ReplaceAll(ref.said(), "#", ""))); ways == 0 {
-				t.Errorf("%q: a reference to nothing", words)
-			}
+			assert.That(t, len(strings.Fields(strings.ReplaceAll(ref.said(), "#", ""))) != 0,
+				"%q: a reference to nothing", words)
 		}
-		if x.Intent == Confirm && Consent(words, c.Language) != Yes {
-			t.Errorf("%q confirms, and is no plain yes", words)
-		}
+		assert.That(t, x.Intent != Confirm || Consent(words, c.Language) == Yes, "%q confirms, and is no plain yes", words)
 	}
 }
 
@@ -140,12 +133,11 @@ func TestAnyWordsAreReadAsSomething(t *testing.T) {
 			wellFormed(t, words, c)
 		}
 	}
-	if err := quick.Check(func(a, b string) bool {
+	err := quick.Check(func(a, b string) bool {
 		wellFormed(t, a+b, contexts()[1])
 		return !t.Failed()
-	}, nil); err != nil {
-		t.Error(err)
-	}
+	}, nil)
+	assert.That(t, err == nil, "%v", err)
 }
 
 func FuzzRead(f *testing.F) {

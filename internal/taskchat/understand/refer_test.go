@@ -1,6 +1,10 @@
 package understand
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestReferencesInFiveLanguages(t *testing.T) {
 	for want, all := range map[string][]string{
@@ -34,12 +38,8 @@ func TestReferencesInFiveLanguages(t *testing.T) {
 		"[2.5 kg flour]": {"2.5 kg flour"},
 	} {
 		for _, words := range all {
-			if got := Refer(words).said(); got != want {
-				t.Errorf("%q: got %s, want %s", words, got, want)
-			}
+			assert.Equalf(t, Refer(words).said(), want, "%q", words)
 		}
 	}
-	if Refer(" .") != nil {
-		t.Error("no words refer to something")
-	}
+	assert.That(t, Refer(" .") == nil, "no words refer to something")
 }

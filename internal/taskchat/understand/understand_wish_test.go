@@ -1,6 +1,10 @@
 package understand
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 func TestWordsSaidElsewhereAreAWishOnlyWhereTheyNameTheListOrAReminder(t *testing.T) {
 	for words, want := range map[string][]string{
@@ -32,9 +36,7 @@ func TestWordsSaidElsewhereAreAWishOnlyWhereTheyNameTheListOrAReminder(t *testin
 			continue
 		}
 		for n, title := range want {
-			if got[n].Entities.Title != title {
-				t.Errorf("%q: %q, not %q", words, got[n].Entities.Title, title)
-			}
+			assert.That(t, got[n].Entities.Title == title, "%q: %q, not %q", words, got[n].Entities.Title, title)
 		}
 	}
 }

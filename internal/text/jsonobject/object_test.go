@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 type outer struct {
@@ -26,29 +28,21 @@ type inner struct {
 func read1(t *testing.T, text string) *outer {
 	t.Helper()
 	var o outer
-	if err := Decode([]byte(text), &o); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, Decode([]byte(text), &o))
 	return &o
 }
 
 func wantText(t *testing.T, o *outer, want string) {
 	t.Helper()
-	out, err := Encode(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(strings.Fields(string(out)), ""); got != want {
-		t.Errorf("it is written as\n%s, want\n%s", got, want)
-	}
+	out := assert.Must(Encode(o))(t)
+	got := strings.Join(strings.Fields(string(out)), "")
+	assert.That(t, got == want, "it is written as\n%s, want\n%s", got, want)
 }
 
 func TestWhatIsNotKnownIsWrittenAgainAtEveryLevel(t *testing.T) {
 	o := read1(t, `{"x":1,"inner":{"y":[2.50],"number":3},"end":"2025-12-20T12:31:05+02:00","all":[{"number":1,"z":"<b>"}],"Name":null}`)
-	if o.End == nil || !o.End.Equal(time.Date(2025, 12, 20, 10, 31, 5, 0, time.UTC)) || o.Inner == nil ||
-		o.Inner.Number != 3 {
-		t.Errorf("it is read as %+v", o)
-	}
+	assert.That(t, o.End != nil && o.End.Equal(time.Date(2025, 12, 20, 10, 31, 5, 0, time.UTC)) && o.Inner != nil &&
+		o.Inner.Number == 3, "it is read as %+v", o)
 	const rest = `"inner":{"number":4,"y":[2.50]},"all":[{"number":1,"z":"<b>"}],"words":["a"],"two":[1,5],"Name":null,"x":1}`
 	o.Inner.Number, o.Words, o.Two = 4, []string{"a"}, [2]int{1, 5}
 	wantText(t, o, `{"name":"","end":"2025-12-20T10:31:05Z",`+rest)
@@ -58,9 +52,8 @@ func TestWhatIsNotKnownIsWrittenAgainAtEveryLevel(t *testing.T) {
 
 func TestAPointerIsNilWhereNothingIsSaid(t *testing.T) {
 	for _, text := range []string{`{}`, `{"inner":null,"end":null}`} {
-		if o := read1(t, text); o.Inner != nil || o.End != nil {
-			t.Errorf("%s is read as %+v", text, o)
-		}
+		o := read1(t, text)
+		assert.That(t, o.Inner == nil && o.End == nil, "%s is read as %+v", text, o)
 	}
 }
 
@@ -77,8 +70,7 @@ func TestAnErrorNamesThePlaceBehindAPointer(t *testing.T) {
 		`{"end":7}`:                   "end: a JSON number stands where a text is expected",
 		`{"all":[{"number":1},true]}`: "all[1]: a JSON bool stands where an object is expected",
 	} {
-		if err := Decode([]byte(text), &outer{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want “%s”", text, err, want)
-		}
+		err := Decode([]byte(text), &outer{})
+		assert.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %v, want “%s”", text, err, want)
 	}
 }

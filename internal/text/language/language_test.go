@@ -3,6 +3,8 @@ package language
 import (
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestOfShortTexts(t *testing.T) {
@@ -69,9 +71,7 @@ func TestOfShortTexts(t *testing.T) {
 			Das ergibt überhaupt keinen Sinn.`,
 	} {
 		for text := range strings.Lines(texts) {
-			if got := Of(text); got != code {
-				t.Errorf("%q: %q, want %q", strings.TrimSpace(text), got, code)
-			}
+			assert.Equalf(t, Of(text), code, "%q", strings.TrimSpace(text))
 		}
 	}
 }
@@ -86,17 +86,13 @@ func TestOfBorrowedWordsFollowsTheSentence(t *testing.T) {
 		"We had a caipirinha with the Bundeskanzler in São Paulo and talked about Weltschmerz.":          "en",
 		"She kept saying saudade, and I never understood what that meant to her, or to my Oma.":          "en",
 	} {
-		if got := Of(text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, Of(text), want, "%q", text)
 	}
 }
 
 func TestOfIsTheLanguageOfMostTexts(t *testing.T) {
-	if got := Of("Ich habe lange darüber nachgedacht.", "OK", "Und jetzt weiß ich, was ich will.",
-		"Let's go."); got != "de" {
-		t.Errorf("got %q", got)
-	}
+	got := Of("Ich habe lange darüber nachgedacht.", "OK", "Und jetzt weiß ich, was ich will.", "Let's go.")
+	assert.That(t, got == "de", "got %q", got)
 }
 
 func TestOfSaysNothingWhereNothingTells(t *testing.T) {
@@ -105,8 +101,6 @@ func TestOfSaysNothingWhereNothingTells(t *testing.T) {
 		"Ik denk dat wij nog even moeten wachten met het verkopen van ons huis",
 		"Olen sitä mieltä, että meidän pitäisi odottaa vielä vähän aikaa",
 		"Myślę, że powinniśmy jeszcze trochę poczekać z tą decyzją"} {
-		if got := Of(text); got != "" {
-			t.Errorf("%q: %q", text, got)
-		}
+		assert.Equalf(t, Of(text), "", "%q", text)
 	}
 }

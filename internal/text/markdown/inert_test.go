@@ -9,6 +9,7 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/renderer/html"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/markdown/markdowntest"
 )
 
@@ -18,10 +19,9 @@ const lt = "<"
 func rendered(t *testing.T, source string) string {
 	t.Helper()
 	var b strings.Builder
-	if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).
-		Convert([]byte(source), &b); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t,
+		goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).
+			Convert([]byte(source), &b))
 	return b.String()
 }
 
@@ -57,15 +57,11 @@ func TestNothingOfAStrangerIsFetchedOrRunWhereMarkdownIsShown(t *testing.T) {
 			t.Errorf("%s: it is harmless as it is: %s", name, rendered(t, source))
 		}
 		got := Inert("# Title\n\n" + source + "\n\n## Next\n\nwords\n")
-		if found := dangers.FindString(rendered(t, got)); found != "" {
-			t.Errorf("%s: %s stays in\n%s", name, found, got)
-		}
-		if again := Inert(got); again != got {
-			t.Errorf("%s: twice it is\n%s", name, again)
-		}
-		if !strings.Contains(rendered(t, got), "words") {
-			t.Errorf("%s: words are lost:\n%s", name, got)
-		}
+		found := dangers.FindString(rendered(t, got))
+		assert.That(t, found == "", "%s: %s stays in\n%s", name, found, got)
+		again := Inert(got)
+		assert.That(t, again == got, "%s: twice it is\n%s", name, again)
+		assert.That(t, strings.Contains(rendered(t, got), "words"), "%s: words are lost:\n%s", name, got)
 	}
 }
 
@@ -73,9 +69,8 @@ func TestEveryReaderFindsInertTextInert(t *testing.T) {
 	for _, text := range markdowntest.Texts() {
 		got := Inert("# Title\n\n" + text + "\n\n## Next\n")
 		markdowntest.Check(t, text, got)
-		if again := Inert(got); again != got {
-			t.Errorf("%q: twice it is\n%s", text, again)
-		}
+		again := Inert(got)
+		assert.That(t, again == got, "%q: twice it is\n%s", text, again)
 	}
 }
 
@@ -85,23 +80,19 @@ func TestHarmlessMarkdownStaysAsItIs(t *testing.T) {
 		"`" + lt + "b>` and `![x](y)`", "    " + lt + "script>\n",
 		"mail [me](mailto:a@b.example), [file](notes/a.md), [here](#a:b)", `\![x](https://e.example) and \` + lt +
 			"b>"} {
-		if got := Inert(source); got != source {
-			t.Errorf("%q became %q", source, got)
-		}
+		got := Inert(source)
+		assert.That(t, got == source, "%q became %q", source, got)
 	}
 }
 
 func TestCodeBesideAPictureStaysAsItIs(t *testing.T) {
 	const code = "```\n![a](b) " + lt + "i>\n```"
-	if got := Inert("![x](https://e.example/p.png)\n\n" + code + "\n"); !strings.Contains(got, code) {
-		t.Errorf("the code has changed:\n%s", got)
-	}
+	got := Inert("![x](https://e.example/p.png)\n\n" + code + "\n")
+	assert.That(t, strings.Contains(got, code), "the code has changed:\n%s", got)
 }
 
 func TestControlCharactersAreGoneFromMarkdown(t *testing.T) {
-	if got := Inert("a\x1b]8;;http://e\x07b\u202ec\r\n\u009bd\te"); got != "a]8;;http://ebc\nd\te" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, Inert("a\x1b]8;;http://e\x07b\u202ec\r\n\u009bd\te"), "a]8;;http://ebc\nd\te")
 }
 
 func FuzzInert(f *testing.F) {
@@ -110,11 +101,9 @@ func FuzzInert(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source string) {
 		got := Inert(source)
-		if _, is := findCode(got); is {
-			t.Fatalf("%q is live", got)
-		}
-		if again := Inert(got); again != got {
-			t.Fatalf("twice: %q -> %q", got, again)
-		}
+		_, is := findCode(got)
+		assert.Require(t, !is, "%q is live", got)
+		again := Inert(got)
+		assert.Require(t, again == got, "twice: %q -> %q", got, again)
 	})
 }

@@ -3,6 +3,8 @@ package markdown
 import (
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestHeadingsAreThoseOfCommonMark(t *testing.T) {
@@ -15,10 +17,8 @@ func TestHeadingsAreThoseOfCommonMark(t *testing.T) {
 		"####### seven": {}, "#tag": {}, "    # indented code": {}, "text # no": {}, "": {},
 	} {
 		level, text, is := Heading(line)
-		if level != want.level || text != want.text || is != (want.level > 0) {
-			t.Errorf("%q is a heading %v of level %d: %q; want level %d: %q",
-				line, is, level, text, want.level, want.text)
-		}
+		assert.That(t, level == want.level && text == want.text && is == (want.level > 0),
+			"%q is a heading %v of level %d: %q; want level %d: %q", line, is, level, text, want.level, want.text)
 	}
 }
 
@@ -37,9 +37,7 @@ func TestFenceCoversItsBlockToTheMarkThatClosesIt(t *testing.T) {
 		for line := range strings.SplitSeq(text, "\n") {
 			got += map[bool]string{true: "x", false: "."}[f.Covers(line)]
 		}
-		if got != want {
-			t.Errorf("%q: covered %s, want %s", text, got, want)
-		}
+		assert.That(t, got == want, "%q: covered %s, want %s", text, got, want)
 	}
 }
 
@@ -50,9 +48,7 @@ func TestTextIsWhatAReaderSees(t *testing.T) {
 		"a &amp; b \\*c\\* `&amp; \\*`": "a & b *c* &amp; \\*", "1. one > two # three": "1. one > two # three",
 		"<http://x.y> <b>z</b>": "http://x.y z", "": "",
 	} {
-		if got := Text(line); got != want {
-			t.Errorf("%q: %q, want %q", line, got, want)
-		}
+		assert.Equalf(t, Text(line), want, "%q", line)
 	}
 }
 
@@ -61,8 +57,6 @@ func TestUnescapedHasTheCharactersThatEscapesStandForAndCodeAsItIs(t *testing.T)
 		"1\\. **a** &#91;b&#93; \\& c\\_d": "1. **a** [b] & c_d", "`&lt;` \\* `\\*`": "`&lt;` * `\\*`",
 		"a \\*\n\n```\n\\. &amp;\n```\n\n> &lt;b>": "a *\n\n```\n\\. &amp;\n```\n\n> <b>", "": "",
 	} {
-		if got := Unescaped(source); got != want {
-			t.Errorf("%q: %q, want %q", source, got, want)
-		}
+		assert.Equalf(t, Unescaped(source), want, "%q", source)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/search"
 )
 
@@ -19,24 +20,19 @@ func TestTermsMeetWhatIsWrittenInAnotherCaseWithOtherAccentsAndBlanks(t *testing
 		"fine 👍 then":           "👍",
 		"ﬁnance":                "finance",
 	} {
-		if terms := search.Terms(query); len(terms) == 0 || !search.HasAll(search.Folded(text), terms) {
-			t.Errorf("%q is not found in %q", query, text)
-		}
+		terms := search.Terms(query)
+		assert.That(t, len(terms) != 0 && search.HasAll(search.Folded(text), terms), "%q is not found in %q", query, text)
 	}
-	if search.HasAll(search.Folded("a plan"), search.Terms("plan lease")) {
-		t.Error("one of two words is enough")
-	}
+	assert.That(t, !search.HasAll(search.Folded("a plan"), search.Terms("plan lease")), "one of two words is enough")
 }
 
 func TestAQueryWithoutWordsHasNoTerms(t *testing.T) {
 	for _, query := range []string{"", " \t\n", "\x00\x01", "\u0301"} {
-		if terms := search.Terms(query); len(terms) > 0 {
-			t.Errorf("%q has %q", query, terms)
-		}
+		terms := search.Terms(query)
+		assert.That(t, len(terms) == 0, "%q has %q", query, terms)
 	}
-	if n := len(search.Terms(strings.Repeat("a b c d e f g ", 9) + "h i j k l m n")); n != search.MostTerms {
-		t.Errorf("%d terms", n)
-	}
+	n := len(search.Terms(strings.Repeat("a b c d e f g ", 9) + "h i j k l m n"))
+	assert.That(t, n == search.MostTerms, "%d terms", n)
 }
 
 // shown is an excerpt with its hits in brackets.
@@ -62,9 +58,7 @@ func TestAnExcerptMarksTheWordsAsTheyAreWritten(t *testing.T) {
 		{strings.Repeat("before ", 40) + "lease" + strings.Repeat(" behind", 40), "lease",
 			"… before [lease] behind behind behind behind …"},
 	} {
-		if got := shown(search.Excerpt(c.text, search.Terms(c.query), 50)); got != c.want {
-			t.Errorf("%q in %.40q: %q, want %q", c.query, c.text, got, c.want)
-		}
+		assert.Equalf(t, shown(search.Excerpt(c.text, search.Terms(c.query), 50)), c.want, "%q in %.40q", c.query, c.text)
 	}
 }
 
@@ -72,11 +66,7 @@ func TestAnExcerptOfAnyTextIsShortAndWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, query := rapid.String().Draw(t, "text"), rapid.StringN(0, 4, 8).Draw(t, "query")
 		got := shown(search.Excerpt(text, search.Terms(query), 40))
-		if !utf8.ValidString(got) && utf8.ValidString(text) {
-			t.Fatalf("%q is cut within a letter", got)
-		}
-		if strings.ContainsAny(got, "\n\r\t\x00") {
-			t.Fatalf("%q has more than one line", got)
-		}
+		assert.Require(t, utf8.ValidString(got) || !utf8.ValidString(text), "%q is cut within a letter", got)
+		assert.Require(t, !strings.ContainsAny(got, "\n\r\t\x00"), "%q has more than one line", got)
 	})
 }

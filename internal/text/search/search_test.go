@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestWords(t *testing.T) {
@@ -19,13 +21,10 @@ func TestWords(t *testing.T) {
 		"Привет ΟΔΟΣ":               "привет οδοσ",
 		"":                          "",
 	} {
-		if got := strings.Join(Words(text), " "); got != want {
-			t.Errorf("Words(%q) = %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, strings.Join(Words(text), " "), want, "Words(%q)", text)
 	}
-	if got := Words(strings.Repeat("x", 1000)); len(got) != 1 || len(got[0]) != MaxWord {
-		t.Errorf("a long word gave %d words", len(got))
-	}
+	got := Words(strings.Repeat("x", 1000))
+	assert.That(t, len(got) == 1 && len(got[0]) == MaxWord, "a long word gave %d words", len(got))
 }
 
 func TestWordsOfGermanAndPortugueseAreReadAsEnglish(t *testing.T) {
@@ -38,17 +37,14 @@ func TestWordsOfGermanAndPortugueseAreReadAsEnglish(t *testing.T) {
 		for _, ways := range InEnglish(word) {
 			parts = append(parts, strings.Join(ways, "/"))
 		}
-		if got := strings.Join(parts, " "); !strings.HasPrefix(got, want) || want == "" && got != "" {
-			t.Errorf("%s is %q, not %q", word, got, want)
-		}
+		got := strings.Join(parts, " ")
+		assert.That(t, strings.HasPrefix(got, want) && (want != "" || got == ""), "%s is %q, not %q", word, got, want)
 	}
 	for word, want := range map[string]string{
 		"rekursiv": "recursive", "statische": "static", "prioritat": "priority", "ignorieren": "ignor ignore ignorate",
 		"kontext": "context", "token": "", "paket": "",
 	} {
-		if got := strings.Join(Cognates(word), " "); got != want {
-			t.Errorf("%s is spelt %q, not %q", word, got, want)
-		}
+		assert.Equalf(t, strings.Join(Cognates(word), " "), want, "%s is spelt", word)
 	}
 }
 
@@ -58,9 +54,7 @@ func TestPartsOfIdentifiers(t *testing.T) {
 		"base64Text": "base64 text", "URLs": "urls", "": "",
 		"__init__": "init", "größeÄndern": "größeändern", "x": "x",
 	} {
-		if got := strings.Join(Parts(name), " "); got != want {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
+		assert.Equalf(t, strings.Join(Parts(name), " "), want, "%s", name)
 	}
 }
 
@@ -72,21 +66,16 @@ func TestFormsOfAWordShareTheirStem(t *testing.T) {
 		{"cache", "caches", "cached", "caching"}, {"decide", "decides", "decided", "deciding"}, {"note", "notes"},
 	} {
 		for _, word := range group[1:] {
-			if Stem(word) != Stem(group[0]) {
-				t.Errorf("stem of %s is %s, that of %s is %s", word, Stem(word), group[0], Stem(group[0]))
-			}
+			assert.That(t, Stem(word) == Stem(group[0]),
+				"stem of %s is %s, that of %s is %s", word, Stem(word), group[0], Stem(group[0]))
 		}
 	}
 	for _, word := range []string{"process", "string", "bus", "red", "go", "not"} {
-		if Stem(word) != word {
-			t.Errorf("%s is cut to %s", word, Stem(word))
-		}
+		assert.That(t, Stem(word) == word, "%s is cut to %s", word, Stem(word))
 	}
 	for rest, want := range map[string]bool{"": true, "ping": true, "PING": true, "s": true, "x": false, "ations": true,
 		"aaaaaaaaaaaa": false} {
-		if IsForm("stop", []byte(rest)) != want {
-			t.Errorf("stop%s is a form: %v", rest, !want)
-		}
+		assert.That(t, IsForm("stop", []byte(rest)) == want, "stop%s is a form: %v", rest, !want)
 	}
 }
 
@@ -99,9 +88,7 @@ func TestHoldsKeepsShortStemsToWholeWords(t *testing.T) {
 		{"closeidleconn", "idle", true}, {"berichtsdatenbank", "datenbank", true},
 		{"", "run", false}, {"ru", "run", false},
 	} {
-		if Holds(c.text, c.stem) != c.want {
-			t.Errorf("%q holds %q: %v", c.text, c.stem, !c.want)
-		}
+		assert.That(t, Holds(c.text, c.stem) == c.want, "%q holds %q: %v", c.text, c.stem, !c.want)
 	}
 }
 
@@ -110,33 +97,23 @@ func TestWordListsAreRead(t *testing.T) {
 		"the": IsStop, "nao": IsStop, "não": IsStop, "für": IsStop, "fur": IsStop, "explain": IsAsking,
 		"function": IsWeak, "ändern": IsGeneric,
 	} {
-		if !of(word) {
-			t.Errorf("%q is in no list", word)
-		}
+		assert.That(t, of(word), "%q is in no list", word)
 	}
-	if IsStop("cache") || IsStop("") || IsStop("en:") {
-		t.Error("a word of no list is taken for a stop word")
-	}
+	assert.That(t, !IsStop("cache") && !IsStop("") && !IsStop("en:"), "a word of no list is taken for a stop word")
 	for word, want := range map[string][]string{"configuration": {"cfg", "conf", "config"}, "conns": {"connection"},
 		"libraries": {"lib"}, "zebra": nil} {
-		if diff := cmp.Diff(want, Abbreviations(word)); diff != "" {
-			t.Errorf("%s: %s", word, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(want, Abbreviations(word)), "%s", word)
 	}
 }
 
 func TestRankingCountsRarityFieldsAndRepetition(t *testing.T) {
-	if Rarity(100, 1) <= Rarity(100, 50) || Rarity(10, 10) < 0 {
-		t.Error("a rare term must say more than a frequent one, and none less than nothing")
-	}
-	if Saturated(2, 1, 0.75) <= Saturated(1, 1, 0.75) || Saturated(1, 2, 0.75) >= Saturated(1, 1, 0.75) ||
-		Saturated(1e9, 1, 0.75) > 1 {
-		t.Error("repetition must count, less in a long text, and never more than 1")
-	}
+	assert.That(t, Rarity(100, 1) > Rarity(100, 50) && Rarity(10, 10) >= 0,
+		"a rare term must say more than a frequent one, and none less than nothing")
+	assert.That(t, Saturated(2, 1, 0.75) > Saturated(1, 1, 0.75) && Saturated(1, 2, 0.75) < Saturated(1, 1, 0.75) &&
+		Saturated(1e9, 1, 0.75) <= 1, "repetition must count, less in a long text, and never more than 1")
 	w := Weights{1, 3}
-	if got := w.Sum([]float64{2, 0.5}); got != 3.5 || w.Total() != 4 {
-		t.Errorf("sum %v of %v", got, w.Total())
-	}
+	got := w.Sum([]float64{2, 0.5})
+	assert.That(t, got == 3.5 && w.Total() == 4, "sum %v of %v", got, w.Total())
 }
 
 // rank ranks documents of one line each, or with the heading before a colon.
@@ -179,9 +156,8 @@ func TestRankOrdersSections(t *testing.T) {
 			9, [][]string{{"what is the matter"}, {"zebra"}}, [][2]int{{1, 0}}},
 		"nothing": {"zebra", 9, [][]string{{"lion"}, nil}, nil},
 	} {
-		if got, _ := rank(c.query, c.most, c.texts...); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v, want %v", name, got, c.want)
-		}
+		got, _ := rank(c.query, c.most, c.texts...)
+		assert.That(t, slices.Equal(got, c.want), "%s: %v, want %v", name, got, c.want)
 	}
 }
 
@@ -190,8 +166,6 @@ func TestFieldsOfTheWholeCountForEverySection(t *testing.T) {
 		Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}})
 	empty := Count(Document{Fields: []Field{{1, []string{"zebra"}}}})
 	hits := Rank(NewQuery("zebra"), []Entry{titled, empty}, 9, func(a, b Hit) int { return 0 })
-	if len(hits) != 2 || hits[0].Document != 0 || hits[0].Section != 1 || hits[1].Section != -1 ||
-		math.IsNaN(hits[1].Score) || hits[1].Score <= 0 {
-		t.Errorf("%+v", hits)
-	}
+	assert.That(t, len(hits) == 2 && hits[0].Document == 0 && hits[0].Section == 1 && hits[1].Section == -1 &&
+		!math.IsNaN(hits[1].Score) && hits[1].Score > 0, "%+v", hits)
 }

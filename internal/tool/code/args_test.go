@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -23,9 +24,8 @@ func TestWrongArgumentsAreNamedWithTheRightOnes(t *testing.T) {
 		{"repo_map", `{"depth":9}`, "depth must be a whole number from 1 to 8"},
 	} {
 		_, err := call(t, r, c.tool, c.args)
-		if kindOf(err) != tool.InvalidArgs || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s %s: %v, want %q", c.tool, c.args, err, c.want)
-		}
+		assert.That(t, kindOf(err) == tool.InvalidArgs && strings.Contains(err.Error(), c.want),
+			"%s %s: %v, want %q", c.tool, c.args, err, c.want)
 	}
 }
 
@@ -56,21 +56,17 @@ func TestEveryToolOnlyReadsMayBeCalledAtTheSameTimeAndStopsWithItsContext(t *tes
 		}
 	}
 	for range cap(errs) {
-		if err := <-errs; err != nil {
-			t.Error(err)
-		}
+		err := <-errs
+		assert.That(t, err == nil, "%v", err)
 	}
 	for _, tl := range tools {
 		spec := tl.Spec()
-		if spec.Source != tool.Code || spec.Effect != tool.Repeatable || spec.Foreign || spec.Description == "" {
-			t.Errorf("%+v", spec)
-		}
+		assert.That(t, spec.Source == tool.Code && spec.Effect == tool.Repeatable && !spec.Foreign && spec.Description != "",
+			"%+v", spec)
 		args := json.RawMessage(everyCall[spec.Name])
-		if _, err := tl.Call(cancelled, tool.Call{Args: args}); kindOf(err) != tool.Cancelled {
-			t.Errorf("%s, cancelled: %v", spec.Name, err)
-		}
-		if _, err := tl.Call(late, tool.Call{Args: args}); kindOf(err) != tool.Timeout {
-			t.Errorf("%s, too late: %v", spec.Name, err)
-		}
+		_, err := tl.Call(cancelled, tool.Call{Args: args})
+		assert.That(t, kindOf(err) == tool.Cancelled, "%s, cancelled: %v", spec.Name, err)
+		_, err = tl.Call(late, tool.Call{Args: args})
+		assert.That(t, kindOf(err) == tool.Timeout, "%s, too late: %v", spec.Name, err)
 	}
 }

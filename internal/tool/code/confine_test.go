@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
 )
@@ -32,9 +33,7 @@ func attackedRoot(t *testing.T) *Root {
 		"src/up":       "..",
 		"dangling":     "nowhere",
 	} {
-		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(name))); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Symlink(target, filepath.Join(dir, filepath.FromSlash(name))))
 	}
 	return open(t, dir)
 }
@@ -72,15 +71,11 @@ func TestNoPathLeadsOutOfTheRootOrToASecret(t *testing.T) {
 				args["query"] = "canary"
 			}
 			res, err := call(t, r, name, string(encode(t, args)))
-			if got := kindOf(err); got != want {
-				t.Errorf("%s %q: %v (%s), want %s", name, path, err, got, want)
-			}
-			if err != nil && (strings.Contains(err.Error(), canary) || strings.Contains(err.Error(), os.TempDir())) {
-				t.Errorf("%s %q: the error tells too much: %v", name, path, err)
-			}
-			if strings.Contains(res.Text+string(res.Data), canary) {
-				t.Errorf("%s %q gave the secret away", name, path)
-			}
+			got := kindOf(err)
+			assert.That(t, got == want, "%s %q: %v (%s), want %s", name, path, err, got, want)
+			assert.That(t, err == nil || (!strings.Contains(err.Error(), canary) &&
+				!strings.Contains(err.Error(), os.TempDir())), "%s %q: the error tells too much: %v", name, path, err)
+			assert.That(t, !strings.Contains(res.Text+string(res.Data), canary), "%s %q gave the secret away", name, path)
 		}
 	}
 }
@@ -88,46 +83,30 @@ func TestNoPathLeadsOutOfTheRootOrToASecret(t *testing.T) {
 func TestSearchAndMapFollowNoLink(t *testing.T) {
 	r := attackedRoot(t)
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: canary + " main"})
-	if strings.Contains(res.Text, canary+"\n") || d.Files != 1 {
-		t.Errorf("searched %d files, want src/main.go alone: %s", d.Files, res.Text)
-	}
-	if !strings.Contains(res.Text, "Skipped: 1 × file that may hold secrets, 9 × link or special file.") {
-		t.Errorf("want 9 links and 1 secret: %s", res.Text)
-	}
-	if m := callMap(t, r, `{}`); !strings.Contains(m.Text, ": 1 file: Go 1\n") {
-		t.Errorf("mapped more than src/main.go:\n%s", m.Text)
-	}
+	assert.That(t, !strings.Contains(res.Text, canary+"\n") && d.Files == 1,
+		"searched %d files, want src/main.go alone: %s", d.Files, res.Text)
+	assert.That(t, strings.Contains(res.Text, "Skipped: 1 × file that may hold secrets, 9 × link or special file."),
+		"want 9 links and 1 secret: %s", res.Text)
+	m := callMap(t, r, `{}`)
+	assert.That(t, strings.Contains(m.Text, ": 1 file: Go 1\n"), "mapped more than src/main.go:\n%s", m.Text)
 }
 
 func TestLinkIsRefusedWithTheNameOfItsTarget(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"docs/guide.md": "# Guide\n"})
-	if err := os.Symlink("docs/guide.md", filepath.Join(dir, "README.md")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Symlink("docs/guide.md", filepath.Join(dir, "README.md")))
 	_, err := call(t, r, "code_read", `{"path":"README.md"}`)
-	if kindOf(err) != tool.Denied || !strings.Contains(err.Error(), "docs/guide.md") {
-		t.Errorf("got %v, want a refusal that names docs/guide.md", err)
-	}
+	assert.That(t, kindOf(err) == tool.Denied && strings.Contains(err.Error(), "docs/guide.md"),
+		"got %v, want a refusal that names docs/guide.md", err)
 }
 
 // TestLinkSwappedInBetweenLookAndOpenIsRefused plays the race at its worst moment.
 func TestLinkSwappedInBetweenLookAndOpenIsRefused(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"a.txt": "harmless", ".env": canary, "d/x": "", "secret/x": canary})
-	seenFile, err := r.root.Lstat("a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seenFolder, err := r.root.Lstat("d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	seenFile := assert.Must(r.root.Lstat("a.txt"))(t)
+	seenFolder := assert.Must(r.root.Lstat("d"))(t)
 	for name, target := range map[string]string{"a.txt": ".env", "d": "secret"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+		assert.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
 	}
 	if f, _, err := openRegular(r.root, "a.txt", seenFile); err == nil {
 		_ = f.Close()
@@ -141,13 +120,9 @@ func TestLinkSwappedInBetweenLookAndOpenIsRefused(t *testing.T) {
 
 func TestReadNeverSeesThroughALinkThatComesAndGoes(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"a/f": "harmless", "b/f": canary})
-	if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("b/\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(dir, ".gitignore"), []byte("b/\n"), 0o644))
 	real, link := filepath.Join(dir, "real"), filepath.Join(dir, "link")
-	if err := os.Symlink("b", link); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Symlink("b", link))
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
@@ -184,20 +159,15 @@ func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
 				t.Fatal(err)
 			}
 			name := filepath.Join(dir, filepath.FromSlash(at))
-			if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
 			if err := os.WriteFile(name, []byte("one canary\n"), 0o600); err != nil {
 				continue // a name that this file system does not take
 			}
 			r := open(t, dir)
-			if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: at}))); kindOf(err) != want {
-				t.Errorf("%s: %v, want %q", at, err, want)
-			}
+			_, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: at})))
+			assert.That(t, kindOf(err) == want, "%s: %v, want %q", at, err, want)
 			d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "canary"})
-			if found := len(d.Hits) > 0; found != (want == "") {
-				t.Errorf("%s was found: %v", at, found)
-			}
+			assert.Equalf(t, len(d.Hits) > 0, (want == ""), "%s was found", at)
 		}
 	}
 }
@@ -205,9 +175,8 @@ func TestSecretFilesAreClosedHoweverTheyAreSpelt(t *testing.T) {
 func TestFolderThatIsTheRootCountsForTheNamesInIt(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), ".m2")
 	write(t, filepath.Join(dir, "settings.xml"), "<a/>")
-	if _, err := call(t, open(t, dir), "code_read", `{"path":"settings.xml"}`); kindOf(err) != tool.Denied {
-		t.Errorf("got %v", err)
-	}
+	_, err := call(t, open(t, dir), "code_read", `{"path":"settings.xml"}`)
+	assert.That(t, kindOf(err) == tool.Denied, "got %v", err)
 }
 
 func TestIgnoredFileIsDeniedByNameToo(t *testing.T) {
@@ -219,9 +188,8 @@ func TestIgnoredFileIsDeniedByNameToo(t *testing.T) {
 		"build/out.go": tool.Denied, "build": tool.Denied, "sub/a.log": tool.Denied, "sub/own.txt": tool.Denied,
 		"sub/keep.log": "", "own.txt": "",
 	} {
-		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: path}))); kindOf(err) != want {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
+		_, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: path})))
+		assert.That(t, kindOf(err) == want, "%s: %v, want %q", path, err, want)
 	}
 }
 
@@ -236,24 +204,17 @@ func TestOpenSaysWhatIsWrongWithTheFolder(t *testing.T) {
 			t.Errorf("Open(%q): %v, want %q", path, err, want)
 		}
 	}
-	if r := open(t, dir); r.name != filepath.Base(dir) {
-		t.Errorf("name is %q", r.name)
-	}
+	r := open(t, dir)
+	assert.That(t, r.name == filepath.Base(dir), "name is %q", r.name)
 }
 
 func TestCallsAfterCloseFail(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.go"), "package a\n")
-	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Close(); err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(Open(dir))(t)
+	assert.NoError(t, r.Close())
 	for name, args := range everyCall {
-		if _, err := call(t, r, name, args); kindOf(err) == "" {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := call(t, r, name, args)
+		assert.That(t, kindOf(err) != "", "%s: %v", name, err)
 	}
 }

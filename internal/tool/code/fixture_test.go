@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -23,44 +24,30 @@ func rootOf(t testing.TB, files map[string]string) (*Root, string) {
 
 func open(t testing.TB, dir string) *Root {
 	t.Helper()
-	r, err := Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(Open(dir))(t)
 	t.Cleanup(func() {
-		if err := r.Close(); err != nil {
-			t.Error(err)
-		}
+		err := r.Close()
+		assert.That(t, err == nil, "%v", err)
 	})
 	return r
 }
 
 func write(t testing.TB, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	assert.NoError(t, os.WriteFile(name, []byte(text), 0o644))
 }
 
 // call runs one of the root's tools with arguments as a model writes them.
 func call(t testing.TB, r *Root, name, args string) (tool.Result, error) {
 	t.Helper()
-	registry, err := tool.NewSet(r.Tools()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	registry := assert.Must(tool.NewSet(r.Tools()...))(t)
 	found, ok := registry.Get(name)
-	if !ok {
-		t.Fatalf("there is no tool %s", name)
-	}
+	assert.Require(t, ok, "there is no tool %s", name)
 	res, err := found.Call(context.Background(), tool.Call{Args: json.RawMessage(args)})
 	if err != nil {
-		if _, ok := errors.AsType[*tool.Error](err); !ok {
-			t.Errorf("%s failed with a %T, not a *tool.Error: %v", name, err, err)
-		}
+		_, ok := errors.AsType[*tool.Error](err)
+		assert.That(t, ok, "%s failed with a %T, not a *tool.Error: %v", name, err, err)
 	}
 	return res, err
 }
@@ -69,17 +56,10 @@ func call(t testing.TB, r *Root, name, args string) (tool.Result, error) {
 func data[D any](t testing.TB, r *Root, name string, args any) (D, tool.Result) {
 	t.Helper()
 	var d D
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(args))(t)
 	res, err := call(t, r, name, string(raw))
-	if err != nil {
-		t.Fatalf("%s %s: %v", name, raw, err)
-	}
-	if err := json.Unmarshal(res.Data, &d); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoErrorf(t, err, "%s %s", name, raw)
+	assert.NoError(t, json.Unmarshal(res.Data, &d))
 	return d, res
 }
 
@@ -101,9 +81,6 @@ func hitPaths(d SearchData) []string {
 
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
-	raw, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(v))(t)
 	return raw
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -38,14 +39,11 @@ func TestHistoryIsNotReadWhereAPartOfTheRepositoryHasNoEnd(t *testing.T) {
 			t.Run(name+" is "+how, func(t *testing.T) {
 				r, dir := committedRoot(t)
 				part := filepath.Join(dir, ".git", filepath.FromSlash(name))
-				if err := os.MkdirAll(filepath.Dir(part), 0o700); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, os.MkdirAll(filepath.Dir(part), 0o700))
 				put(t, part)
 				for _, args := range []string{`{}`, `{"what":"diff"}`, `{"commit":"evil"}`} {
-					if res, err := call(t, r, "code_history", args); kindOf(err) != tool.Unavailable {
-						t.Errorf("%s: %v\n%s", args, err, res.Text)
-					}
+					res, err := call(t, r, "code_history", args)
+					assert.That(t, kindOf(err) == tool.Unavailable, "%s: %v\n%s", args, err, res.Text)
 				}
 			})
 		}
@@ -56,15 +54,10 @@ func TestHistoryIsReadBesideWhatOtherProgramsKeepInTheRepository(t *testing.T) {
 	r, dir := committedRoot(t)
 	link(t, t.TempDir(), filepath.Join(dir, ".git", "lfs"))
 	link(t, "/nowhere", filepath.Join(dir, ".git", "hooks", "pre-push"))
-	socket, err := syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket := assert.Must(syscall.Socket(syscall.AF_UNIX, syscall.SOCK_STREAM, 0))(t)
 	t.Cleanup(func() { _ = syscall.Close(socket) })
 	t.Chdir(filepath.Join(dir, ".git"))
-	if err := syscall.Bind(socket, &syscall.SockaddrUnix{Name: "fsmonitor--daemon.ipc"}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, syscall.Bind(socket, &syscall.SockaddrUnix{Name: "fsmonitor--daemon.ipc"}))
 	callHistory(t, r, `{}`, []string{"lease: begin", "lease: say that it waits"}, nil)
 }
 
@@ -74,35 +67,23 @@ func TestHistoryOfALargeFileTakesLittleMemory(t *testing.T) {
 	name := filepath.Join(dir, "large.txt")
 	for i := range 2 {
 		text := bytes.Repeat(fmt.Appendf(nil, "line of the commit %d\n", i), 40<<20/21)
-		if err := os.WriteFile(name, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(name, text, 0o600))
 		gitIn(t, dir, "add", "large.txt")
 		gitIn(t, dir, "commit", "-q", "-m", "large: change it all")
 	}
 	res, err := call(t, r, "code_history", `{"what":"diff","commit":"HEAD"}`)
-	if err != nil || strings.Contains(res.Text, "line of the commit") || !strings.Contains(res.Text, "large.txt") {
-		t.Errorf("%v\n%.2000s", err, res.Text)
-	}
+	assert.That(t, err == nil && !strings.Contains(res.Text, "line of the commit") &&
+		strings.Contains(res.Text, "large.txt"), "%v\n%.2000s", err, res.Text)
 }
 
 func TestProgramsAreEndedThatTakeMoreMemoryThanTheyMay(t *testing.T) {
 	cmd := exec.Command("sh", "-c", `read go; head -c 300000000 /dev/zero | tail -c 200000000 >/dev/null; echo "$?"`)
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := assert.Must(cmd.StdinPipe())(t)
 	out := &bytes.Buffer{}
 	cmd.Stdout = out
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Start())
 	boundMemory(cmd.Process.Pid, 32<<20)
-	_, err = in.Write([]byte("go\n"))
-	if err := errors.Join(err, cmd.Wait()); err != nil {
-		t.Fatal(err)
-	}
-	if strings.TrimSpace(out.String()) == "0" {
-		t.Error("a program that was bounded to 32 MB held 200")
-	}
+	_, err := in.Write([]byte("go\n"))
+	assert.NoError(t, errors.Join(err, cmd.Wait()))
+	assert.That(t, strings.TrimSpace(out.String()) != "0", "a program that was bounded to 32 MB held 200")
 }

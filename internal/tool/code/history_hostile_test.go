@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // hostileRoot makes a repository whose own settings name a program for all that settings can name one for. The program
@@ -17,18 +19,12 @@ func hostileRoot(t *testing.T) (r *Root, mark string) {
 	mark = filepath.Join(bin, "ran")
 	program := filepath.Join(bin, "evil")
 	write(t, program, fmt.Sprintf("#!/bin/sh\necho \"$0 $*\" >> %q\ncat\n", mark))
-	if err := os.Chmod(program, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Chmod(program, 0o700))
 	hooks := filepath.Join(dir, ".git", "hooks")
-	if err := os.MkdirAll(hooks, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(hooks, 0o700))
 	for _, name := range []string{"post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-commit",
 		"post-checkout"} {
-		if err := os.Symlink(program, filepath.Join(hooks, name)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Symlink(program, filepath.Join(hooks, name)))
 	}
 	write(t, filepath.Join(dir, ".gitattributes"),
 		"* filter=evil=y diff=evil\n*.go filter=other diff=evil merge=evil\n")
@@ -64,20 +60,14 @@ func TestHistoryRunsNoProgramOfTheRepository(t *testing.T) {
 		`{"what":"diff","commit":"HEAD"}`, `{"what":"blame","path":"lease.go"}`,
 		`{"what":"blame","path":"sub/note.txt"}`, `{"what":"blame","path":"lease.go","commit":"HEAD"}`} {
 		res, err := call(t, r, "code_history", args)
-		if err != nil || res.Items == 0 {
-			t.Errorf("%s: %v, %d items", args, err, res.Items)
-		}
-		if strings.Contains(res.Text, "\x1b") {
-			t.Errorf("%s: the text is coloured: %q", args, res.Text)
-		}
-		if ran, err := os.ReadFile(mark); err == nil {
-			t.Fatalf("%s ran a program of the repository:\n%s", args, ran)
-		}
+		assert.That(t, err == nil && res.Items != 0, "%s: %v, %d items", args, err, res.Items)
+		assert.That(t, !strings.Contains(res.Text, "\x1b"), "%s: the text is coloured: %q", args, res.Text)
+		ran, err := os.ReadFile(mark)
+		assert.Require(t, err != nil, "%s ran a program of the repository:\n%s", args, ran)
 	}
 	res, _ := call(t, r, "code_history", `{"what":"diff"}`)
-	if !strings.Contains(res.Text, "+// Acquire waits long.\n") || !strings.Contains(res.Text, "+two\n") {
-		t.Errorf("the diff is\n%s", res.Text)
-	}
+	assert.That(t, strings.Contains(res.Text, "+// Acquire waits long.\n") && strings.Contains(res.Text, "+two\n"),
+		"the diff is\n%s", res.Text)
 }
 
 func TestHistoryReadsNoOtherRepository(t *testing.T) {
@@ -102,9 +92,7 @@ func TestHistoryReadsNoOtherRepository(t *testing.T) {
 		"objects that are a link": func(t *testing.T, dir string) {
 			gitIn(t, dir, "init", "-q")
 			objects := filepath.Join(dir, ".git", "objects")
-			if err := os.RemoveAll(objects); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.RemoveAll(objects))
 			link(t, filepath.Join(private, ".git", "objects"), objects)
 			write(t, filepath.Join(dir, ".git", "HEAD"), gitIn(t, private, "rev-parse", "HEAD")+"\n")
 		},
@@ -113,9 +101,8 @@ func TestHistoryReadsNoOtherRepository(t *testing.T) {
 			r, dir := rootOf(t, map[string]string{"lease.go": "package lease\n"})
 			lead(t, dir)
 			for _, args := range []string{`{}`, `{"what":"diff"}`, `{"what":"diff","commit":"HEAD"}`} {
-				if res, err := call(t, r, "code_history", args); err == nil {
-					t.Errorf("%s was read:\n%s", args, res.Text)
-				}
+				res, err := call(t, r, "code_history", args)
+				assert.That(t, err != nil, "%s was read:\n%s", args, res.Text)
 			}
 		})
 	}
@@ -127,9 +114,7 @@ func TestHistoryShowsNoWorkingTreeOfAnotherFolder(t *testing.T) {
 	write(t, filepath.Join(elsewhere, "lease.go"), "a private word\n")
 	gitIn(t, dir, "config", "core.worktree", elsewhere)
 	res, err := call(t, r, "code_history", `{"what":"diff"}`)
-	if err != nil || strings.Contains(res.Text, "private word") {
-		t.Errorf("%v\n%s", err, res.Text)
-	}
+	assert.That(t, err == nil && !strings.Contains(res.Text, "private word"), "%v\n%s", err, res.Text)
 }
 
 func link(t *testing.T, to, name string) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // ignoreCases are the rules of gitignore(5), in its order; a path that ends in a slash is a folder. Each expectation is
@@ -88,9 +90,7 @@ var ignoreCases = []struct {
 func TestIgnoreRulesFollowGitignore(t *testing.T) {
 	for _, c := range ignoreCases {
 		t.Run(c.name, func(t *testing.T) {
-			if got := ignoredBy(c.patterns, c.path); got != c.want {
-				t.Errorf("patterns %q, path %q: ignored = %v, want %v", c.patterns, c.path, got, c.want)
-			}
+			assert.Equalf(t, ignoredBy(c.patterns, c.path), c.want, "patterns %q, path %q: ignored", c.patterns, c.path)
 		})
 	}
 }
@@ -134,9 +134,7 @@ func TestIgnoreRulesAgreeWithGit(t *testing.T) {
 		q := gen.Example(i)
 		// Each question gets a folder of its own, so that one git process can answer them all.
 		folder := fmt.Sprint("q", i)
-		if err := os.MkdirAll(filepath.Join(dir, folder, filepath.Dir(q[1])), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Join(dir, folder, filepath.Dir(q[1])), 0o755))
 		write(t, filepath.Join(dir, folder, ".gitignore"), q[0]+"\n")
 		write(t, filepath.Join(dir, folder, q[1]), "")
 		questions, paths = append(questions, q[0]), append(paths, folder+"/"+q[1])
@@ -145,9 +143,7 @@ func TestIgnoreRulesAgreeWithGit(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(strings.Join(paths, "\x00") + "\x00")
 	out, err := cmd.Output()
-	if err != nil && len(out) == 0 {
-		t.Fatalf("git check-ignore: %v", err)
-	}
+	assert.Require(t, err == nil || len(out) != 0, "git check-ignore: %v", err)
 	ignored := map[string]bool{}
 	for p := range strings.SplitSeq(string(out), "\x00") {
 		ignored[p] = true
@@ -157,15 +153,13 @@ func TestIgnoreRulesAgreeWithGit(t *testing.T) {
 	}
 	for i, p := range paths {
 		_, below, _ := strings.Cut(p, "/")
-		if got, want := ignoredBy(questions[i], below), ignored[p]; got != want {
-			t.Errorf("patterns %q, path %q: ignored = %v, git says %v", questions[i], below, got, want)
-		}
+		got, want := ignoredBy(questions[i], below), ignored[p]
+		assert.That(t, got == want, "patterns %q, path %q: ignored = %v, git says %v", questions[i], below, got, want)
 	}
 }
 
 func TestIgnoreCaseIsFoldedWhereTheFileSystemFoldsIt(t *testing.T) {
 	layer := &ignoreLayer{rules: parseIgnores("Build/\n*.LOG", true)}
-	if !layer.isIgnored("bUILD", true) || !layer.isIgnored("x/a.log", false) {
-		t.Error("a differently spelt name escaped its rule")
-	}
+	assert.That(t, layer.isIgnored("bUILD", true) && layer.isIgnored("x/a.log", false),
+		"a differently spelt name escaped its rule")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -23,9 +24,7 @@ func renew() {}
 func callMap(t *testing.T, r *Root, args string) tool.Result {
 	t.Helper()
 	res, err := call(t, r, "repo_map", args)
-	if err != nil {
-		t.Fatalf("%s: %v", args, err)
-	}
+	assert.NoErrorf(t, err, "%s", args)
 	return res
 }
 
@@ -38,9 +37,8 @@ func TestMapOfAFileHasItsDeclarationsAndWhatThePackageIsFor(t *testing.T) {
 			"internal/run/lease.go:4-5  func Acquire() { renew() }\n    Acquire takes the " +
 			"lease.\ninternal/run/lease.go:7-7  func renew() {}\n"
 		places := []string{"internal/run/lease.go:1-2", "internal/run/lease.go:5", "internal/run/lease.go:7"}
-		if got := cited(res); res.Text != want || !slices.Equal(got, places) {
-			t.Errorf("%s: the places are %q in\n%s", name, got, res.Text)
-		}
+		got := cited(res)
+		assert.That(t, res.Text == want && slices.Equal(got, places), "%s: the places are %q in\n%s", name, got, res.Text)
 	}
 }
 
@@ -54,9 +52,8 @@ func TestMapTakesNoLicenceForWhatAFileIsFor(t *testing.T) {
 	})
 	for file, want := range map[string]string{"bare.go": "bare.go", "words.go": "words.go", "told.js": "told.js:4-5",
 		"bare.js": "bare.js:3", "plain.py": "plain.py:1", "code.py": "code.py"} {
-		if got := cited(callMap(t, r, `{"path":"`+file+`"}`)); got[0] != want {
-			t.Errorf("%s: %q, wanted %q", file, got, want)
-		}
+		got := cited(callMap(t, r, `{"path":"`+file+`"}`))
+		assert.That(t, got[0] == want, "%s: %q, wanted %q", file, got, want)
 	}
 }
 
@@ -67,9 +64,7 @@ func TestMapOfNothingOrOfSeveralSaysSo(t *testing.T) {
 		".env": "does not exist"} {
 		_, err := call(t, r, "repo_map", `{"path":"`+name+`"}`)
 		var known *tool.Error
-		if !errors.As(err, &known) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", name, err, want)
-		}
+		assert.That(t, errors.As(err, &known) && strings.Contains(err.Error(), want), "%s: %v, want %q", name, err, want)
 	}
 }
 
@@ -97,15 +92,12 @@ pool/testdata/ 1 file: testdata
 py/ 1 file, mostly Python: Says hello.
 web/ 2 files, mostly JSON: pool-ui: Shows who's in the pool.
 `
-	if res.Text != want || res.Items != 5 || string(res.Data) != `{"readme_path":"README.md"}` {
-		t.Errorf("%d items, data %s:\n%s", res.Items, res.Data, res.Text)
-	}
+	assert.That(t, res.Text == want && res.Items == 5 && string(res.Data) == `{"readme_path":"README.md"}`,
+		"%d items, data %s:\n%s", res.Items, res.Data, res.Text)
 	res = callMap(t, r, `{"path":"pool","depth":1}`)
 	want = r.name + "/pool: 4 files: Go 3, other 1\nPackage pool keeps connections.\nfiles: a.go, " +
 		"pool.go\npool/deep/ 1 file, mostly Go\npool/testdata/ 1 file: testdata\n"
-	if res.Text != want {
-		t.Errorf("of a folder:\n%s", res.Text)
-	}
+	assert.That(t, res.Text == want, "of a folder:\n%s", res.Text)
 }
 
 func TestMapReadsWhatManifestsSayTheyAreFor(t *testing.T) {
@@ -118,9 +110,7 @@ func TestMapReadsWhatManifestsSayTheyAreFor(t *testing.T) {
 	res := callMap(t, r, `{}`)
 	want := "a/ 1 file, mostly JSON: one-line\nb/ 1 file, mostly TOML: py: Sorts.\nc/ 1 file, mostly TOML: crate: " +
 		"Folds.\nd/ 1 file, mostly XML: jar: Packs.\n"
-	if !strings.Contains(res.Text, want) {
-		t.Errorf("the map is\n%s", res.Text)
-	}
+	assert.That(t, strings.Contains(res.Text, want), "the map is\n%s", res.Text)
 }
 
 func TestMapOfManyFoldersIsLessDeepThenCut(t *testing.T) {
@@ -135,9 +125,8 @@ func TestMapOfManyFoldersIsLessDeepThenCut(t *testing.T) {
 		}
 		r, _ := rootOf(t, files)
 		res := callMap(t, r, `{}`)
-		if want := min(maxFolders, maxFolders-20+more); res.Items != want || !res.Truncated ||
-			!strings.Contains(res.Text, "There are more folders") {
-			t.Errorf("%d folders, not %d, truncated %v", res.Items, want, res.Truncated)
-		}
+		want := min(maxFolders, maxFolders-20+more)
+		assert.That(t, res.Items == want && res.Truncated && strings.Contains(res.Text, "There are more folders"),
+			"%d folders, not %d, truncated %v", res.Items, want, res.Truncated)
 	}
 }

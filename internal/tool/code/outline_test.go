@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func outlined(path, text string) []string {
@@ -164,18 +166,14 @@ int pool_close(struct pool *p)
 		{"a.s", "// Doc.\nTEXT runtime·memmove(SB), NOSPLIT, $0\n\tRET\n", []string{"func memmove 1,2-3"}},
 		{"notes.txt", "def x():\n", nil},
 	} {
-		if diff := cmp.Diff(c.want, outlined(c.path, c.text)); diff != "" {
-			t.Errorf("%s: %s", c.path, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, outlined(c.path, c.text)), "%s", c.path)
 	}
 }
 
 func TestEveryRuleNeedsWhatItSaysItNeeds(t *testing.T) {
 	for _, l := range languages().byName {
 		for _, r := range l.rules() {
-			if r.re.NumSubexp() == 0 {
-				t.Errorf("%s: %s names nothing", l.name, r.re)
-			}
+			assert.That(t, r.re.NumSubexp() != 0, "%s: %s names nothing", l.name, r.re)
 		}
 	}
 }
@@ -190,9 +188,8 @@ func TestOutlineOfHostileFilesEnds(t *testing.T) {
 		"nest.go":    "package a\nvar x = " + strings.Repeat("[]", 1<<19),
 		"blank.rb":   "def a\n" + strings.Repeat("\n", 500_000),
 	} {
-		if defs := outline(newSource(name, padded(text))); name != "long.js" && name != "nest.go" && len(defs) == 0 {
-			t.Errorf("%s: nothing found", name)
-		}
+		defs := outline(newSource(name, padded(text)))
+		assert.That(t, name == "long.js" || name == "nest.go" || len(defs) != 0, "%s: nothing found", name)
 	}
 }
 
@@ -208,9 +205,8 @@ func TestOutlineStaysWithinAnyFile(t *testing.T) {
 		text := strings.Join(rapid.SliceOfN(piece, 0, 40).Draw(t, "text"), "")
 		s := newSource("f"+ending.Draw(t, "ending"), padded(text))
 		for _, d := range outline(s) {
-			if d.doc < 1 || d.doc > d.line || d.line > d.end || d.end > len(s.lines) {
-				t.Fatalf("%s in %q: %+v, %d lines", s.path, text, d, len(s.lines))
-			}
+			assert.Require(t, d.doc >= 1 && d.doc <= d.line && d.line <= d.end && d.end <= len(s.lines),
+				"%s in %q: %+v, %d lines", s.path, text, d, len(s.lines))
 		}
 	})
 }

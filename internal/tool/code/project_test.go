@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestAFolderIsAProjectByWhatStandsAtItsTop(t *testing.T) {
@@ -27,33 +27,21 @@ func TestAFolderIsAProjectByWhatStandsAtItsTop(t *testing.T) {
 			dir := t.TempDir()
 			for _, f := range c.files {
 				at := filepath.Join(dir, f)
-				if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(at, nil, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, os.MkdirAll(filepath.Dir(at), 0o700))
+				assert.NoError(t, os.WriteFile(at, nil, 0o600))
 			}
-			if got := IsProject(dir); got != c.want {
-				t.Errorf("it holds %v, and is taken for a project: %v", c.files, got)
-			}
+			assert.Equalf(t, IsProject(dir), c.want, "it holds %v, and is taken for a project", c.files)
 		})
 	}
 }
 
 func TestTheHomeFolderIsNoProject(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), nil, 0o600))
 	t.Setenv("HOME", dir)
 	t.Setenv("USERPROFILE", dir)
-	if IsProject(dir) {
-		t.Error("it is taken for one, and would be searched with every question")
-	}
-	if IsProject(filepath.Join(dir, "none")) {
-		t.Error("so is a folder that is not there")
-	}
+	assert.That(t, !IsProject(dir), "it is taken for one, and would be searched with every question")
+	assert.That(t, !IsProject(filepath.Join(dir, "none")), "so is a folder that is not there")
 }
 
 func TestHiddenFoldersAreReadInAProjectAlone(t *testing.T) {
@@ -64,13 +52,10 @@ func TestHiddenFoldersAreReadInAProjectAlone(t *testing.T) {
 	got := hitPaths(d)
 	slices.Sort(got)
 	want := []string{".profile", "app/.github/ci.yml", "app/in/.hidden/c.txt", "letter.txt"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, got)
 	for name, open := range map[string]bool{".cache/a.txt": false, "old/.cache/b.txt": false, "app/.github/ci.yml": true,
 		"app/in/.hidden/c.txt": true} {
-		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name}))); (err == nil) != open {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name})))
+		assert.That(t, (err == nil) == open, "%s: %v", name, err)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // headers compute, compare and check.
@@ -160,24 +162,20 @@ func shareOf(t *testing.T, r *Root, question, file, of string) float64 {
 	for _, h := range d.Hits {
 		best[h.Path] = max(best[h.Path], h.Score)
 	}
-	if best[of] == 0 {
-		t.Fatalf("%s: %+v", question, d.Hits)
-	}
+	assert.Require(t, best[of] != 0, "%s: %+v", question, d.Hits)
 	return best[file] / best[of]
 }
 
 func TestAListOfChangesAndAFileOfOtherPathsCountLess(t *testing.T) {
 	text := "# Parcels\n\nA parcel is sent by balloon"
 	r, _ := rootOf(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
-	if share := shareOf(t, r, "how is a parcel sent by balloon?", "CHANGELOG.md", "MANUAL.md"); share > 0.5 {
-		t.Errorf("a list of changes counts %.2f of a manual", share)
-	}
+	share := shareOf(t, r, "how is a parcel sent by balloon?", "CHANGELOG.md", "MANUAL.md")
+	assert.That(t, share <= 0.5, "a list of changes counts %.2f of a manual", share)
 	r, _ = rootOf(t, map[string]string{"a/post.go": function("post sends a parcel.", "postNow", "\tstep()\n"),
 		"balloon/post.go": strings.Replace(function("post sends a parcel.", "postAll", "\tstep()\n"), "package p",
 			"package balloon", 1)})
-	if share := shareOf(t, r, "how does a balloon post a parcel?", "a/post.go", "balloon/post.go"); share > 0.65 {
-		t.Errorf("without a word of the question in its path, a file counts %.2f", share)
-	}
+	share = shareOf(t, r, "how does a balloon post a parcel?", "a/post.go", "balloon/post.go")
+	assert.That(t, share <= 0.65, "without a word of the question in its path, a file counts %.2f", share)
 }
 
 func TestRarityIsThatOfDefinitions(t *testing.T) {
@@ -192,9 +190,8 @@ func TestRarityIsThatOfDefinitions(t *testing.T) {
 		"b.go": function("align moves a cursor.", "align", ""), "c.go": function("blink shows a cursor.", "blink", ""),
 	})
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "frame cursor"})
-	if got := d.Hits[0].Path; got != "b.go" && got != "c.go" {
-		t.Errorf("first is %s", got)
-	}
+	got := d.Hits[0].Path
+	assert.That(t, got == "b.go" || got == "c.go", "first is %s", got)
 }
 
 func TestPassagesAreShownTogetherWhileShort(t *testing.T) {
@@ -243,8 +240,7 @@ func TestPassagesAreShownTogetherWhileShort(t *testing.T) {
 			}
 			got = append(got, place)
 		}
-		if slices.Sort(got); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, not %q", c.why, got, c.want)
-		}
+		slices.Sort(got)
+		assert.That(t, slices.Equal(got, c.want), "%s: %q, not %q", c.why, got, c.want)
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -51,16 +50,12 @@ func TestReadShowsTheLinesAskedFor(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, res := data[ReadData](t, r, "code_read", c.args)
-			if d.Start != c.start || d.End != c.end || d.Total != c.total || d.Lines[0] != c.first ||
-				len(d.Lines) != d.End-d.Start+1 {
-				t.Errorf("lines %d-%d of %d, first %q, %d lines", d.Start, d.End, d.Total, d.Lines[0], len(d.Lines))
-			}
-			if res.Truncated != c.truncated {
-				t.Errorf("truncated = %v", res.Truncated)
-			}
-			if want := fmt.Sprintf("%4d| %s\n", c.start, c.first); !strings.Contains(res.Text, want) {
-				t.Errorf("%q is not in %q", want, res.Text)
-			}
+			assert.That(t, d.Start == c.start && d.End == c.end && d.Total == c.total && d.Lines[0] == c.first &&
+				len(d.Lines) == d.End-d.Start+1,
+				"lines %d-%d of %d, first %q, %d lines", d.Start, d.End, d.Total, d.Lines[0], len(d.Lines))
+			assert.That(t, res.Truncated == c.truncated, "truncated = %v", res.Truncated)
+			want := fmt.Sprintf("%4d| %s\n", c.start, c.first)
+			assert.That(t, strings.Contains(res.Text, want), "%q is not in %q", want, res.Text)
 		})
 	}
 }
@@ -76,9 +71,7 @@ func TestReadIsCitableByLinesAndHash(t *testing.T) {
 	sum := sha256.Sum256([]byte(text))
 	want := []tool.Ref{{Source: tool.Code, Path: "d/f.txt", Start: 2, End: 3, Hash: "sha256:" +
 		hex.EncodeToString(sum[:]), Opened: true}}
-	if diff := cmp.Diff(want, res.Refs); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, res.Refs)
 }
 
 func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
@@ -94,10 +87,9 @@ func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
 		`{"start":3}`:                           "path is missing",
 		`{"path":"."}`:                          "is a folder",
 	} {
-		if _, err := call(t, r, "code_read", args); kindOf(err) != tool.InvalidArgs ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", args, err, want)
-		}
+		_, err := call(t, r, "code_read", args)
+		assert.That(t, kindOf(err) == tool.InvalidArgs && strings.Contains(err.Error(), want),
+			"%s: %v, want %q", args, err, want)
 	}
 }
 
@@ -105,40 +97,31 @@ func TestReadMakesOddBytesVisible(t *testing.T) {
 	r, _ := rootOf(t, map[string]string{"f": "\ufeffbom\nbad \xff\xfe utf-8\n\x1b[31mred\nbell\a\u202etxt\ttab\n"})
 	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "f"})
 	want := []string{"�bom", "bad �� utf-8", "␛[31mred", "bell␇�txt\ttab"}
-	if diff := cmp.Diff(want, d.Lines); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, d.Lines)
 }
 
 func TestReadRefusesBinaryWithAHint(t *testing.T) {
 	r, _ := rootOf(t, map[string]string{"f.png": "\x89PNG\r\n\x1a\n\x00\x00"})
 	_, err := call(t, r, "code_read", `{"path":"f.png"}`)
-	if kindOf(err) != tool.Failed || !strings.Contains(err.Error(), "binary") ||
-		!strings.Contains(err.Error(), "only text") {
-		t.Errorf("got %v", err)
-	}
+	assert.That(t, kindOf(err) == tool.Failed && strings.Contains(err.Error(), "binary") &&
+		strings.Contains(err.Error(), "only text"), "got %v", err)
 }
 
 func TestLongLineIsCutBetweenCharactersWithANote(t *testing.T) {
 	long := strings.Repeat("ä", 100_000)
 	r, _ := rootOf(t, map[string]string{"f": "short\n" + long + "\nnext\n"})
 	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "f"})
-	if len(d.Lines) != 3 || d.Lines[2] != "next" {
-		t.Fatalf("%d lines", len(d.Lines))
-	}
+	assert.Require(t, len(d.Lines) == 3 && d.Lines[2] == "next", "%d lines", len(d.Lines))
 	cut, note, _ := strings.Cut(d.Lines[1], " … ")
-	if strings.ContainsRune(cut, utf8.RuneError) || note != fmt.Sprintf("[%d more bytes in this line]",
-		len(long)-len(cut)) {
-		t.Errorf("kept %d bytes, note %q", len(cut), note)
-	}
+	assert.That(t, !strings.ContainsRune(cut, utf8.RuneError) &&
+		note == fmt.Sprintf("[%d more bytes in this line]", len(long)-len(cut)), "kept %d bytes, note %q", len(cut), note)
 }
 
 func TestReadKeepsToMaxText(t *testing.T) {
 	r, _ := rootOf(t, map[string]string{"f": strings.Repeat(strings.Repeat("x", 400)+"\n", 400)})
 	d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "f", Start: 1, End: 400})
-	if len(res.Text) > tool.MaxText || !res.Truncated || d.End >= 400 || d.End < 50 {
-		t.Errorf("%d bytes, lines to %d, truncated %v", len(res.Text), d.End, res.Truncated)
-	}
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Truncated && d.End < 400 && d.End >= 50,
+		"%d bytes, lines to %d, truncated %v", len(res.Text), d.End, res.Truncated)
 	if res.Refs[0].End != d.End || !strings.Contains(res.Text, fmt.Sprintf("go on with start %d", d.End+1)) {
 		t.Errorf("the reference says %v, the text ends %q", res.Refs[0], res.Text[len(res.Text)-60:])
 	}
@@ -146,10 +129,7 @@ func TestReadKeepsToMaxText(t *testing.T) {
 
 func TestReadRefusesAFileThatIsTooLarge(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"huge": "x"})
-	if err := os.Truncate(filepath.Join(dir, "huge"), maxRead+1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := call(t, r, "code_read", `{"path":"huge"}`); kindOf(err) != tool.TooLarge {
-		t.Errorf("got %v", err)
-	}
+	assert.NoError(t, os.Truncate(filepath.Join(dir, "huge"), maxRead+1))
+	_, err := call(t, r, "code_read", `{"path":"huge"}`)
+	assert.That(t, kindOf(err) == tool.TooLarge, "got %v", err)
 }

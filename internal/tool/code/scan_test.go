@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/search"
 )
 
@@ -56,9 +57,7 @@ func TestTermsAreFoundInsideIdentifiers(t *testing.T) {
 		{"größe", "Größe", []string{"größe Größe 10"}},
 		{"idle", "middle ideal i_dle", nil},
 	} {
-		if diff := cmp.Diff(c.want, findAll(c.question, c.text)); diff != "" {
-			t.Errorf("%s in %q: %s", c.question, c.text, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, findAll(c.question, c.text)), "%s in %q", c.question, c.text)
 	}
 }
 
@@ -83,12 +82,9 @@ func TestScannerFindsWhatALookAtEveryPlaceFinds(t *testing.T) {
 		type place struct{ start, term int }
 		got := map[place]strength{}
 		s.find(padded(content), func(m match) {
-			if m.start >= m.end || m.end > len(content) {
-				t.Fatalf("match %+v in %d bytes", m, len(content))
-			}
-			if _, twice := got[place{m.start, m.term}]; twice {
-				t.Fatalf("match %+v is reported twice", m)
-			}
+			assert.Require(t, m.start < m.end && m.end <= len(content), "match %+v in %d bytes", m, len(content))
+			_, twice := got[place{m.start, m.term}]
+			assert.Require(t, !twice, "match %+v is reported twice", m)
 			got[place{m.start, m.term}] = m.strength
 		})
 		want := map[place]strength{}
@@ -106,9 +102,8 @@ func TestScannerFindsWhatALookAtEveryPlaceFinds(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("terms %+v in %q: %s", terms, content, diff)
-		}
+		diff := cmp.Diff(want, got)
+		assert.Require(t, diff == "", "terms %+v in %q: %s", terms, content, diff)
 	})
 }
 
@@ -159,15 +154,11 @@ func TestQuestionIsTakenApart(t *testing.T) {
 		{"dead-lock", []string{"dead 1.00", "lock 1.00"}, nil, nil},
 	} {
 		q := parseQuery(c.question)
-		if diff := cmp.Diff(c.words, words(q)); diff != "" {
-			t.Errorf("%s: words %s", c.question, diff)
-		}
-		if diff := cmp.Diff(c.hints, q.hints); diff != "" {
-			t.Errorf("%s: hints %s", c.question, diff)
-		}
-		if !slices.Equal(c.named, q.definitions) {
-			t.Errorf("%s: named %v", c.question, q.definitions)
-		}
+		diff := cmp.Diff(c.words, words(q))
+		assert.That(t, diff == "", "%s: words %s", c.question, diff)
+		diff = cmp.Diff(c.hints, q.hints)
+		assert.That(t, diff == "", "%s: hints %s", c.question, diff)
+		assert.That(t, slices.Equal(c.named, q.definitions), "%s: named %v", c.question, q.definitions)
 	}
 }
 
@@ -180,12 +171,8 @@ func TestTooManyWordsKeepTheWeightiest(t *testing.T) {
 		t.Errorf("words of a question were left out for neighbours that may be one: %d terms", len(q.terms))
 	}
 	q := parseQuery("use make call " + question.String())
-	if len(q.terms) != maxTerms || !q.hasMore {
-		t.Fatalf("%d terms, more %v", len(q.terms), q.hasMore)
-	}
+	assert.Require(t, len(q.terms) == maxTerms && q.hasMore, "%d terms, more %v", len(q.terms), q.hasMore)
 	for _, tm := range q.terms {
-		if tm.weight < 1 {
-			t.Errorf("%s was kept", tm.word)
-		}
+		assert.That(t, tm.weight >= 1, "%s was kept", tm.word)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -43,18 +44,14 @@ func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
 		Start: 4, End: 14,
 		Own: 9, Head: 10, From: 4, To: 14, Symbol: "Pool.closeIdle", Kind: "method", Score: 1,
 	}
-	if diff := cmp.Diff(want, d.Hits[0]); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, d.Hits[0])
 	if !strings.HasPrefix(res.Text, "pool/pool.go:9  in method Pool.closeIdle, lines 4-14\n    // closeIdle closes") {
 		t.Errorf("text: %s", res.Text)
 	}
-	if ref := res.Refs[0]; ref.Opened || ref.String() != "pool/pool.go:9" || ref.Source != tool.Code {
-		t.Errorf("reference %+v", ref)
-	}
-	if res.Items != len(d.Hits) || d.Files != 3 {
-		t.Errorf("%d items, %d hits, %d files", res.Items, len(d.Hits), d.Files)
-	}
+	ref := res.Refs[0]
+	assert.That(t, !ref.Opened && ref.String() == "pool/pool.go:9" && ref.Source == tool.Code, "reference %+v", ref)
+	assert.That(t, res.Items == len(d.Hits) && d.Files == 3,
+		"%d items, %d hits, %d files", res.Items, len(d.Hits), d.Files)
 }
 
 func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
@@ -64,41 +61,32 @@ func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
 	})
 	for _, question := range []string{"how do I back up my data?", "does it back up the data"} {
 		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
-		if len(d.Hits) == 0 || d.Hits[0].Path != "server.md" {
-			t.Errorf("%s\n%s", question, res.Text)
-		}
+		assert.That(t, len(d.Hits) != 0 && d.Hits[0].Path == "server.md", "%s\n%s", question, res.Text)
 	}
 	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "how do I roll over?"})
-	if strings.Contains(res.Text, "rollover") {
-		t.Errorf("a word that nobody wrote is told: %s", res.Text)
-	}
+	assert.That(t, !strings.Contains(res.Text, "rollover"), "a word that nobody wrote is told: %s", res.Text)
 }
 
 func TestSearchSaysWhatIsNowhere(t *testing.T) {
 	r, _ := rootOf(t, map[string]string{"a.go": "package a\n\nvar frob int\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob quux"})
-	if diff := cmp.Diff([]string{"quux"}, d.Missing); diff != "" || !strings.Contains(res.Text, "found nowhere: quux") {
-		t.Errorf("%s %s", diff, res.Text)
-	}
+	diff := cmp.Diff([]string{"quux"}, d.Missing)
+	assert.That(t, diff == "" && strings.Contains(res.Text, "found nowhere: quux"), "%s %s", diff, res.Text)
 	d, res = data[SearchData](t, r, "code_search", SearchArgs{Query: "quux zork"})
-	if len(d.Hits) != 0 || res.Items != 0 || !strings.HasPrefix(res.Text, "Nothing found for: quux, zork.") {
-		t.Errorf("%+v %s", d, res.Text)
-	}
+	assert.That(t, len(d.Hits) == 0 && res.Items == 0 && strings.HasPrefix(res.Text, "Nothing found for: quux, zork."),
+		"%+v %s", d, res.Text)
 }
 
 func TestSearchOfAnEmptyRootFindsNothing(t *testing.T) {
 	r, _ := rootOf(t, nil)
 	for _, args := range []SearchArgs{{Query: "word"}, {Query: "w.rd", Regex: true}} {
-		if d, res := data[SearchData](t, r, "code_search", args); d.Files != 0 || res.Items != 0 {
-			t.Errorf("%+v", d)
-		}
+		d, res := data[SearchData](t, r, "code_search", args)
+		assert.That(t, d.Files == 0 && res.Items == 0, "%+v", d)
 	}
-	if res, err := call(t, r, "code_symbol", `{"symbol":"x"}`); err != nil || res.Items != 0 {
-		t.Errorf("%v, %+v", err, res)
-	}
-	if res := callMap(t, r, `{}`); res.Text != r.name+": 0 files\n" {
-		t.Errorf("%q", res.Text)
-	}
+	res, err := call(t, r, "code_symbol", `{"symbol":"x"}`)
+	assert.That(t, err == nil && res.Items == 0, "%v, %+v", err, res)
+	res = callMap(t, r, `{}`)
+	assert.That(t, res.Text == r.name+": 0 files\n", "%q", res.Text)
 }
 
 func TestScopeRestrictsTheSearch(t *testing.T) {
@@ -120,13 +108,10 @@ func TestScopeRestrictsTheSearch(t *testing.T) {
 		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Path: c.path})
 		got := hitPaths(d)
 		slices.Sort(got)
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("path %q: %s", c.path, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, got), "path %q", c.path)
 	}
-	if _, err := call(t, r, "code_search", `{"query":"needle","path":"nowhere/*.go"}`); kindOf(err) != tool.NotFound {
-		t.Errorf("a missing folder: %v", err)
-	}
+	_, err := call(t, r, "code_search", `{"query":"needle","path":"nowhere/*.go"}`)
+	assert.That(t, kindOf(err) == tool.NotFound, "a missing folder: %v", err)
 }
 
 func TestSearchSkipsWhatItMust(t *testing.T) {
@@ -139,13 +124,9 @@ func TestSearchSkipsWhatItMust(t *testing.T) {
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
 	got := hitPaths(d)
 	slices.Sort(got)
-	if diff := cmp.Diff([]string{"keep.log", "ok.go", "sub/utf8.go"}, got); diff != "" {
-		t.Error(diff)
-	}
-	if want := "Skipped: 1 × binary file, 1 × file over 2 MB, 2 × file that may hold secrets."; !strings.Contains(
-		res.Text, want) {
-		t.Errorf("%q is not in %q", want, res.Text)
-	}
+	assert.Same(t, []string{"keep.log", "ok.go", "sub/utf8.go"}, got)
+	want := "Skipped: 1 × binary file, 1 × file over 2 MB, 2 × file that may hold secrets."
+	assert.That(t, strings.Contains(res.Text, want), "%q is not in %q", want, res.Text)
 }
 
 func TestRegexFindsLines(t *testing.T) {
@@ -169,9 +150,7 @@ func TestRegexFindsLines(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(c.want)
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s: %s", c.expr, diff)
-		}
+		assert.NoDiff(t, cmp.Diff(c.want, got), "%s", c.expr)
 	}
 }
 
@@ -204,12 +183,10 @@ func TestOneFileCannotFillTheHits(t *testing.T) {
 	}
 	r, _ := rootOf(t, map[string]string{"a.go": b.String(), "b.go": "package b // has a needle\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
-	if n := len(d.Hits); n != hitsPerFile+1 || !res.Truncated {
-		t.Errorf("%d hits, truncated %v", n, res.Truncated)
-	}
-	if d, _ = data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Path: "a.go"}); len(d.Hits) != 10 {
-		t.Errorf("%d hits in the one file asked for", len(d.Hits))
-	}
+	n := len(d.Hits)
+	assert.That(t, n == hitsPerFile+1 && res.Truncated, "%d hits, truncated %v", n, res.Truncated)
+	d, _ = data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Path: "a.go"})
+	assert.That(t, len(d.Hits) == 10, "%d hits in the one file asked for", len(d.Hits))
 }
 
 func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
@@ -221,10 +198,8 @@ func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
 	}
 	r, _ := rootOf(t, files)
 	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
-	if len(res.Text) > tool.MaxText || res.Items < 40 || !res.Truncated || len(res.Data) > 4*tool.MaxText {
-		t.Errorf("%d items, %d bytes of text, %d of data, truncated %v",
-			res.Items, len(res.Text), len(res.Data), res.Truncated)
-	}
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Items >= 40 && res.Truncated && len(res.Data) <= 4*tool.MaxText,
+		"%d items, %d bytes of text, %d of data, truncated %v", res.Items, len(res.Text), len(res.Data), res.Truncated)
 }
 
 func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
@@ -241,11 +216,8 @@ func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
 		found = append(found, fmt.Sprintf("%s:%d", h.Path, h.Line))
 	}
 	slices.Sort(found)
-	if want := []string{"tide/doc.go:1", "tide/level.go:7"}; !slices.Equal(found, want) {
-		t.Errorf("%q, want %q", found, want)
-	}
-	if d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "^package tide", Regex: true, Limit: 20}); len(
-		d.Hits) != 4 {
-		t.Errorf("who asks for these lines gets %d of 4", len(d.Hits))
-	}
+	want := []string{"tide/doc.go:1", "tide/level.go:7"}
+	assert.That(t, slices.Equal(found, want), "%q, want %q", found, want)
+	d, _ = data[SearchData](t, r, "code_search", SearchArgs{Query: "^package tide", Regex: true, Limit: 20})
+	assert.That(t, len(d.Hits) == 4, "who asks for these lines gets %d of 4", len(d.Hits))
 }

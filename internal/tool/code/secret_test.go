@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
 )
@@ -32,9 +33,8 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 			name, source := fmt.Sprintf("v%03d.md", i), fmt.Sprintf("v%03d.go", i)
 			whole, res := data[ReadData](t, r, "code_read", ReadArgs{Path: name})
 			wantNoSecret(t, v, "read whole", res)
-			if want := strings.Count(v.Text+"\n", "\n"); whole.Total != want {
-				t.Errorf("%s has %d lines, want %d", v.Name, whole.Total, want)
-			}
+			want := strings.Count(v.Text+"\n", "\n")
+			assert.That(t, whole.Total == want, "%s has %d lines, want %d", v.Name, whole.Total, want)
 			if len(v.Secrets) == 0 && !strings.Contains(strings.Join(whole.Lines, "\n"), strings.Split(v.Text, "\n")[0]) {
 				t.Errorf("%s does not stay: %q", v.Name, whole.Lines)
 			}
@@ -52,22 +52,15 @@ func TestSecretsAreTakenOutBeforeLinesAreNumberedOrCut(t *testing.T) {
 			_, res = data[SearchData](t, r, "code_search", SearchArgs{Query: fmt.Sprintf("what does Holder%d hold?", i)})
 			wantNoSecret(t, v, "searched for", res)
 			args, err := json.Marshal(map[string]any{"symbol": fmt.Sprintf("Holder%d", i)})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if res, err = call(t, r, "code_symbol", string(args)); err != nil {
-				t.Errorf("%s: %v", v.Name, err)
-			}
+			assert.NoError(t, err)
+			res, err = call(t, r, "code_symbol", string(args))
+			assert.That(t, err == nil, "%s: %v", v.Name, err)
 			wantNoSecret(t, v, "defined", res)
-			if _, res = data[ReadData](t, r, "code_read", ReadArgs{Path: source, Around: 5}); len(res.Refs) == 0 {
-				t.Errorf("%s was not read", source)
-			}
+			_, res = data[ReadData](t, r, "code_read", ReadArgs{Path: source, Around: 5})
+			assert.That(t, len(res.Refs) != 0, "%s was not read", source)
 			wantNoSecret(t, v, "read around a line", res)
 		}
-		res, err := call(t, r, "repo_map", "{}")
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(call(t, r, "repo_map", "{}"))(t)
 		for _, v := range all {
 			wantNoSecret(t, v, "mapped", res)
 		}
@@ -86,9 +79,8 @@ func TestSecretThatReachesBeyondWhatIsShownIsTakenOut(t *testing.T) {
 			_, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "a.md"})
 			shown := res.Text + string(res.Data)
 			for _, secret := range v.Secrets {
-				if strings.Contains(v.Name, "npm") && strings.Contains(shown, secret[:8]) {
-					t.Errorf("%s after %d: its beginning is shown", v.Name, long)
-				}
+				assert.That(t, !strings.Contains(v.Name, "npm") || !strings.Contains(shown, secret[:8]),
+					"%s after %d: its beginning is shown", v.Name, long)
 			}
 			wantNoSecret(t, v, "in a long line", res)
 		}
@@ -100,7 +92,5 @@ func TestNoSearchTellsWhetherItFitsASecret(t *testing.T) {
 	secret := "hQ4w" + "Tz8kP2mN"
 	r, _ := rootOf(t, map[string]string{"a.yaml": "password: " + secret + "\n"})
 	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: "password: " + secret[:6], Regex: true})
-	if d.Matched != 0 || len(d.Hits) != 0 {
-		t.Errorf("%d files, %d hits", d.Matched, len(d.Hits))
-	}
+	assert.That(t, d.Matched == 0 && len(d.Hits) == 0, "%d files, %d hits", d.Matched, len(d.Hits))
 }

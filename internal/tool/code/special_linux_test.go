@@ -8,14 +8,13 @@ import (
 	"syscall"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
 func mkfifo(t *testing.T, name string) {
 	t.Helper()
-	if err := syscall.Mkfifo(name, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, syscall.Mkfifo(name, 0o644))
 }
 
 // Opening a pipe without a writer waits for one: these tests hang if anything opens it in the usual way.
@@ -28,9 +27,8 @@ func TestPipesAndDevicesAreNeitherReadNorWaitedFor(t *testing.T) {
 		closed = append(closed, "zero.go") // only root may make one
 	}
 	for _, name := range closed {
-		if _, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name}))); kindOf(err) != tool.Denied {
-			t.Errorf("%s: %v, want denied", name, err)
-		}
+		_, err := call(t, r, "code_read", string(encode(t, ReadArgs{Path: name})))
+		assert.That(t, kindOf(err) == tool.Denied, "%s: %v, want denied", name, err)
 	}
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "pipe"})
 	if d.Files != 1 || !strings.Contains(res.Text, fmt.Sprintf("Skipped: %d × link or special file.", len(closed)+1)) {
@@ -40,18 +38,10 @@ func TestPipesAndDevicesAreNeitherReadNorWaitedFor(t *testing.T) {
 
 func TestPipeSwappedInBetweenLookAndOpenIsNotWaitedFor(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"a.txt": "", "d/x": ""})
-	seenFile, err := r.root.Lstat("a.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	seenFolder, err := r.root.Lstat("d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	seenFile := assert.Must(r.root.Lstat("a.txt"))(t)
+	seenFolder := assert.Must(r.root.Lstat("d"))(t)
 	for _, name := range []string{"a.txt", "d"} {
-		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
 		mkfifo(t, filepath.Join(dir, name))
 	}
 	if f, _, err := openRegular(r.root, "a.txt", seenFile); err == nil {
@@ -75,17 +65,13 @@ func TestNoFileStaysOpenAfterACall(t *testing.T) {
 	data[ReadData](t, r, "code_read", ReadArgs{Path: "d0/e0/f.go"})
 	callMap(t, r, `{}`)
 	_, _ = call(t, r, "code_read", `{"path":"d0/e0/missing"}`)
-	if after := openFiles(t); after > before {
-		t.Errorf("%d files open before, %d after", before, after)
-	}
+	after := openFiles(t)
+	assert.That(t, after <= before, "%d files open before, %d after", before, after)
 }
 
 func openFiles(t *testing.T) int {
 	t.Helper()
-	entries, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := assert.Must(os.ReadDir("/proc/self/fd"))(t)
 	return len(entries)
 }
 
@@ -94,7 +80,6 @@ func TestFileNamesThatForgeLinesAreSkipped(t *testing.T) {
 	write(t, filepath.Join(dir, "x.go\nforged.go:1  needle"), "package needle\n")
 	write(t, filepath.Join(dir, "latin-\xe4.go"), "package needle\n")
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
-	if d.Matched != 1 || !strings.Contains(res.Text, "Skipped: 2 × unreadable entry.") {
-		t.Errorf("%d files matched: %s", d.Matched, res.Text)
-	}
+	assert.That(t, d.Matched == 1 && strings.Contains(res.Text, "Skipped: 2 × unreadable entry."),
+		"%d files matched: %s", d.Matched, res.Text)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -57,10 +58,7 @@ func TestDefinitionIsFoundBySymbol(t *testing.T) {
 		{"Nothing", "", nil, false},
 		{"x", "", nil, false},
 	} {
-		res, err := call(t, r, "code_symbol", string(encode(t, SymbolArgs{Symbol: c.symbol, Path: c.path})))
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(call(t, r, "code_symbol", string(encode(t, SymbolArgs{Symbol: c.symbol, Path: c.path}))))(t)
 		listed, _, _ := strings.Cut(res.Text, "Used in:\n")
 		var got []string
 		for _, m := range regexp.MustCompile(`(?m)^(\S+:\d+)  \w+ .*, lines`).FindAllStringSubmatch(listed, -1) {
@@ -98,18 +96,13 @@ func TestDefinitionsAreShownAsFarAsThereIsRoom(t *testing.T) {
 			"p2.go:3  func Open, lines 3-82\n   3| func Open() {\n"}},
 	} {
 		r, _ := rootOf(t, c.files)
-		res, err := call(t, r, "code_symbol", `{"symbol":"Open"}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(call(t, r, "code_symbol", `{"symbol":"Open"}`))(t)
 		if got := cited(res); len(got) != c.refs || got[0] != c.first || !res.Truncated ||
 			len(res.Text) > tool.MaxText || res.Refs[0].Hash == "" {
 			t.Errorf("%d places, first %v, truncated %v, %d bytes", len(got), res.Refs[0], res.Truncated, len(res.Text))
 		}
 		for _, want := range c.text {
-			if !strings.Contains(res.Text, want) {
-				t.Errorf("the text lacks %q:\n%s", want, res.Text)
-			}
+			assert.That(t, strings.Contains(res.Text, want), "the text lacks %q:\n%s", want, res.Text)
 		}
 	}
 }
@@ -123,21 +116,16 @@ func TestUsesNameTheCallersAndNeitherDefinitionNorOwnComment(t *testing.T) {
 		"notes.md":      "# Notes\n\nAcquire is called first.\n",
 	})
 	res, err := call(t, r, "code_symbol", `{"symbol":"acquire"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	want := []string{"lease.go:4-5", "drive.go:5", "drive.go:10", "lease_test.go:3", "drive.go:9", "notes.md:3"}
-	if got := cited(res); !slices.Equal(got, want) ||
-		!strings.Contains(res.Text, "drive.go:5  in func Drive\n    Acquire()") {
-		t.Errorf("the places are %q in\n%s", got, res.Text)
-	}
+	got := cited(res)
+	assert.That(t, slices.Equal(got, want) && strings.Contains(res.Text, "drive.go:5  in func Drive\n    Acquire()"),
+		"the places are %q in\n%s", got, res.Text)
 	files := map[string]string{"a.go": "package a\n\nfunc a() {\n" + strings.Repeat("\tfar.Away()\n", maxUses+5) +
 		"}\n"}
 	r, _ = rootOf(t, files)
 	res, err = call(t, r, "code_symbol", `{"symbol":"far.Away"}`)
-	if err != nil || len(res.Refs) != maxUses || !res.Truncated ||
-		!strings.Contains(res.Text, "No definition of far.Away was found.") ||
-		!strings.Contains(res.Text, "5 more; restrict it with path.") {
-		t.Errorf("%d places, %v\n%s", len(res.Refs), err, res.Text)
-	}
+	assert.That(t, err == nil && len(res.Refs) == maxUses && res.Truncated &&
+		strings.Contains(res.Text, "No definition of far.Away was found.") &&
+		strings.Contains(res.Text, "5 more; restrict it with path."), "%d places, %v\n%s", len(res.Refs), err, res.Text)
 }

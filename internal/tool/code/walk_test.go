@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // wideRoot is a root with 41 files in several folders.
@@ -60,27 +62,18 @@ func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"a.go": "needle", "b.go": "needle", "c/d.go": "needle"})
 	passed, err := r.walk(context.Background(), scope{start: "."}, func(at string, _ []byte) {
 		if at == "a.go" {
-			if err := os.Remove(filepath.Join(dir, "b.go")); err != nil {
-				t.Error(err)
-			}
+			err := os.Remove(filepath.Join(dir, "b.go"))
+			assert.That(t, err == nil, "%v", err)
 		}
 	})
-	if err != nil || passed.counts[unreadable] != 1 {
-		t.Errorf("a file that vanished: %v, %+v", err, passed)
-	}
-	info, err := r.root.Lstat("c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(filepath.Join(dir, "c")); err != nil {
-		t.Fatal(err)
-	}
+	assert.That(t, err == nil && passed.counts[unreadable] == 1, "a file that vanished: %v, %+v", err, passed)
+	info := assert.Must(r.root.Lstat("c"))(t)
+	assert.NoError(t, os.RemoveAll(filepath.Join(dir, "c")))
 	write(t, filepath.Join(dir, "c"), "needle")
 	l := &lister{ctx: context.Background(), root: r, skipped: skipped{counts: map[string]int{}}}
-	if err := l.listFolder(&place{parent: r.root, path: "c", info: info}, 1); kindOf(err) == "" ||
-		l.skipped.counts[unreadable] != 1 {
-		t.Errorf("a folder that became a file: %v, %+v", err, l.skipped)
-	}
+	err = l.listFolder(&place{parent: r.root, path: "c", info: info}, 1)
+	assert.That(t, kindOf(err) != "" && l.skipped.counts[unreadable] == 1,
+		"a folder that became a file: %v, %+v", err, l.skipped)
 }
 
 func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
@@ -95,26 +88,20 @@ func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
 		visits <- at
 		cancel()
 	})
-	if !errors.Is(err, context.Canceled) || len(visits) > workers() {
-		t.Errorf("%v after %d visits", err, len(visits))
-	}
+	assert.That(t, errors.Is(err, context.Canceled) && len(visits) <= workers(), "%v after %d visits", err, len(visits))
 }
 
 func TestWalkOfADeepTreeEnds(t *testing.T) {
 	deep := strings.Repeat("d/", maxDepth+20)
 	r, _ := rootOf(t, map[string]string{deep + "f.go": "needle", "d/f.go": "needle"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
-	if d.Files != 1 || !strings.Contains(res.Text, "Skipped: 1 × unreadable entry.") {
-		t.Errorf("%d files: %s", d.Files, res.Text)
-	}
+	assert.That(t, d.Files == 1 && strings.Contains(res.Text, "Skipped: 1 × unreadable entry."),
+		"%d files: %s", d.Files, res.Text)
 }
 
 func TestWhatTheSystemSaysOfItselfIsNotEntered(t *testing.T) {
 	r := open(t, "/")
-	entries, err := fs.ReadDir(os.DirFS("/"), ".")
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := assert.Must(fs.ReadDir(os.DirFS("/"), "."))(t)
 	l := &lister{root: r, skipped: skipped{counts: map[string]int{}}}
 	for _, e := range entries {
 		if at := e.Name(); l.mayEnter(e, "", at, nil) && slices.Contains([]string{"proc", "sys", "dev"}, at) {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -18,10 +18,7 @@ var eras = map[string][]string{"2026-07-28": nil, "2025-11-25": {"2025-11-25"}}
 // confirmationOf is what a person confirms to remove the thing as it is.
 func confirmationOf(t *testing.T, args string, version int64) *tool.Confirmation {
 	t.Helper()
-	digest, err := tool.ConfirmationDigest("remove", json.RawMessage(args), version)
-	if err != nil {
-		t.Fatal(err)
-	}
+	digest := assert.Must(tool.ConfirmationDigest("remove", json.RawMessage(args), version))(t)
 	return &tool.Confirmation{ID: "row", Digest: digest}
 }
 
@@ -30,9 +27,8 @@ func TestListedHintsBecomeEffects(t *testing.T) {
 	got := map[string]tool.Spec{}
 	for _, one := range session.Tools() {
 		s := one.Spec()
-		if s.Title == "" || s.Description == "" || string(s.Schema) != anyObject || s.Source != "shelf" || !s.Foreign {
-			t.Errorf("%+v", s)
-		}
+		assert.That(t, s.Title != "" && s.Description != "" && string(s.Schema) == anyObject && s.Source == "shelf" &&
+			s.Foreign, "%+v", s)
 		got[s.Name] = tool.Spec{Effect: s.Effect, Destructive: s.Destructive, Idempotent: s.Idempotent}
 	}
 	want := map[string]tool.Spec{
@@ -42,9 +38,7 @@ func TestListedHintsBecomeEffects(t *testing.T) {
 		"shelf__put":    {Effect: tool.Once},
 		"shelf__wait":   {Effect: tool.Once, Destructive: true}, // nothing is said of it
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, got)
 }
 
 func TestCallCarriesKeyAndVersion(t *testing.T) {
@@ -53,12 +47,10 @@ func TestCallCarriesKeyAndVersion(t *testing.T) {
 		session := connect(t, InProcess(s.server()), Config{Own: own})
 		res, err := toolNamed(t, session, "look").Call(t.Context(), tool.Call{Args: json.RawMessage(`{"a":1}`),
 			Key: "run/7", Version: 3})
-		if err != nil || res.Text != `seen {"a":1}` || string(res.Data) != `{"success":true}` || res.Items != 1 {
-			t.Errorf("%+v, %v", res, err)
-		}
-		if m := s.metas[0]; m[tool.MetaKey] != "run/7" || m[tool.MetaVersion] != want {
-			t.Errorf("own %v: sent %v", own, m)
-		}
+		assert.That(t, err == nil && res.Text == `seen {"a":1}` && string(res.Data) == `{"success":true}` && res.Items == 1,
+			"%+v, %v", res, err)
+		m := s.metas[0]
+		assert.That(t, m[tool.MetaKey] == "run/7" && m[tool.MetaVersion] == want, "own %v: sent %v", own, m)
 	}
 }
 
@@ -76,10 +68,8 @@ func TestCancelledCallIsCancelledAtTheServer(t *testing.T) {
 			}()
 			receiveInTime(t, s.began, "the call at the server")
 			cancel()
-			if err := receiveInTime(t, done, "the end of the call"); kindOfError(err) != tool.Cancelled ||
-				!strings.Contains(err.Error(), "not known") {
-				t.Errorf("%v", err)
-			}
+			err := receiveInTime(t, done, "the end of the call")
+			assert.That(t, kindOfError(err) == tool.Cancelled && strings.Contains(err.Error(), "not known"), "%v", err)
 			receiveInTime(t, s.cancelled, "the cancellation at the server")
 		})
 	}
@@ -107,9 +97,7 @@ func TestConfirmationIsGivenOnlyForWhatWasConfirmed(t *testing.T) {
 			session := connect(t, InProcess(s.server()), Config{Own: true})
 			_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Args: json.RawMessage(c.sent), Key: "k",
 				Version: c.saw, Confirmation: c.confirmed})
-			if kindOfError(err) != c.want {
-				t.Errorf("%v, want %q", err, c.want)
-			}
+			assert.That(t, kindOfError(err) == c.want, "%v, want %q", err, c.want)
 			if removed := s.removed > 0; removed != (c.want == "") || strings.Join(s.answers, ",") != c.answer {
 				t.Errorf("removed %d, answered %v, want %q", s.removed, s.answers, c.answer)
 			}
@@ -127,9 +115,8 @@ func TestSimultaneousCallsAreConfirmedEachForItself(t *testing.T) {
 	} {
 		go func() {
 			_, err := remove.Call(t.Context(), c)
-			if c.Confirmation != nil && err != nil || c.Confirmation == nil && kindOfError(err) != tool.Denied {
-				t.Errorf("%s: %v", c.Key, err)
-			}
+			assert.That(t, (c.Confirmation == nil || err == nil) && (c.Confirmation != nil || kindOfError(err) == tool.Denied),
+				"%s: %v", c.Key, err)
 			done <- err
 		}()
 	}
@@ -160,22 +147,17 @@ func TestFoundGivesTheFirstResultAndPerformsNothing(t *testing.T) {
 	remove := toolNamed(t, session, "remove")
 	call := tool.Call{Args: json.RawMessage(`{"id":1}`), Key: "k", Version: 3,
 		Confirmation: confirmationOf(t, `{"id":1}`, 3)}
-	first, err := remove.Call(t.Context(), call)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := assert.Must(remove.Call(t.Context(), call))(t)
 	again, was, err := remove.(tool.Finder).Found(t.Context(), call)
-	if err != nil || !was || again.Text != first.Text || s.removed != 1 {
-		t.Errorf("%+v, %v, %v; removed %d", again, was, err, s.removed)
-	}
+	assert.That(t, err == nil && was && again.Text == first.Text && s.removed == 1,
+		"%+v, %v, %v; removed %d", again, was, err, s.removed)
 	call.Key = "other"
 	if _, was, err := remove.(tool.Finder).Found(t.Context(), call); was || err != nil || s.removed != 1 {
 		t.Errorf("a write that was never performed: %v, %v; removed %d", was, err, s.removed)
 	}
 	session.Close()
-	if _, was, err := remove.(tool.Finder).Found(t.Context(), call); was || err == nil {
-		t.Errorf("without a server: %v, %v", was, err)
-	}
+	_, was, err = remove.(tool.Finder).Found(t.Context(), call)
+	assert.That(t, !was && err != nil, "without a server: %v, %v", was, err)
 }
 
 func TestOnlyWritesOfOurOwnServerAreFinders(t *testing.T) {
@@ -186,9 +168,7 @@ func TestOnlyWritesOfOurOwnServerAreFinders(t *testing.T) {
 				finders++
 			}
 		}
-		if finders != want {
-			t.Errorf("own %v: %d finders, want %d", own, finders, want)
-		}
+		assert.That(t, finders == want, "own %v: %d finders, want %d", own, finders, want)
 	}
 }
 
@@ -222,13 +202,10 @@ func TestCallsThatCannotBeAreNotSent(t *testing.T) {
 		"a write, no key":    {"put", tool.Call{}, tool.Failed},
 		"against the schema": {"strict", tool.Call{Key: "k", Args: json.RawMessage(`{"n":"one"}`)}, tool.InvalidArgs},
 	} {
-		if _, err := toolNamed(t, session, c.tool).Call(t.Context(), c.call); kindOfError(err) != c.want {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
+		_, err := toolNamed(t, session, c.tool).Call(t.Context(), c.call)
+		assert.That(t, kindOfError(err) == c.want, "%s: %v, want %s", name, err, c.want)
 	}
-	if len(s.metas) > 0 {
-		t.Errorf("%d calls were sent", len(s.metas))
-	}
+	assert.That(t, len(s.metas) == 0, "%d calls were sent", len(s.metas))
 }
 
 // receiveInTime gives what a channel brings, in time.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -140,10 +141,7 @@ func connect(t *testing.T, transport mcp.Transport, cfg Config) *Session {
 	if cfg.Name == "" {
 		cfg.Name = "shelf"
 	}
-	session, err := Connect(t.Context(), transport, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := assert.Must(Connect(t.Context(), transport, cfg))(t)
 	t.Cleanup(func() { session.Close() })
 	return session
 }

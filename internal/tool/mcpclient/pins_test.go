@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -24,9 +25,7 @@ func sampleListing() Listing {
 
 func TestFirstUseIsTrustedAndAChangeRefused(t *testing.T) {
 	p := Pins{Folder: filepath.Join(t.TempDir(), "mcp"), Now: time.Now}
-	if err := p.Admit("shelf", "")(t.Context(), sampleListing()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, p.Admit("shelf", "")(t.Context(), sampleListing()))
 	for name, change := range map[string]func(l Listing){
 		"nothing":      func(Listing) {},
 		"title":        func(l Listing) { l[0].Title = "Have" },
@@ -42,46 +41,33 @@ func TestFirstUseIsTrustedAndAChangeRefused(t *testing.T) {
 		l := sampleListing()
 		change(l)
 		err := p.Admit("shelf", "")(t.Context(), l)
-		if refused := errors.Is(err, ErrChanged); refused != (name != "nothing") {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.That(t, errors.Is(err, ErrChanged) == (name != "nothing"), "%s: %v", name, err)
 		if err != nil && (kindOfError(err) != tool.Denied || !strings.Contains(err.Error(), "sibyl mcp trust shelf") ||
 			Diff(sampleListing(), l) == "") {
 			t.Errorf("%s: %v, diff %q", name, err, Diff(sampleListing(), l))
 		}
 	}
 	l := sampleListing()[:1]
-	if err := p.Trust("shelf", l); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Admit("shelf", "")(t.Context(), l); err != nil {
-		t.Errorf("after it was trusted: %v", err)
-	}
-	if info, err := os.Stat(filepath.Join(p.Folder, "shelf.json")); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
+	assert.NoError(t, p.Trust("shelf", l))
+	err := p.Admit("shelf", "")(t.Context(), l)
+	assert.That(t, err == nil, "after it was trusted: %v", err)
+	info, err := os.Stat(filepath.Join(p.Folder, "shelf.json"))
+	assert.That(t, err == nil && info.Mode().Perm() == 0o600, "%v, %v", info.Mode(), err)
 }
 
 func TestPinOfTheSettingsNeedsNoFolder(t *testing.T) {
 	p := Pins{}
 	l := sampleListing()
-	if err := p.Admit("shelf", l.Hash())(t.Context(), l); err != nil {
-		t.Error(err)
-	}
-	if err := p.Admit("shelf", l[:1].Hash())(t.Context(), l); !errors.Is(err, ErrChanged) ||
-		!strings.Contains(err.Error(), l.Hash()) {
-		t.Errorf("%v", err)
-	}
-	if err := p.Admit("shelf", "")(t.Context(), l); err == nil {
-		t.Error("nothing can remember it, and it is used")
-	}
+	err := p.Admit("shelf", l.Hash())(t.Context(), l)
+	assert.That(t, err == nil, "%v", err)
+	err = p.Admit("shelf", l[:1].Hash())(t.Context(), l)
+	assert.That(t, errors.Is(err, ErrChanged) && strings.Contains(err.Error(), l.Hash()), "%v", err)
+	assert.That(t, p.Admit("shelf", "")(t.Context(), l) != nil, "nothing can remember it, and it is used")
 }
 
 func TestPinThatWasTamperedWithAdmitsNothing(t *testing.T) {
 	p := Pins{Folder: t.TempDir(), Now: time.Now}
-	if err := p.Trust("shelf", sampleListing()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, p.Trust("shelf", sampleListing()))
 	for name, damage := range map[string]func(text string) string{
 		"cut":          func(text string) string { return text[:len(text)/2] },
 		"other words":  func(text string) string { return strings.Replace(text, "Puts one.", "Puts two.", 1) },
@@ -91,20 +77,11 @@ func TestPinThatWasTamperedWithAdmitsNothing(t *testing.T) {
 		},
 	} {
 		file := p.file("shelf")
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(damage(string(content))), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Admit("shelf", "")(t.Context(), sampleListing()); err == nil ||
-			!strings.Contains(err.Error(), "sibyl mcp trust shelf") {
-			t.Errorf("%s: %v", name, err)
-		}
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		content := assert.Must(os.ReadFile(file))(t)
+		assert.NoError(t, os.WriteFile(file, []byte(damage(string(content))), 0o600))
+		err := p.Admit("shelf", "")(t.Context(), sampleListing())
+		assert.That(t, err != nil && strings.Contains(err.Error(), "sibyl mcp trust shelf"), "%s: %v", name, err)
+		assert.NoError(t, os.WriteFile(file, content, 0o600))
 	}
 }
 
@@ -122,11 +99,7 @@ func TestDiffSaysWhatCameWentAndChanged(t *testing.T) {
 		`-      "type": "integer"` + "\n" + `+      "type": "string"` + "\n",
 		"\n+new (may delete or overwrite, reaches outside)\n", "\n+Is new.\n", "\n-put (",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the difference lacks %q:\n%s", want, got)
-		}
+		assert.That(t, strings.Contains(got, want), "the difference lacks %q:\n%s", want, got)
 	}
-	if d := Diff(was, was); d != "" {
-		t.Errorf("nothing changed: %s", d)
-	}
+	assert.Equalf(t, Diff(was, was), "", "nothing changed")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -28,25 +29,20 @@ func TestWhatIsNoTextIsNamed(t *testing.T) {
 	want := "one\n[a picture, image/png, 5 bytes, not shown]\n[a recording, of no stated kind, 2 bytes, not " +
 		"played]\n[a link to x: https://a.test/x]\ninside\n" +
 		"[a file, application/x, 4 bytes, not shown: file:///b.bin]"
-	if diff := cmp.Diff(want, res.Text); diff != "" || err != nil || res.Items != 6 {
-		t.Errorf("%v, %d items\n%s", err, res.Items, diff)
-	}
+	diff := cmp.Diff(want, res.Text)
+	assert.That(t, diff == "" && err == nil && res.Items == 6, "%v, %d items\n%s", err, res.Items, diff)
 	refs := []tool.Ref{{Source: "mcp", Path: "shelf/look", Title: "Look", Opened: true},
 		{Source: "mcp", URL: "https://a.test/x", Title: "x"},
 		{Source: "mcp", URL: "file:///a.txt", Opened: true}}
-	if diff := cmp.Diff(refs, res.Refs); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, refs, res.Refs)
 }
 
 func TestResultsAreBounded(t *testing.T) {
 	long := strings.Repeat("x", 3*tool.MaxText)
 	res, err := foreignTool().toResult(&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: long}},
 		StructuredContent: map[string]any{"x": long}})
-	if err != nil || len(res.Text) > tool.MaxText || len(res.Text) < tool.MaxText/2 || res.Data != nil ||
-		!res.Truncated {
-		t.Errorf("%v: %d bytes of text, %d of data, truncated %v", err, len(res.Text), len(res.Data), res.Truncated)
-	}
+	assert.That(t, err == nil && len(res.Text) <= tool.MaxText && len(res.Text) >= tool.MaxText/2 && res.Data == nil &&
+		res.Truncated, "%v: %d bytes of text, %d of data, truncated %v", err, len(res.Text), len(res.Data), res.Truncated)
 	_, err = foreignTool().toResult(&mcp.CallToolResult{IsError: true,
 		Content: []mcp.Content{&mcp.TextContent{Text: long}}})
 	if kindOfError(err) != tool.Failed || len(err.Error()) > 4<<10 {
@@ -56,7 +52,5 @@ func TestResultsAreBounded(t *testing.T) {
 
 func TestDataStandForATextThatIsMissing(t *testing.T) {
 	res, err := foreignTool().toResult(&mcp.CallToolResult{StructuredContent: map[string]any{"n": 1}})
-	if err != nil || res.Text != `{"n":1}` || res.Items != 1 {
-		t.Errorf("%+v, %v", res, err)
-	}
+	assert.That(t, err == nil && res.Text == `{"n":1}` && res.Items == 1, "%+v, %v", res, err)
 }

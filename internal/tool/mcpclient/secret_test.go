@@ -9,6 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
@@ -17,12 +18,9 @@ import (
 func TestSecretsAreTakenOutBeforeAResultIsCut(t *testing.T) {
 	for _, v := range redacttest.Vectors(t) {
 		for _, before := range []int{0, tool.MaxText - 60, tool.MaxText - 200} {
-			res, err := foreignTool().toResult(
+			res := assert.Must(foreignTool().toResult(
 				&mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.Repeat("x", before) + "\n" +
-					v.Text}}})
-			if err != nil {
-				t.Fatal(err)
-			}
+					v.Text}}}))(t)
 			for _, leak := range v.Leaks(res.Text) {
 				t.Errorf("%s after %d bytes: %q is shown", v.Name, before, leak)
 			}
@@ -41,16 +39,12 @@ func TestNoKeyGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 		client := &http.Client{Transport: never{&sent}}
 		_, err := Connect(t.Context(), HTTP(Address{URL: "http://wiki.test/mcp", Header: header, Client: client,
 			Key: func(context.Context) (string, error) { return "canary-0123456789", nil }}), Config{Name: "wiki"})
-		if err == nil || sent != 0 || !strings.Contains(err.Error(), cleartext.Setting) ||
-			strings.Contains(err.Error(), "canary") {
-			t.Errorf("with %q: %d requests, %v", header, sent, err)
-		}
+		assert.That(t, err != nil && sent == 0 && strings.Contains(err.Error(), cleartext.Setting) &&
+			!strings.Contains(err.Error(), "canary"), "with %q: %d requests, %v", header, sent, err)
 		_, err = Connect(t.Context(),
 			HTTP(Address{URL: "http://wiki.test/mcp", Client: client, PlainHTTP: []string{"wiki.test"},
 				Key: func(context.Context) (string, error) { return "canary-0123456789", nil }}), Config{Name: "wiki"})
-		if err == nil || sent == 0 {
-			t.Errorf("a host that is trusted: %d requests, %v", sent, err)
-		}
+		assert.That(t, err != nil && sent != 0, "a host that is trusted: %d requests, %v", sent, err)
 	}
 }
 

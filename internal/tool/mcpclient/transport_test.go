@@ -15,6 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -67,40 +68,30 @@ func TestCommandHasOnlyTheEnvironmentItIsGiven(t *testing.T) {
 	p.Folder = t.TempDir()
 	session := connect(t, Stdio(p), Config{})
 	res, err := toolNamed(t, session, "environ").Call(t.Context(), tool.Call{})
-	if err != nil || !strings.Contains(res.Text, "TOKEN=of-the-server") || strings.Contains(res.Text, "canary") ||
-		!strings.Contains(res.Text, "folder "+p.Folder) {
-		t.Errorf("%v: %s", err, res.Text)
-	}
+	assert.That(t, err == nil && strings.Contains(res.Text, "TOKEN=of-the-server") &&
+		!strings.Contains(res.Text, "canary") && strings.Contains(res.Text, "folder "+p.Folder), "%v: %s", err, res.Text)
 }
 
 func TestCommandThatDiesIsStartedAgain(t *testing.T) {
 	session := connect(t, Stdio(selfProgram("yes")), Config{})
-	if _, err := toolNamed(t, session, "die").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
-		err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") {
-		t.Errorf("%v", err)
-	}
-	if _, err := toolNamed(t, session, "environ").Call(t.Context(), tool.Call{}); err != nil {
-		t.Errorf("the next call: %v", err)
-	}
+	_, err := toolNamed(t, session, "die").Call(t.Context(), tool.Call{Key: "k"})
+	assert.That(t, kindOfError(err) == tool.Unavailable && strings.Contains(err.Error(), "not known"), "%v", err)
+	_, err = toolNamed(t, session, "environ").Call(t.Context(), tool.Call{})
+	assert.That(t, err == nil, "the next call: %v", err)
 }
 
 func TestCommandThatDoesNotServeSaysWhy(t *testing.T) {
 	_, err := Connect(t.Context(), Stdio(selfProgram("complains")), Config{Name: "self"})
-	if kindOfError(err) != tool.Unavailable || !strings.Contains(err.Error(), "it said: no database there") {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, kindOfError(err) == tool.Unavailable && strings.Contains(err.Error(), "it said: no database there"),
+		"%v", err)
 	_, err = Connect(t.Context(), Stdio(Program{Command: []string{"/nowhere/at-all", "--token", "canary"}}),
 		Config{Name: "self"})
-	if kindOfError(err) != tool.Unavailable || strings.Contains(err.Error(), "canary") {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, kindOfError(err) == tool.Unavailable && !strings.Contains(err.Error(), "canary"), "%v", err)
 }
 
 func TestCommandThatIsDeafIsEnded(t *testing.T) {
 	_, err := Connect(t.Context(), Stdio(selfProgram("deaf")), Config{Name: "self", Start: 100 * time.Millisecond})
-	if kindOfError(err) != tool.Timeout {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, kindOfError(err) == tool.Timeout, "%v", err)
 }
 
 // serveHTTP serves the shelf over HTTP, to those who have the key.
@@ -148,15 +139,12 @@ func TestServerOverHTTPIsCalledWithItsKey(t *testing.T) {
 			})
 			session := connect(t, HTTP(Address{URL: guarded.URL, Header: header, Key: keyOf(webKey)}), Config{})
 			res, err := toolNamed(t, session, "look").Call(t.Context(), tool.Call{})
-			if err != nil || res.Text != "seen {}" {
-				t.Errorf("%s, stateless %v: %+v, %v", header, stateless, res, err)
-			}
+			assert.That(t, err == nil && res.Text == "seen {}", "%s, stateless %v: %+v, %v", header, stateless, res, err)
 			session.Close()
 			_, err = Connect(t.Context(),
 				HTTP(Address{URL: guarded.URL, Header: header, Key: keyOf("wrong-" + webKey)}), Config{Name: "web"})
-			if kindOfError(err) != tool.Unavailable || strings.Contains(err.Error(), webKey) {
-				t.Errorf("with a wrong key: %v", err)
-			}
+			assert.That(t, kindOfError(err) == tool.Unavailable && !strings.Contains(err.Error(), webKey),
+				"with a wrong key: %v", err)
 		}
 	}
 }
@@ -170,9 +158,8 @@ func TestKeyFollowsNoRedirectToAnotherHost(t *testing.T) {
 	moved := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	defer moved.Close()
 	_, err := Connect(t.Context(), HTTP(Address{URL: moved.URL, Key: keyOf(webKey)}), Config{Name: "web"})
-	if err == nil || !strings.Contains(err.Error(), "leads to another address") || len(reached) > 0 {
-		t.Errorf("%v, reached %d times", err, len(reached))
-	}
+	assert.That(t, err != nil && strings.Contains(err.Error(), "leads to another address") && len(reached) == 0,
+		"%v, reached %d times", err, len(reached))
 }
 
 func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
@@ -191,17 +178,14 @@ func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
 	})
 	session := connect(t, HTTP(Address{URL: server.URL}), Config{})
 	forget <- struct{}{}
-	if _, err := toolNamed(t, session, "look").Call(t.Context(), tool.Call{}); err != nil || len(s.metas) != 1 {
-		t.Errorf("%v, %d calls came", err, len(s.metas))
-	}
+	_, err := toolNamed(t, session, "look").Call(t.Context(), tool.Call{})
+	assert.That(t, err == nil && len(s.metas) == 1, "%v, %d calls came", err, len(s.metas))
 	forget <- struct{}{}
-	if _, err := toolNamed(t, session, "put").Call(t.Context(), tool.Call{Key: "k"}); kindOfError(
-		err) != tool.Unavailable || !strings.Contains(err.Error(), "not known") || len(s.metas) != 1 {
-		t.Errorf("a write: %v, %d calls came", err, len(s.metas))
-	}
-	if _, err := toolNamed(t, session, "put").Call(t.Context(), tool.Call{Key: "l"}); err != nil {
-		t.Errorf("the next write: %v", err)
-	}
+	_, err = toolNamed(t, session, "put").Call(t.Context(), tool.Call{Key: "k"})
+	assert.That(t, kindOfError(err) == tool.Unavailable && strings.Contains(err.Error(), "not known") && len(s.metas) == 1,
+		"a write: %v, %d calls came", err, len(s.metas))
+	_, err = toolNamed(t, session, "put").Call(t.Context(), tool.Call{Key: "l"})
+	assert.That(t, err == nil, "the next write: %v", err)
 }
 
 func TestConfirmationWorksOverHTTP(t *testing.T) {
@@ -209,9 +193,7 @@ func TestConfirmationWorksOverHTTP(t *testing.T) {
 	session := connect(t, HTTP(Address{URL: serveHTTP(t, s, true, nil).URL}), Config{Own: true})
 	_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3,
 		Confirmation: confirmationOf(t, "{}", 3)})
-	if err != nil || s.removed != 1 {
-		t.Errorf("%v, removed %d", err, s.removed)
-	}
+	assert.That(t, err == nil && s.removed == 1, "%v, removed %d", err, s.removed)
 }
 
 func TestResponseWithoutAnEndIsCutOff(t *testing.T) {
@@ -226,7 +208,5 @@ func TestResponseWithoutAnEndIsCutOff(t *testing.T) {
 	}))
 	defer server.Close()
 	_, err := Connect(t.Context(), HTTP(Address{URL: server.URL}), Config{Name: "web"})
-	if kindOfError(err) != tool.Unavailable {
-		t.Errorf("%v", err)
-	}
+	assert.That(t, kindOfError(err) == tool.Unavailable, "%v", err)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -65,10 +66,7 @@ func child(dir string) int {
 
 func startChild(t testing.TB, env ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	self := assert.Must(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), self)
 	cmd.Env = append(os.Environ(), env...)
 	return cmd
@@ -118,14 +116,10 @@ func TestEveryStepOfAWriteIsACrashPoint(t *testing.T) {
 		mustCallOnce(t, v, w.tool, "k", w.args)
 	}
 	for _, step := range steps() {
-		if !seen[step] {
-			t.Errorf("no write comes by %q", step)
-		}
+		assert.That(t, seen[step], "no write comes by %q", step)
 		delete(seen, step)
 	}
-	if len(seen) > 0 {
-		t.Errorf("no crash is tried at %v", seen)
-	}
+	assert.That(t, len(seen) == 0, "no crash is tried at %v", seen)
 }
 
 func TestKilledWriterLeavesTheTruthAndOneEffect(t *testing.T) {
@@ -136,9 +130,7 @@ func TestKilledWriterLeavesTheTruthAndOneEffect(t *testing.T) {
 				dir := folder(t, startingFiles())
 				out, err := startChild(t, childVault+"="+dir, childStep+"="+step, childTool+"="+w.tool, childArgs+"="+
 					string(encode(t, w.args)), childKey+"=k").CombinedOutput()
-				if err == nil || strings.Contains(string(out), "\n") {
-					t.Fatalf("the child was not killed: %v %s", err, out)
-				}
+				assert.Require(t, err != nil && !strings.Contains(string(out), "\n"), "the child was not killed: %v %s", err, out)
 				checkAfterCrash(t, dir, w.tool, w.args, w.file, w.effect)
 			})
 		}
@@ -151,37 +143,25 @@ func checkAfterCrash(t *testing.T, dir, name string, args object, file, effect s
 	left := contents(t, dir)
 	happened := strings.HasSuffix(left[file], effect)
 	if before := startingFiles(); !happened {
-		if diff := cmp.Diff(before, left); diff != "" {
-			t.Errorf("something was half done: %s", diff)
-		}
+		assert.NoDiff(t, cmp.Diff(before, left), "something was half done")
 	}
 	// One copy asks first, as a resumed run does; the other calls at once.
 	other := t.TempDir()
-	if err := os.CopyFS(other, os.DirFS(dir)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.CopyFS(other, os.DirFS(dir)))
 	v := open(t, dir)
 	_, done, err := find(t, v, name, "k", args)
-	if done != happened || err != nil {
-		t.Errorf("Found = %v, %v; the effect happened: %v", done, err, happened)
-	}
+	assert.That(t, done == happened && err == nil, "Found = %v, %v; the effect happened: %v", done, err, happened)
 	for _, v := range []*Vault{v, open(t, other)} {
 		first := mustCallOnce(t, v, name, "k", args)
 		now := contents(t, v.root.Name())
-		if n := strings.Count(strings.Join(slices.Collect(maps.Values(now)), ""), "EFFECT"); n != 1 {
-			t.Errorf("the effect stands there %d times", n)
-		}
+		n := strings.Count(strings.Join(slices.Collect(maps.Values(now)), ""), "EFFECT")
+		assert.That(t, n == 1, "the effect stands there %d times", n)
 		for p, text := range startingFiles() {
-			if args["mode"] != "replace" && !strings.HasPrefix(now[p], text) {
-				t.Errorf("%s lost what it held: %q", p, now[p])
-			}
+			assert.That(t, args["mode"] == "replace" || strings.HasPrefix(now[p], text), "%s lost what it held: %q", p, now[p])
 		}
-		if diff := cmp.Diff(first, mustCallOnce(t, v, name, "k", args)); diff != "" {
-			t.Error(diff)
-		}
-		if res := mustCall(t, v, "vault_search", object{"query": "EFFECT"}); res.Items != 1 {
-			t.Errorf("litter was found: %s", res.Text)
-		}
+		assert.Same(t, first, mustCallOnce(t, v, name, "k", args))
+		res := mustCall(t, v, "vault_search", object{"query": "EFFECT"})
+		assert.That(t, res.Items == 1, "litter was found: %s", res.Text)
 		wantNothingLeft(t, v.root.Name(), intentDir)
 	}
 }
@@ -190,13 +170,11 @@ func checkAfterCrash(t *testing.T, dir, name string, args object, file, effect s
 func wantNothingLeft(t *testing.T, dir string, folders ...string) {
 	t.Helper()
 	for _, sub := range folders {
-		if left, err := os.ReadDir(filepath.Join(dir, sub)); err != nil || len(left) > 0 {
-			t.Errorf("%s holds %v (%v)", sub, left, err)
-		}
+		left, err := os.ReadDir(filepath.Join(dir, sub))
+		assert.That(t, err == nil && len(left) == 0, "%s holds %v (%v)", sub, left, err)
 	}
-	if _, err := os.Lstat(filepath.Join(dir, stateDir, "content")); err == nil {
-		t.Error("a content still waits for its place")
-	}
+	_, err := os.Lstat(filepath.Join(dir, stateDir, "content"))
+	assert.That(t, err != nil, "a content still waits for its place")
 }
 
 func TestFullDiskChangesNothing(t *testing.T) {
@@ -216,17 +194,12 @@ func TestFullDiskChangesNothing(t *testing.T) {
 			if strings.HasPrefix(string(out), "no limits") {
 				t.Skip(string(out))
 			}
-			if err == nil || !strings.Contains(string(out), "no space left") {
-				t.Fatalf("%v: %s", err, out)
-			}
-			if diff := cmp.Diff(map[string]string{"a.md": old}, contents(t, dir)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Require(t, err != nil && strings.Contains(string(out), "no space left"), "%v: %s", err, out)
+			assert.Same(t, map[string]string{"a.md": old}, contents(t, dir))
 			wantNothingLeft(t, dir, intentDir, receiptDir)
 			v := open(t, dir)
-			if _, done, err := find(t, v, "vault_write", "k", test.args); done || err != nil {
-				t.Errorf("Found = %v, %v", done, err)
-			}
+			_, done, err := find(t, v, "vault_write", "k", test.args)
+			assert.That(t, !done && err == nil, "Found = %v, %v", done, err)
 			mustCallOnce(t, v, "vault_write", "k", test.args) // with space again
 		})
 	}

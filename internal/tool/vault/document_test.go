@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/search"
 )
 
@@ -54,13 +55,10 @@ func TestFrontMatter(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			got := parseFront(splitLines(test.text))
-			if !strings.HasPrefix(got.warning, test.want.warning) || (got.warning == "") != (test.want.warning == "") {
-				t.Errorf("warning %q, want %q", got.warning, test.want.warning)
-			}
+			assert.That(t, strings.HasPrefix(got.warning, test.want.warning) && (got.warning == "") == (test.want.warning == ""),
+				"warning %q, want %q", got.warning, test.want.warning)
 			got.warning = test.want.warning
-			if diff := cmp.Diff(test.want, got, unexported()); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, test.want, got, unexported())
 		})
 	}
 }
@@ -72,13 +70,9 @@ func TestAliasBombInFrontMatterIsCut(t *testing.T) {
 		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat(ref+", ", 9) + ref + "]\n"
 	}
 	d := parseNote("a.md", []byte(bomb+"---\ntext\n"), false)
-	if len(d.warnings) != 1 || !strings.Contains(d.warnings[0], "more than 2000 values") &&
-		!strings.Contains(d.warnings[0], "not valid YAML") {
-		t.Errorf("warnings %q", d.warnings)
-	}
-	if len(d.sections) != 1 || d.sections[0].start != len(d.lines) {
-		t.Errorf("the text was lost: %+v", d.sections)
-	}
+	assert.That(t, len(d.warnings) == 1 && (strings.Contains(d.warnings[0], "more than 2000 values") ||
+		strings.Contains(d.warnings[0], "not valid YAML")), "warnings %q", d.warnings)
+	assert.That(t, len(d.sections) == 1 && d.sections[0].start == len(d.lines), "the text was lost: %+v", d.sections)
 }
 
 func TestSections(t *testing.T) {
@@ -107,9 +101,7 @@ func TestSections(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, parseNote("a.md", []byte(test.text), false).sections, unexported()); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, test.want, parseNote("a.md", []byte(test.text), false).sections, unexported())
 		})
 	}
 }
@@ -137,12 +129,8 @@ func TestLinksAndTags(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			d := parseNote("a.md", []byte(test.text), false)
-			if diff := cmp.Diff(test.links, d.links, unexported()); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(test.tags, d.tags); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, test.links, d.links, unexported())
+			assert.Same(t, test.tags, d.tags)
 		})
 	}
 }
@@ -153,9 +141,7 @@ func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
 		"## Sub\n# Head\n# Other":        "Head",
 		"text":                           "Some note",
 	} {
-		if got := parseNote("x/Some note.md", []byte(text), false).title; got != want {
-			t.Errorf("%q: title %q, want %q", text, got, want)
-		}
+		assert.Equalf(t, parseNote("x/Some note.md", []byte(text), false).title, want, "%q: title", text)
 	}
 }
 
@@ -170,9 +156,8 @@ func TestNamedSectionHoldsItsSubsections(t *testing.T) {
 	}
 	for _, test := range tests {
 		s, found := d.sectionUnder(test.heading)
-		if found != (test.start > 0) || found && (s.start != test.start || s.end != test.end) {
-			t.Errorf("%q: %d-%d %v, want %d-%d", test.heading, s.start, s.end, found, test.start, test.end)
-		}
+		assert.That(t, found == (test.start > 0) && (!found || (s.start == test.start && s.end == test.end)),
+			"%q: %d-%d %v, want %d-%d", test.heading, s.start, s.end, found, test.start, test.end)
 	}
 }
 
@@ -193,19 +178,14 @@ func FuzzParse(f *testing.F) {
 		d := parseNote(p, raw, false)
 		last := d.front.end
 		for _, s := range d.sections {
-			if s.start <= last || s.end < s.start || s.end > len(d.lines) {
-				t.Fatalf("sections overlap or leave the note: %+v of %d lines", d.sections, len(d.lines))
-			}
+			assert.Require(t, s.start > last && s.end >= s.start && s.end <= len(d.lines),
+				"sections overlap or leave the note: %+v of %d lines", d.sections, len(d.lines))
 			last = s.end
 		}
 		for _, l := range d.links {
-			if l.line < 1 || l.line > len(d.lines) || !utf8.ValidString(l.target+l.heading) {
-				t.Fatalf("link %+v", l)
-			}
+			assert.Require(t, l.line >= 1 && l.line <= len(d.lines) && utf8.ValidString(l.target+l.heading), "link %+v", l)
 		}
-		if d.title == "" || !utf8.ValidString(d.title) {
-			t.Fatalf("title %q", d.title)
-		}
+		assert.Require(t, d.title != "" && utf8.ValidString(d.title), "title %q", d.title)
 		search.Count(searchDocument(d))
 	})
 }

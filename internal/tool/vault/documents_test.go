@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	doc "sibyl/internal/media/document"
 	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/tool"
@@ -21,22 +22,13 @@ func readingVault(t *testing.T, all map[string][]byte) *Vault {
 	dir := t.TempDir()
 	for name, content := range all {
 		name = filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Dir(name), 0o700))
+		assert.NoError(t, os.WriteFile(name, content, 0o600))
 		old := time.Now().Add(-time.Hour)
-		if err := os.Chtimes(name, old, old); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Chtimes(name, old, old))
 	}
 	documents := doc.NewReader(documenttest.Compiled(t))
-	v, err := Open(dir, nil, documents)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := assert.Must(Open(dir, nil, documents))(t)
 	t.Cleanup(func() { _ = v.Close(); documents.Close() })
 	return v
 }
@@ -57,23 +49,17 @@ func papers(t *testing.T) map[string][]byte {
 func TestSearchFindsWordsOnAPageOfADocument(t *testing.T) {
 	v := readingVault(t, papers(t))
 	res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar bearing"}`)
-	if err != nil || len(res.Refs) != 1 {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	assert.Require(t, err == nil && len(res.Refs) == 1, "%+v, %v", res, err)
 	if ref := res.Refs[0]; ref.String() != "papers/report.pdf p. 2" || ref.Opened ||
 		!strings.Contains(res.Text, "1. papers/report.pdf p. 2  report\n   The zanzibar bearing was") {
 		t.Errorf("%+v in %s", res.Refs, res.Text)
 	}
 	for _, want := range []string{"locked.pdf: it is protected with a password", "cut.docx: it can't be unpacked"} {
-		if strings.Count(res.Text, want) != 1 {
-			t.Errorf("%q is not told once: %s", want, res.Text)
-		}
+		assert.That(t, strings.Count(res.Text, want) == 1, "%q is not told once: %s", want, res.Text)
 	}
 	res, err = callTool(t, v, "vault_search", "key", `{"query":"quagga"}`)
-	if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != "memo.docx:1" ||
-		strings.Contains(res.Text, "locked.pdf") {
-		t.Errorf("the second search: %+v, %v", res, err)
-	}
+	assert.That(t, err == nil && len(res.Refs) == 1 && res.Refs[0].String() == "memo.docx:1" &&
+		!strings.Contains(res.Text, "locked.pdf"), "the second search: %+v, %v", res, err)
 }
 
 func TestDocumentIsReadByItsPages(t *testing.T) {
@@ -88,10 +74,9 @@ func TestDocumentIsReadByItsPages(t *testing.T) {
 		`{"path":"memo.docx"}`: {"memo.docx:1", "    1  A memo of the quagga.", "Hash:"},
 	} {
 		res, err := callTool(t, v, "vault_read", "key", args)
-		if err != nil || len(res.Refs) != 1 || res.Refs[0].String() != want.cite || !res.Refs[0].Opened ||
-			res.Refs[0].Hash == "" || !strings.Contains(res.Text, want.text) || strings.Contains(res.Text, want.lacks) {
-			t.Errorf("%s: %+v, %v", args, res, err)
-		}
+		assert.That(t, err == nil && len(res.Refs) == 1 && res.Refs[0].String() == want.cite && res.Refs[0].Opened &&
+			res.Refs[0].Hash != "" && strings.Contains(res.Text, want.text) && !strings.Contains(res.Text, want.lacks),
+			"%s: %+v, %v", args, res, err)
 	}
 	for args, want := range map[string]string{
 		`{"path":"papers/report.pdf","start":3,"end":3}`:        "no text on the pages from 3",
@@ -101,9 +86,8 @@ func TestDocumentIsReadByItsPages(t *testing.T) {
 		`{"path":"papers/none.pdf"}`:                            "is neither a Markdown note nor a PDF or DOCX",
 		`{"path":"papers/report.pdf","start":9007199254740991}`: "no text on the pages",
 	} {
-		if res, err := callTool(t, v, "vault_read", "key", args); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %+v, %v, want %q", args, res, err, want)
-		}
+		res, err := callTool(t, v, "vault_read", "key", args)
+		assert.That(t, err != nil && strings.Contains(err.Error(), want), "%s: %+v, %v, want %q", args, res, err, want)
 	}
 }
 
@@ -116,64 +100,48 @@ func TestLongPagesAreReadInParts(t *testing.T) {
 	v := readingVault(t, map[string][]byte{"long.pdf": documenttest.PDF(true, page, page, page, page, page, page, page,
 		page, page, page)})
 	res, err := callTool(t, v, "vault_read", "key", `{"path":"long.pdf"}`)
-	if err != nil || !res.Truncated || res.Refs[0].End >= 10 ||
-		!strings.Contains(res.Text, "of 10; go on with start") || len(res.Text) > tool.MaxText {
-		t.Errorf("%d bytes, %+v, %v", len(res.Text), res.Refs, err)
-	}
+	assert.That(t, err == nil && res.Truncated && res.Refs[0].End < 10 &&
+		strings.Contains(res.Text, "of 10; go on with start") && len(res.Text) <= tool.MaxText,
+		"%d bytes, %+v, %v", len(res.Text), res.Refs, err)
 }
 
 func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 	all := papers(t)
 	v := readingVault(t, all)
 	res, err := callTool(t, v, "vault_list", "key", `{"recursive":true}`)
-	if err != nil || !strings.Contains(res.Text,
-		"The vault: 1 folder, 1 note and 4 documents.\n- papers/ (0 notes and 1 document)\n") ||
-		!strings.Contains(res.Text, "papers/report.pdf  report\n") {
-		t.Errorf("%s, %v", res.Text, err)
-	}
+	assert.That(t, err == nil && strings.Contains(res.Text,
+		"The vault: 1 folder, 1 note and 4 documents.\n- papers/ (0 notes and 1 document)\n") &&
+		strings.Contains(res.Text, "papers/report.pdf  report\n"), "%s, %v", res.Text, err)
 	for _, args := range []string{`{"path":"papers/report.pdf","mode":"append","content":"x"}`,
 		`{"path":"new.docx","mode":"create","content":"x"}`} {
-		if _, err := callTool(t, v, "vault_write", "key", args); err == nil ||
-			!strings.Contains(err.Error(), "those are read, and never written") {
-			t.Errorf("%s: %v", args, err)
-		}
+		_, err := callTool(t, v, "vault_write", "key", args)
+		assert.That(t, err != nil && strings.Contains(err.Error(), "those are read, and never written"), "%s: %v", args, err)
 	}
 	for name, content := range all {
-		if now, err := os.ReadFile(filepath.Join(v.root.Name(), filepath.FromSlash(name))); err != nil ||
-			!bytes.Equal(now, content) {
-			t.Errorf("%s was changed: %v", name, err)
-		}
+		now, err := os.ReadFile(filepath.Join(v.root.Name(), filepath.FromSlash(name)))
+		assert.That(t, err == nil && bytes.Equal(now, content), "%s was changed: %v", name, err)
 	}
-	if v, err = Open(v.root.Name(), nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	v, err = Open(v.root.Name(), nil, nil)
+	assert.Require(t, err == nil, "%v", err)
 	defer func() { _ = v.Close() }()
-	if res, err := callTool(t, v, "vault_list", "key", `{}`); err != nil ||
-		!strings.Contains(res.Text, "1 folder, 1 note.\n") {
-		t.Errorf("without a reader: %s, %v", res.Text, err)
-	}
+	res, err = callTool(t, v, "vault_list", "key", `{}`)
+	assert.That(t, err == nil && strings.Contains(res.Text, "1 folder, 1 note.\n"),
+		"without a reader: %s, %v", res.Text, err)
 }
 
 func TestDocumentIsReadAgainWhenItHasChanged(t *testing.T) {
 	v := readingVault(t, papers(t))
-	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 {
-		t.Fatalf("%+v, %v", res, err)
-	}
+	res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`)
+	assert.Require(t, err == nil && len(res.Refs) == 1, "%+v, %v", res, err)
 	name := filepath.Join(v.root.Name(), "papers", "report.pdf")
-	if err := os.WriteFile(name, documenttest.PDF(true, nil, nil, []string{"The zanzibar is on the third page"}),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
-	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 ||
-		res.Refs[0].String() != "papers/report.pdf p. 3" {
-		t.Errorf("changed: %+v, %v", res, err)
-	}
-	if err := os.Remove(name); err != nil {
-		t.Fatal(err)
-	}
-	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 0 {
-		t.Errorf("gone: %+v, %v", res, err)
-	}
+	assert.NoError(t, os.WriteFile(name, documenttest.PDF(true, nil, nil, []string{"The zanzibar is on the third page"}),
+		0o600))
+	res, err = callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`)
+	assert.That(t, err == nil && len(res.Refs) == 1 && res.Refs[0].String() == "papers/report.pdf p. 3",
+		"changed: %+v, %v", res, err)
+	assert.NoError(t, os.Remove(name))
+	res, err = callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`)
+	assert.That(t, err == nil && len(res.Refs) == 0, "gone: %+v, %v", res, err)
 }
 
 func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing.T) {
@@ -191,19 +159,14 @@ func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing
 			paths = append(paths, ref.Path)
 		}
 		slices.Sort(paths)
-		if err != nil || !slices.Equal(paths, want) || strings.Count(res.Text, beyond) != told {
-			t.Errorf("%s: %v, %v, in %s", when, paths, err, res.Text)
-		}
+		assert.That(t, err == nil && slices.Equal(paths, want) && strings.Count(res.Text, beyond) == told,
+			"%s: %v, %v, in %s", when, paths, err, res.Text)
 	}
 	v.maxTexts = 1000
 	found("at first", 1, "a.docx")
 	found("again", 1, "a.docx")
-	if v.documentsRead["b.docx"].note != nil {
-		t.Error("the words of what is beyond are kept")
-	}
-	if err := os.Remove(filepath.Join(v.root.Name(), "a.docx")); err != nil {
-		t.Fatal(err)
-	}
+	assert.That(t, v.documentsRead["b.docx"].note == nil, "the words of what is beyond are kept")
+	assert.NoError(t, os.Remove(filepath.Join(v.root.Name(), "a.docx")))
 	found("the other is gone", 0, "b.docx")
 	v.maxTexts = v.documentsRead["b.docx"].bytes - 1
 	found("it alone is too much", 1)
@@ -215,18 +178,14 @@ func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	v := readingVault(t, papers(t))
 	v.readTimeout = 0
 	res, err := callTool(t, v, "vault_search", "key", `{"query":"bridge"}`)
-	if err != nil || len(res.Refs) != 1 || res.Refs[0].Path != "bridge.md" ||
-		!strings.Contains(res.Text, "4 documents not read yet: search again") {
-		t.Errorf("%+v, %v", res, err)
-	}
+	assert.That(t, err == nil && len(res.Refs) == 1 && res.Refs[0].Path == "bridge.md" &&
+		strings.Contains(res.Text, "4 documents not read yet: search again"), "%+v, %v", res, err)
 	v.readTimeout = defaultReadTimeout
-	if res, err := callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`); err != nil || len(res.Refs) != 1 {
-		t.Errorf("the next search: %+v, %v", res, err)
-	}
+	res, err = callTool(t, v, "vault_search", "key", `{"query":"zanzibar"}`)
+	assert.That(t, err == nil && len(res.Refs) == 1, "the next search: %+v, %v", res, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := v.withDocuments(ctx,
-		&snapshot{notes: []*note{{path: "new.pdf", info: v.documentsRead["memo.docx"].info}}}); err == nil {
-		t.Error("a search that is not wanted any more goes on")
-	}
+	_, err = v.withDocuments(ctx,
+		&snapshot{notes: []*note{{path: "new.pdf", info: v.documentsRead["memo.docx"].info}}})
+	assert.That(t, err != nil, "a search that is not wanted any more goes on")
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 )
 
@@ -39,22 +40,18 @@ func TestStateFolderOfSomebodyElseChangesNothingButNotes(t *testing.T) {
 		".sibyl/lock"} {
 		for _, after := range []string{files.Hash([]byte(was)), files.Hash([]byte("evil")), ""} {
 			dir := forgedVault(t, name, was, after, len(was))
-			if err := appendTo(t, dir, "note.md"); err != nil {
-				t.Errorf("%s: %v", name, err)
-			}
+			err := appendTo(t, dir, "note.md")
+			assert.That(t, err == nil, "%s: %v", name, err)
 			text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
-			if err != nil || string(text) != was {
-				t.Errorf("%s became %q, %v", name, text, err)
-			}
+			assert.That(t, err == nil && string(text) == was, "%s became %q, %v", name, text, err)
 		}
 	}
 }
 
 func TestStateFolderOfSomebodyElseWithNumbersThatCannotBeBreaksNothing(t *testing.T) {
 	for _, size := range []int{-1, 7, 1 << 40} {
-		if err := appendTo(t, forgedVault(t, "other.md", "# Other", files.Hash(nil), size), "note.md"); err != nil {
-			t.Errorf("%d: %v", size, err)
-		}
+		err := appendTo(t, forgedVault(t, "other.md", "# Other", files.Hash(nil), size), "note.md")
+		assert.That(t, err == nil, "%d: %v", size, err)
 	}
 }
 
@@ -72,16 +69,12 @@ func TestPartsOfAStateFolderThatHaveNoEndKeepNobodyWaiting(t *testing.T) {
 			},
 		} {
 			dir := folder(t, map[string]string{"note.md": "# Note\n", intentDir + "/x": "", receiptDir + "/x": ""})
-			if err := put(filepath.Join(dir, stateDir, filepath.FromSlash(part))); err != nil {
-				t.Fatal(err)
-			}
-			if err := appendTo(t, dir, "note.md"); err != nil {
-				t.Errorf("%s in %s: %v", about, part, err)
-			}
+			assert.NoError(t, put(filepath.Join(dir, stateDir, filepath.FromSlash(part))))
+			err := appendTo(t, dir, "note.md")
+			assert.That(t, err == nil, "%s in %s: %v", about, part, err)
 			text, err := os.ReadFile(filepath.Join(dir, "note.md"))
-			if err != nil || !bytes.Contains(text, []byte("a line")) {
-				t.Errorf("%s in %s: the note is %q, %v", about, part, text, err)
-			}
+			assert.That(t, err == nil && bytes.Contains(text, []byte("a line")),
+				"%s in %s: the note is %q, %v", about, part, text, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -50,30 +51,21 @@ func TestSecondCallWithAKeyGivesTheFirstResult(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := folder(t, map[string]string{"a.md": "x\n"})
 			v := open(t, dir)
-			if _, done, err := find(t, v, name, "k", args); done || err != nil {
-				t.Fatalf("found before the call: %v, %v", done, err)
-			}
+			_, done, err := find(t, v, name, "k", args)
+			assert.Require(t, !done && err == nil, "found before the call: %v, %v", done, err)
 			first := mustCallOnce(t, v, name, "k", args)
 			after := contents(t, dir)
 			// What others do since does not matter: the receipt remembers.
 			mustCallOnce(t, v, name, "other", args)
 			later := contents(t, dir)
-			if cmp.Equal(after, later) {
-				t.Fatal("another key performed nothing")
-			}
+			assert.Require(t, !cmp.Equal(after, later), "another key performed nothing")
 			second := mustCallOnce(t, open(t, dir), name, "k", args)
 			found, done, err := find(t, v, name, "k", args)
-			if !done || err != nil {
-				t.Errorf("Found = %v, %v", done, err)
-			}
+			assert.That(t, done && err == nil, "Found = %v, %v", done, err)
 			for _, got := range []tool.Result{second, found} {
-				if diff := cmp.Diff(first, got); diff != "" {
-					t.Error(diff)
-				}
+				assert.Same(t, first, got)
 			}
-			if diff := cmp.Diff(later, contents(t, dir)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, later, contents(t, dir))
 		})
 	}
 }
@@ -87,9 +79,8 @@ func TestKeyIsForOneCallOnly(t *testing.T) {
 	} {
 		_, err := callTool(t, v, name, "k", args)
 		wantError(t, err, tool.Conflict, "already used")
-		if _, _, err = find(t, v, name, "k", args); err == nil {
-			t.Errorf("%s: Found tells of another call", name)
-		}
+		_, _, err = find(t, v, name, "k", args)
+		assert.That(t, err != nil, "%s: Found tells of another call", name)
 	}
 	// The same arguments in another spelling are the same call.
 	mustCallOnce(t, v, "thread_push", "k", `{ "text":"\u006fne","thread" : "log", "title": ""}`)
@@ -157,23 +148,18 @@ func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
 			file := map[string]string{"vault_write": "a.md", "thread_push": "threads/log.md"}[test.tool]
 			dir := folder(t, map[string]string{file: "old\nmine\nrest\n"})
 			v := open(t, dir)
-			if !crashAt(t, v, test.step, test.tool, "k", test.args) {
-				t.Fatal("the call did not reach the step")
-			}
+			assert.Require(t, crashAt(t, v, test.step, test.tool, "k", test.args), "the call did not reach the step")
 			if test.edit != nil {
 				if changed := test.edit(contents(t, dir)[file]); changed == "" {
-					if err := os.Remove(filepath.Join(dir, file)); err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, os.Remove(filepath.Join(dir, file)))
 				} else {
 					writeFile(t, filepath.Join(dir, file), changed)
 				}
 			}
 			before := contents(t, dir)
 			_, done, err := find(t, v, test.tool, "k", test.args)
-			if (err != nil) != (test.verdict == unknown) || done != (test.verdict == performed) {
-				t.Errorf("Found = %v, %v; want verdict %d", done, err, test.verdict)
-			}
+			assert.That(t, (err != nil) == (test.verdict == unknown) && done == (test.verdict == performed),
+				"Found = %v, %v; want verdict %d", done, err, test.verdict)
 			_, err = callTool(t, v, test.tool, "k", test.args)
 			switch test.verdict {
 			case unknown:
@@ -182,9 +168,7 @@ func TestWhatOthersDoAfterACrashIsToldApart(t *testing.T) {
 				mustCallOnce(t, v, "vault_write", "other", object{"path": "other.md", "mode": "create", "content": "x"})
 				delete(before, "other.md")
 			case performed, notPerformed:
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 			}
 			after := contents(t, dir)
 			delete(after, "other.md")
@@ -201,17 +185,12 @@ func TestWriteThatWasUndoneByAnotherStaysPerformed(t *testing.T) {
 	v := open(t, dir)
 	there := object{"path": "a.md", "mode": "replace", "content": "y", "base_hash": files.Hash([]byte("x\n"))}
 	back := object{"path": "a.md", "mode": "replace", "content": "x", "base_hash": files.Hash([]byte("y\n"))}
-	if !crashAt(t, v, "placed", "vault_write", "there", there) {
-		t.Fatal("no crash")
-	}
+	assert.Require(t, crashAt(t, v, "placed", "vault_write", "there", there), "no crash")
 	mustCallOnce(t, v, "vault_write", "back", back)
-	if _, done, err := find(t, v, "vault_write", "there", there); !done || err != nil {
-		t.Errorf("Found = %v, %v", done, err)
-	}
+	_, done, err := find(t, v, "vault_write", "there", there)
+	assert.That(t, done && err == nil, "Found = %v, %v", done, err)
 	mustCallOnce(t, v, "vault_write", "there", there)
-	if got := contents(t, dir)["a.md"]; got != "x\n" {
-		t.Errorf("the first write was repeated: %q", got)
-	}
+	assert.Equalf(t, contents(t, dir)["a.md"], "x\n", "the first write was repeated")
 }
 
 func TestCancelledBeforeThePlaceIsTakenChangesNothing(t *testing.T) {
@@ -227,12 +206,9 @@ func TestCancelledBeforeThePlaceIsTakenChangesNothing(t *testing.T) {
 	call := tool.Call{Key: "k", Args: encode(t, object{"path": "a.md", "mode": "append", "content": "x"})}
 	_, err := toolNamed(v, "vault_write").Call(ctx, call)
 	wantError(t, err, tool.Cancelled)
-	if diff := cmp.Diff(map[string]string{"a.md": "old\n"}, contents(t, dir)); diff != "" {
-		t.Error(diff)
-	}
-	if left, err := os.ReadDir(filepath.Join(dir, intentDir)); err != nil || len(left) > 0 {
-		t.Errorf("intents left: %v (%v)", left, err)
-	}
+	assert.Same(t, map[string]string{"a.md": "old\n"}, contents(t, dir))
+	left, err := os.ReadDir(filepath.Join(dir, intentDir))
+	assert.That(t, err == nil && len(left) == 0, "intents left: %v (%v)", left, err)
 }
 
 func TestDamagedReceiptCannotTell(t *testing.T) {
@@ -254,30 +230,23 @@ func TestStateFolderThatIsALinkIsRefused(t *testing.T) {
 	}
 	_, err := callTool(t, open(t, dir), "thread_push", "k", object{"thread": "log", "text": "x"})
 	wantError(t, err, tool.Denied, "not a folder")
-	if diff := cmp.Diff(map[string]string{"a.md": "x"}, contents(t, filepath.Join(dir, "sub"))); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, map[string]string{"a.md": "x"}, contents(t, filepath.Join(dir, "sub")))
 }
 
 func TestLockedVaultTimesOutAndCanBeCancelled(t *testing.T) {
 	dir := folder(t, nil)
 	holder := open(t, dir)
-	unlock, err := holder.writes.Lock(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	unlock := assert.Must(holder.writes.Lock(t.Context()))(t)
 	args := object{"thread": "log", "text": "x"}
 	waiter := open(t, dir, func(v *Vault) { v.writes.LockWait = 20 * time.Millisecond })
-	_, err = callTool(t, waiter, "thread_push", "k", args)
+	_, err := callTool(t, waiter, "thread_push", "k", args)
 	wantError(t, err, tool.Timeout, "another program")
 	_, _, err = find(t, waiter, "thread_push", "k", args)
 	wantError(t, err, tool.Timeout, "another program")
 	_, err = callTool(t, open(t, dir, func(v *Vault) {
 		v.writes.LockWait = 20 * time.Millisecond
 	}), "vault_list", "", object{})
-	if err != nil {
-		t.Errorf("a reader waits for the lock: %v", err)
-	}
+	assert.That(t, err == nil, "a reader waits for the lock: %v", err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	_, err = toolNamed(open(t, dir), "thread_push").Call(ctx, tool.Call{Key: "k", Args: encode(t, args)})
@@ -298,18 +267,12 @@ func TestConcurrentCallsWithOneKeyPerformOnce(t *testing.T) {
 			results[i], err = toolNamed(on, "vault_write").Call(t.Context(), tool.Call{
 				Key: "k", Args: json.RawMessage(`{"path": "a.md", "mode": "append", "content": "once"}`),
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.That(t, err == nil, "%v", err)
 		})
 	}
 	wait.Wait()
-	if got := contents(t, dir)["a.md"]; got != "once\n" {
-		t.Errorf("%q", got)
-	}
+	assert.Equal(t, contents(t, dir)["a.md"], "once\n")
 	for _, res := range results[1:] {
-		if diff := cmp.Diff(results[0], res); diff != "" {
-			t.Error(diff)
-		}
+		assert.Same(t, results[0], res)
 	}
 }

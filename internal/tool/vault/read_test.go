@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -26,12 +27,9 @@ func TestReadGivesLinesFrontMatterLinksAndHash(t *testing.T) {
 	hash := files.Hash([]byte(text))
 	ref := tool.Ref{Source: tool.Vault, Path: "projects/cache.md", Title: "Cache design",
 		Start: 1, End: 9, Hash: hash, Opened: true}
-	if diff := cmp.Diff([]tool.Ref{ref}, res.Refs); diff != "" {
-		t.Error(diff)
-	}
-	if got := content(t, res); got != text {
-		t.Errorf("content %q", got)
-	}
+	assert.Same(t, []tool.Ref{ref}, res.Refs)
+	got := content(t, res)
+	assert.That(t, got == text, "content %q", got)
 	wantTexts(t, res, "Title: Cache design\nDate: 2025-01-02\nTags: infra\nAliases: Caching\nHash: "+hash+
 		"\nLines: 1-9 of 9\n",
 		"    8  # Why", "Links (2):\n- line 9: [[Redis#Setup]] -> redis.md\n- line 9: [[gone]] -> (no such note)\n",
@@ -58,9 +56,7 @@ func TestReadFindsTheNoteThatIsMeant(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.by+" "+test.value, func(t *testing.T) {
-			if got := mustCall(t, v, "vault_read", object{test.by: test.value}).Refs[0].Path; got != test.want {
-				t.Errorf("got %s, want %s", got, test.want)
-			}
+			assert.Equal(t, mustCall(t, v, "vault_read", object{test.by: test.value}).Refs[0].Path, test.want)
 		})
 	}
 	ambiguous := []struct {
@@ -115,9 +111,7 @@ func TestReadSectionAndLines(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if got := content(t, mustCall(t, v, "vault_read", test.args)); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
+			assert.Equal(t, content(t, mustCall(t, v, "vault_read", test.args)), test.want)
 		})
 	}
 	_, err := callTool(t, v, "vault_read", "", object{"path": "a.md", "section": "Three"})
@@ -134,23 +128,17 @@ func TestReadGoesOnWhereItStopped(t *testing.T) {
 	v := vaultOf(t, map[string]string{"a.md": text.String()})
 	var read strings.Builder
 	for start, calls := 1, 0; start <= 3000; calls++ {
-		if calls > 20 {
-			t.Fatal("reading does not get on")
-		}
+		assert.Require(t, calls <= 20, "reading does not get on")
 		res := mustCall(t, v, "vault_read", object{"path": "a.md", "start": start})
 		end := res.Refs[0].End
-		if len(res.Text) > tool.MaxText || res.Truncated != (end < 3000) {
-			t.Fatalf("%d bytes, to line %d, truncated %v", len(res.Text), end, res.Truncated)
-		}
-		if end < 3000 && !strings.Contains(res.Text, fmt.Sprintf("go on with start %d", end+1)) {
-			t.Fatal("the text does not say how to go on")
-		}
+		assert.Require(t, len(res.Text) <= tool.MaxText && res.Truncated == (end < 3000),
+			"%d bytes, to line %d, truncated %v", len(res.Text), end, res.Truncated)
+		assert.Require(t, end >= 3000 || strings.Contains(res.Text, fmt.Sprintf("go on with start %d", end+1)),
+			"the text does not say how to go on")
 		read.WriteString(content(t, res))
 		start = end + 1
 	}
-	if read.String() != text.String() {
-		t.Error("the parts are not the whole")
-	}
+	assert.That(t, read.String() == text.String(), "the parts are not the whole")
 }
 
 func TestHugeNoteIsReadInPart(t *testing.T) {
@@ -162,10 +150,9 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 	}
 	v := open(t, dir)
 	res := mustCall(t, v, "vault_read", object{"path": "huge.md"})
-	if res.Refs[0].Hash != "" || !res.Truncated || len(res.Text) > tool.MaxText ||
-		!strings.Contains(res.Text, "larger than 4 MiB") {
-		t.Errorf("%+v, truncated %v, %d bytes", res.Refs[0], res.Truncated, len(res.Text))
-	}
+	assert.That(t, res.Refs[0].Hash == "" && res.Truncated && len(res.Text) <= tool.MaxText &&
+		strings.Contains(res.Text, "larger than 4 MiB"),
+		"%+v, truncated %v, %d bytes", res.Refs[0], res.Truncated, len(res.Text))
 	const lines = (maxNote-len("# Huge zebra\n"))/100 + 1
 	wantTexts(t, res, fmt.Sprintf(" of %d; go on", lines))
 	_, err := callTool(t, v, "vault_read", "", object{"path": "huge.md", "start": 59_000})
@@ -177,10 +164,7 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 		_, err := callTool(t, v, "vault_write", fmt.Sprint(i), args)
 		wantError(t, err, tool.TooLarge)
 	}
-	if diff := cmp.Diff([]string{"huge.md:1-" + fmt.Sprint(lines)},
-		foundBy(t, v, object{"query": "zebra"})); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, []string{"huge.md:1-" + fmt.Sprint(lines)}, foundBy(t, v, object{"query": "zebra"}))
 }
 
 func TestOddNotesAreReadable(t *testing.T) {
@@ -196,10 +180,9 @@ func TestOddNotesAreReadable(t *testing.T) {
 			if got := content(t, res); got != test.content || res.Refs[0].Hash != files.Hash([]byte(test.text)) {
 				t.Errorf("content %q of %+v", got, res.Refs[0])
 			}
-			if !strings.Contains(res.Text, test.warning) ||
-				strings.Contains(res.Text, "Warning: ") != (test.warning != "") {
-				t.Errorf("it does not warn of %q: %s", test.warning, res.Text)
-			}
+			assert.That(t, strings.Contains(res.Text, test.warning) &&
+				strings.Contains(res.Text, "Warning: ") == (test.warning != ""),
+				"it does not warn of %q: %s", test.warning, res.Text)
 		})
 	}
 }
@@ -211,10 +194,9 @@ func TestLongLineAndManyLinksStayWithinTheBound(t *testing.T) {
 		files[fmt.Sprintf("%s%03d.md", strings.Repeat("n", 150), i)] = "# " + strings.Repeat("T", 300) + "\n[[a]]"
 	}
 	res := mustCall(t, vaultOf(t, files), "vault_read", object{"path": "a.md"})
-	if links := strings.Count(res.Text, "\n- "); len(res.Text) > tool.MaxText || !res.Truncated ||
-		links > 2*maxRelated {
-		t.Errorf("%d bytes, truncated %v, %d links", len(res.Text), res.Truncated, links)
-	}
+	links := strings.Count(res.Text, "\n- ")
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Truncated && links <= 2*maxRelated,
+		"%d bytes, truncated %v, %d links", len(res.Text), res.Truncated, links)
 	wantTexts(t, res, "Links (501)", "Linked from (100)")
 }
 
@@ -242,10 +224,9 @@ func TestListFolders(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := mustCall(t, v, "vault_list", test.args)
-			if diff := cmp.Diff(test.want, res.Text); diff != "" || res.Truncated != strings.Contains(test.want,
-				"more") || res.Items != len(res.Refs) {
-				t.Errorf("%s%+v", diff, res)
-			}
+			diff := cmp.Diff(test.want, res.Text)
+			assert.That(t, diff == "" && res.Truncated == strings.Contains(test.want, "more") && res.Items == len(res.Refs),
+				"%s%+v", diff, res)
 		})
 	}
 	_, err := callTool(t, v, "vault_list", "", object{"folder": "sub/none"})
@@ -260,17 +241,12 @@ func TestLongListStaysWithinTheBoundAndLosesNothing(t *testing.T) {
 	v := vaultOf(t, files)
 	seen := []string{}
 	for from, calls := 1, 0; from <= 600; calls++ {
-		if calls > 20 {
-			t.Fatal("listing does not get on")
-		}
+		assert.Require(t, calls <= 20, "listing does not get on")
 		res := mustCall(t, v, "vault_list", object{"from": from, "limit": 500})
-		if len(res.Text) > tool.MaxText || len(res.Refs) != res.Items {
-			t.Fatalf("%d bytes, %d refs of %d", len(res.Text), len(res.Refs), res.Items)
-		}
+		assert.Require(t, len(res.Text) <= tool.MaxText && len(res.Refs) == res.Items,
+			"%d bytes, %d refs of %d", len(res.Text), len(res.Refs), res.Items)
 		seen = append(seen, cited(res)...)
 		from += res.Items
 	}
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(files)), seen); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, slices.Sorted(maps.Keys(files)), seen)
 }

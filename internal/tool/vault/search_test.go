@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -80,9 +81,7 @@ func TestSearchRanks(t *testing.T) {
 			if len(test.want) > 0 {
 				got = got[:min(len(got), len(test.want))]
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, test.want, got)
 		})
 	}
 }
@@ -91,14 +90,9 @@ func TestSearchOrderDoesNotDependOnFileTimes(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "zebra", "c.md": "zebra"})
 	for i, name := range []string{"c.md", "a.md", "b.md"} {
 		at := noon.Add(time.Duration(i) * time.Hour)
-		if err := os.Chtimes(filepath.Join(dir, name), at, at); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Chtimes(filepath.Join(dir, name), at, at))
 	}
-	if diff := cmp.Diff([]string{"a.md:1", "b.md:1", "c.md:1"},
-		foundBy(t, open(t, dir), object{"query": "zebra"})); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, []string{"a.md:1", "b.md:1", "c.md:1"}, foundBy(t, open(t, dir), object{"query": "zebra"}))
 }
 
 func TestSearchScopes(t *testing.T) {
@@ -117,9 +111,7 @@ func TestSearchScopes(t *testing.T) {
 			[]string{"sub/b.md:1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, foundBy(t, v, test.args)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, test.want, foundBy(t, v, test.args))
 		})
 	}
 	_, err := callTool(t, v, "vault_search", "", object{"query": "zebra", "folder": "none"})
@@ -130,9 +122,7 @@ func TestSearchScopes(t *testing.T) {
 func hits(t *testing.T, res tool.Result) []Hit {
 	t.Helper()
 	var data SearchData
-	if err := json.Unmarshal(res.Data, &data); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(res.Data, &data))
 	for i := range data.Hits {
 		data.Hits[i].Score = 0
 	}
@@ -143,18 +133,13 @@ func TestSearchHitsAreNotOpenedAndSayWhatWasCut(t *testing.T) {
 	v := vaultOf(t, map[string]string{"a.md": "---\ntitle: A\ntags: [t]\ndate: 2025-01-01\n---\n# H\nfirst " +
 		"line\nsome zebra here\n", "b.md": "zebra"})
 	res := mustCall(t, v, "vault_search", object{"query": "zebra", "limit": 1})
-	if diff := cmp.Diff([]Hit{{Path: "b.md", Title: "b", Start: 1, End: 1, Snippet: "zebra"}},
-		hits(t, res)); diff != "" {
-		t.Error(diff)
-	}
-	if !res.Truncated || res.Items != 1 || len(res.Refs) != 1 || res.Refs[0].Opened || res.Refs[0].Hash != "" {
-		t.Errorf("%+v", res)
-	}
+	assert.Same(t, []Hit{{Path: "b.md", Title: "b", Start: 1, End: 1, Snippet: "zebra"}}, hits(t, res))
+	assert.That(t, res.Truncated && res.Items == 1 && len(res.Refs) == 1 && !res.Refs[0].Opened && res.Refs[0].Hash == "",
+		"%+v", res)
 	res = mustCall(t, v, "vault_search", object{"query": "zebra first"})
 	want := Hit{Path: "a.md", Title: "A", Heading: "H", Start: 6, End: 8, Snippet: "first line"}
-	if diff := cmp.Diff(want, hits(t, res)[0]); diff != "" || res.Truncated {
-		t.Error(diff, res.Truncated)
-	}
+	diff := cmp.Diff(want, hits(t, res)[0])
+	assert.That(t, diff == "" && !res.Truncated, "%v %v", diff, res.Truncated)
 	wantTexts(t, res, "2 of 2 hits", "1. a.md:6-8  A > H  (2025-01-01)\n   first line\n")
 }
 
@@ -162,9 +147,8 @@ func TestSnippetOfALongLineShowsTheWord(t *testing.T) {
 	long := strings.Repeat("filler ", 200) + "zebra" + strings.Repeat(" filler", 200)
 	v := vaultOf(t, map[string]string{"a.md": long})
 	hit := hits(t, mustCall(t, v, "vault_search", object{"query": "zebra"}))[0]
-	if !strings.Contains(hit.Snippet, "zebra") || len([]rune(hit.Snippet)) > maxSnippet {
-		t.Errorf("snippet %q", hit.Snippet)
-	}
+	assert.That(t, strings.Contains(hit.Snippet, "zebra") && len([]rune(hit.Snippet)) <= maxSnippet,
+		"snippet %q", hit.Snippet)
 }
 
 func TestChangesOnDiskAreSeenAtOnce(t *testing.T) {
@@ -193,12 +177,8 @@ func TestChangesOnDiskAreSeenAtOnce(t *testing.T) {
 		}, []string{}},
 	}
 	for _, step := range steps {
-		if err := step.change(); err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(step.want, foundBy(t, v, object{"query": "zebra"})); diff != "" {
-			t.Errorf("%s: %s", step.name, diff)
-		}
+		assert.NoError(t, step.change())
+		assert.NoDiff(t, cmp.Diff(step.want, foundBy(t, v, object{"query": "zebra"})), "%s", step.name)
 	}
 }
 
@@ -210,35 +190,23 @@ func TestQuickSecondChangeIsSeen(t *testing.T) {
 	for _, text := range []string{"lions", "zebra"} {
 		name := filepath.Join(dir, "a.md")
 		writeFile(t, name, text)
-		if err := os.Chtimes(name, now, now); err != nil {
-			t.Fatal(err)
-		}
-		if got := foundBy(t, v, object{"query": text}); len(got) != 1 {
-			t.Errorf("%s was not seen", text)
-		}
+		assert.NoError(t, os.Chtimes(name, now, now))
+		got := foundBy(t, v, object{"query": text})
+		assert.That(t, len(got) == 1, "%s was not seen", text)
 	}
 }
 
 func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "lion"})
 	for _, name := range []string{"a.md", "b.md"} {
-		if err := os.Chtimes(filepath.Join(dir, name), noon, noon); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Chtimes(filepath.Join(dir, name), noon, noon))
 	}
 	v := open(t, dir)
-	first, err := v.readSnapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := assert.Must(v.readSnapshot(t.Context()))(t)
 	writeFile(t, filepath.Join(dir, "b.md"), "tiger")
-	second, err := v.readSnapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if second.noteAt("a.md") != first.noteAt("a.md") || second.noteAt("b.md") == first.noteAt("b.md") {
-		t.Error("what changed is not what was read again")
-	}
+	second := assert.Must(v.readSnapshot(t.Context()))(t)
+	assert.That(t, second.noteAt("a.md") == first.noteAt("a.md") && second.noteAt("b.md") != first.noteAt("b.md"),
+		"what changed is not what was read again")
 }
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
@@ -248,20 +216,14 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "zebra", "c.md": "zebra", "locked/d.md": "zebra"})
 	v := open(t, dir, func(v *Vault) { v.maxNotes = 2 })
 	res := mustCall(t, v, "vault_search", object{"query": "zebra"})
-	if res.Items != 2 || !strings.Contains(res.Text, "2 notes after the first 2") {
-		t.Errorf("%s", res.Text)
-	}
+	assert.That(t, res.Items == 2 && strings.Contains(res.Text, "2 notes after the first 2"), "%s", res.Text)
 	if os.Geteuid() == 0 {
 		return
 	}
-	if err := os.Chmod(filepath.Join(dir, "locked"), 0); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Chmod(filepath.Join(dir, "locked"), 0))
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
 	res = mustCall(t, open(t, dir), "vault_search", object{"query": "zebra"})
-	if !strings.Contains(res.Text, "locked: ") {
-		t.Error(res.Text)
-	}
+	assert.That(t, strings.Contains(res.Text, "locked: "), "%v", res.Text)
 }
 
 func TestManyHitsStayWithinTheBound(t *testing.T) {
@@ -271,7 +233,6 @@ func TestManyHitsStayWithinTheBound(t *testing.T) {
 			strings.Repeat("zebra ", 400)
 	}
 	res := mustCall(t, vaultOf(t, files), "vault_search", object{"query": "zebra", "limit": 50})
-	if len(res.Text) > tool.MaxText || res.Items != 50 || !res.Truncated {
-		t.Errorf("%d bytes, %d items, truncated %v", len(res.Text), res.Items, res.Truncated)
-	}
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Items == 50 && res.Truncated,
+		"%d bytes, %d items, truncated %v", len(res.Text), res.Items, res.Truncated)
 }

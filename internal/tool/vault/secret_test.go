@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/redact"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
@@ -77,15 +78,12 @@ func TestNoteIsNotReplacedByATextWithoutItsSecret(t *testing.T) {
 	v := vaultOf(t, map[string]string{"router.md": note})
 	read := mustCall(t, v, "vault_read", object{"path": "router.md"})
 	text := content(t, read)
-	if !strings.Contains(text, redact.Mark) {
-		t.Fatalf("the secret is shown: %s", text)
-	}
+	assert.Require(t, strings.Contains(text, redact.Mark), "the secret is shown: %s", text)
 	_, err := callTool(t, v, "vault_write", "one", object{"path": "router.md", "mode": "replace",
 		"content": text + "more\n", "base_hash": read.Refs[0].Hash})
 	wantError(t, err, tool.Denied, "router.md", "lose it")
 	res := mustCallOnce(t, v, "vault_write", "two", object{"path": "router.md", "mode": "append", "content": "it was " +
 		redact.Mark})
-	if !strings.Contains(res.Text, "a secret was taken out") {
-		t.Errorf("nothing says that a secret is missing: %s", res.Text)
-	}
+	assert.That(t, strings.Contains(res.Text, "a secret was taken out"),
+		"nothing says that a secret is missing: %s", res.Text)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -25,21 +26,15 @@ func TestPushedEntriesAreReadInOrder(t *testing.T) {
 	wantTexts(t, res, `Added entry 1 to the thread "Café log": threads/Café log.md:1-4.`)
 	file := "## 2025-10-05T12:00:00Z " + entryID("k1") + " One #x\n\nfirst\nline\n\n## 2025-10-05T13:30:00Z " +
 		entryID("k2") + "\n\nsecond\n"
-	if diff := cmp.Diff(map[string]string{"threads/Café log.md": file}, contents(t, dir)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, map[string]string{"threads/Café log.md": file}, contents(t, dir))
 	res = mustCall(t, v, "thread_read", object{"thread": "café LOG"})
 	want := "Thread \"Café log\", 2 entries.\n" +
 		"\n1. 2025-10-05T12:00:00Z  threads/Café log.md:1-4  One #x\nfirst\nline\n" +
 		"\n2. 2025-10-05T13:30:00Z  threads/Café log.md:6-8\nsecond\n"
-	if diff := cmp.Diff(want, res.Text); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, res.Text)
 	ref := tool.Ref{Source: tool.Vault, Path: "threads/Café log.md", Title: "Café log", Start: 6, End: 8,
 		Hash: files.Hash([]byte(file)), Opened: true}
-	if len(res.Refs) != 2 || res.Refs[1] != ref || res.Items != 2 || res.Truncated {
-		t.Errorf("%+v", res)
-	}
+	assert.That(t, len(res.Refs) == 2 && res.Refs[1] == ref && res.Items == 2 && !res.Truncated, "%+v", res)
 	res = mustCall(t, v, "thread_list", object{})
 	wantTexts(t, res, "1 thread in the vault.\n- Café log (2 entries, the last of 2025-10-05T13:30:00Z)  "+
 		"threads/Café log.md\n")
@@ -69,14 +64,10 @@ func TestThreadReadPages(t *testing.T) {
 					got = append(got, i+1)
 				}
 			}
-			if diff := cmp.Diff(test.want, got); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, test.want, got)
 			last := got[len(got)-1]
-			if goesOn := strings.Contains(res.Text, fmt.Sprintf("go on with from %d", last+1)); goesOn != (last < 5) ||
-				res.Truncated != (last < 5) {
-				t.Errorf("truncated %v: %s", res.Truncated, res.Text)
-			}
+			goesOn := strings.Contains(res.Text, fmt.Sprintf("go on with from %d", last+1))
+			assert.That(t, goesOn == (last < 5) && res.Truncated == (last < 5), "truncated %v: %s", res.Truncated, res.Text)
 		})
 	}
 	_, err := callTool(t, v, "thread_read", "", object{"thread": "none"})
@@ -90,14 +81,11 @@ func TestLongEntriesStayWithinTheBound(t *testing.T) {
 		mustCallOnce(t, v, "thread_push", fmt.Sprint(i), object{"thread": "log", "text": strings.Repeat("x", maxEntry)})
 	}
 	res := mustCall(t, v, "thread_read", object{"thread": "log", "from": 2})
-	if len(res.Text) > tool.MaxText || res.Items != 1 || strings.Count(res.Text, "x") != maxEntry ||
-		!strings.Contains(res.Text, "go on with from 3") {
-		t.Errorf("%d bytes, %d entries", len(res.Text), res.Items)
-	}
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Items == 1 && strings.Count(res.Text, "x") == maxEntry &&
+		strings.Contains(res.Text, "go on with from 3"), "%d bytes, %d entries", len(res.Text), res.Items)
 	res = mustCall(t, v, "thread_read", object{"thread": "hand"})
-	if len(res.Text) > tool.MaxText || !res.Truncated || res.Items != 1 {
-		t.Errorf("%d bytes, truncated %v", len(res.Text), res.Truncated)
-	}
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Truncated && res.Items == 1,
+		"%d bytes, truncated %v", len(res.Text), res.Truncated)
 	_, err := callTool(t, v, "thread_push", "k", object{"thread": "log", "text": strings.Repeat("x", maxEntry+1)})
 	wantError(t, err, tool.TooLarge)
 }
@@ -109,15 +97,11 @@ func TestForgedHeaderInAnEntryIsText(t *testing.T) {
 	mustCallOnce(t, v, "thread_push", "k1", object{"thread": "log", "text": forged})
 	_, done, err := toolNamed(v, "thread_push").(tool.Finder).Found(t.Context(),
 		tool.Call{Key: "k2", Args: encode(t, object{"thread": "log", "text": "x"})})
-	if done || err != nil {
-		t.Errorf("a forged header passes for the push of k2: %v, %v", done, err)
-	}
+	assert.That(t, !done && err == nil, "a forged header passes for the push of k2: %v, %v", done, err)
 	mustCallOnce(t, v, "thread_push", "k2", object{"thread": "log", "text": "[[log]] #tag"})
 	res := mustCall(t, v, "thread_read", object{"thread": "log"})
 	wantTexts(t, res, "\n"+forged+"\n", "\n[[log]] #tag\n")
-	if res.Items != 2 {
-		t.Errorf("%d entries", res.Items)
-	}
+	assert.That(t, res.Items == 2, "%d entries", res.Items)
 	// The code block that one entry leaves open does not swallow the next.
 	wantTexts(t, mustCall(t, v, "vault_read", object{"path": "threads/log.md"}), "\nTags: tag\n")
 }
@@ -144,14 +128,12 @@ func TestEntriesSurviveWhateverTextTheyHold(t *testing.T) {
 		d := parseNote("threads/x.md", []byte(raw), false)
 		got := []string{}
 		for i, s := range d.sections {
-			if s.id != entryID(fmt.Sprint(i)) || s.entry != i+1 {
-				t.Fatalf("entry %d is %d with the id %s", i+1, s.entry, s.id)
-			}
+			assert.Require(t, s.id == entryID(fmt.Sprint(i)) && s.entry == i+1,
+				"entry %d is %d with the id %s", i+1, s.entry, s.id)
 			got = append(got, d.entryText(s))
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatal(diff)
-		}
+		diff := cmp.Diff(want, got)
+		assert.Require(t, diff == "", "%v", diff)
 	})
 }
 
@@ -160,18 +142,14 @@ func TestHandWrittenTextStaysInItsThread(t *testing.T) {
 	dir := folder(t, map[string]string{"threads/log.md": by, "notes/log.md": "zebra"})
 	v := open(t, dir)
 	mustCallOnce(t, v, "thread_push", "k", object{"thread": "log", "text": "zebra pushed"})
-	if got := contents(t, dir)["threads/log.md"]; !strings.HasPrefix(got, by+"\n## 2025-10-05T12:00:00Z ") {
-		t.Errorf("%q", got)
-	}
+	got := contents(t, dir)["threads/log.md"]
+	assert.That(t, strings.HasPrefix(got, by+"\n## 2025-10-05T12:00:00Z "), "%q", got)
 	read := mustCall(t, v, "thread_read", object{"thread": "log"})
 	wantTexts(t, read, "1 entry", "\n1. ", "\nzebra pushed\n")
-	if diff := cmp.Diff(cited(read), cited(mustCall(t, v, "thread_seek", object{"query": "zebra"}))); diff != "" ||
-		read.Items != 1 {
-		t.Error(diff, read.Items)
-	}
-	if none := mustCall(t, v, "thread_seek", object{"query": "intro"}); none.Items != 0 {
-		t.Errorf("text that is no entry was found: %s", none.Text)
-	}
+	diff := cmp.Diff(cited(read), cited(mustCall(t, v, "thread_seek", object{"query": "zebra"})))
+	assert.That(t, diff == "" && read.Items == 1, "%v %v", diff, read.Items)
+	none := mustCall(t, v, "thread_seek", object{"query": "intro"})
+	assert.That(t, none.Items == 0, "text that is no entry was found: %s", none.Text)
 }
 
 func TestSeekSearchesEntriesOnly(t *testing.T) {
@@ -190,10 +168,9 @@ func TestSeekSearchesEntriesOnly(t *testing.T) {
 		{object{"query": "tiger"}, []string{}},
 	} {
 		res := mustCall(t, v, "thread_seek", test.args)
-		if diff := cmp.Diff(test.want, cited(res)); diff != "" || res.Truncated != (test.args["limit"] != nil) ||
-			len(res.Refs) > 0 && res.Refs[0].Opened {
-			t.Errorf("%v: %s%+v", test.args, diff, res)
-		}
+		diff := cmp.Diff(test.want, cited(res))
+		assert.That(t, diff == "" && res.Truncated == (test.args["limit"] != nil) && (len(res.Refs) == 0 ||
+			!res.Refs[0].Opened), "%v: %s%+v", test.args, diff, res)
 	}
 	wantTexts(t, mustCall(t, v, "thread_seek", object{"query": "zebra", "thread": "two"}),
 		"two, entry 1 > Zebra  (2025-10-05T12:00:00Z)")
@@ -211,7 +188,6 @@ func TestBadThreadNamesAreRefused(t *testing.T) {
 	}
 	_, err := callTool(t, v, "thread_push", "k", object{"thread": "a", "text": " "})
 	wantError(t, err, tool.InvalidArgs, "text")
-	if got := contents(t, dir); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
+	got := contents(t, dir)
+	assert.That(t, len(got) == 0, "%v", got)
 }

@@ -9,8 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -18,10 +17,7 @@ import (
 // vaultWithShelf opens a vault with a shelf.
 func vaultWithShelf(t *testing.T, dir, shelf string) *Vault {
 	t.Helper()
-	v, err := Open(dir, &files.Shelf{Folder: shelf, MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := assert.Must(Open(dir, &files.Shelf{Folder: shelf, MaxBytes: 1 << 20, MaxAge: time.Hour, Now: time.Now}, nil))(t)
 	t.Cleanup(func() { _ = v.Close() })
 	return v
 }
@@ -30,9 +26,7 @@ func vaultWithShelf(t *testing.T, dir, shelf string) *Vault {
 func lastWrite(t *testing.T, v *Vault) files.Replaced {
 	t.Helper()
 	all, err := v.writes.Shelf.List(t.Context(), "")
-	if err != nil || len(all) == 0 {
-		t.Fatalf("on the shelf: %v, %v", all, err)
-	}
+	assert.Require(t, err == nil && len(all) != 0, "on the shelf: %v, %v", all, err)
 	return all[0]
 }
 
@@ -46,12 +40,8 @@ func TestUndoPutsBackWhatEachKindOfWriteReplaced(t *testing.T) {
 			v := vaultWithShelf(t, dir, t.TempDir())
 			mustCallOnce(t, v, w.tool, "k", w.args)
 			done, err := v.Undo(t.Context(), lastWrite(t, v))
-			if !done || err != nil {
-				t.Fatalf("Undo = %v, %v", done, err)
-			}
-			if diff := cmp.Diff(startingFiles(), contents(t, dir)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Require(t, done && err == nil, "Undo = %v, %v", done, err)
+			assert.Same(t, startingFiles(), contents(t, dir))
 		})
 	}
 }
@@ -63,19 +53,13 @@ func TestUndoLeavesANoteThatChangedSinceAndSaysWhereTheTextLies(t *testing.T) {
 	writeFile(t, filepath.Join(dir, "a.md"), "old\nours\nthe person's\n")
 	done, err := v.Undo(t.Context(), lastWrite(t, v))
 	var changed *files.UndoError
-	if done || !errors.As(err, &changed) {
-		t.Fatalf("Undo = %v, %v", done, err)
-	}
-	if !strings.HasSuffix(changed.Diff, "@@\n-ours\n-the person's\n") {
-		t.Errorf("difference %q", changed.Diff)
-	}
-	if kept, err := os.ReadFile(changed.Kept); err != nil || string(kept) != "old\n" ||
-		!strings.Contains(changed.Error(), changed.Kept) {
-		t.Errorf("kept %q, %v", kept, err)
-	}
-	if got := contents(t, dir)["a.md"]; got != "old\nours\nthe person's\n" {
-		t.Errorf("the note holds %q", got)
-	}
+	assert.Require(t, !done && errors.As(err, &changed), "Undo = %v, %v", done, err)
+	assert.That(t, strings.HasSuffix(changed.Diff, "@@\n-ours\n-the person's\n"), "difference %q", changed.Diff)
+	kept, err := os.ReadFile(changed.Kept)
+	assert.That(t, err == nil && string(kept) == "old\n" && strings.Contains(changed.Error(), changed.Kept),
+		"kept %q, %v", kept, err)
+	got := contents(t, dir)["a.md"]
+	assert.That(t, got == "old\nours\nthe person's\n", "the note holds %q", got)
 }
 
 func TestUndoTwiceChangesNothingMore(t *testing.T) {
@@ -84,26 +68,20 @@ func TestUndoTwiceChangesNothingMore(t *testing.T) {
 	mustCallOnce(t, v, "vault_write", "k", object{"path": "a.md", "mode": "append", "content": "ours"})
 	w := lastWrite(t, v)
 	for i, want := range []bool{true, false, false} {
-		if done, err := v.Undo(t.Context(), w); done != want || err != nil {
-			t.Errorf("time %d: %v, %v", i+1, done, err)
-		}
+		done, err := v.Undo(t.Context(), w)
+		assert.That(t, done == want && err == nil, "time %d: %v, %v", i+1, done, err)
 		if i == 1 {
 			writeFile(t, filepath.Join(dir, "a.md"), "later\n")
 		}
 	}
-	if got := contents(t, dir)["a.md"]; got != "later\n" {
-		t.Errorf("the note holds %q", got)
-	}
+	got := contents(t, dir)["a.md"]
+	assert.That(t, got == "later\n", "the note holds %q", got)
 	undo := lastWrite(t, v)
-	if undo.Action != files.ActionUndo || undo.Of != w.ID {
-		t.Errorf("the undo is not recorded: %+v", undo)
-	}
-	if text, err := v.writes.Shelf.Text(undo); err != nil || string(text) != "old\nours\n" {
-		t.Errorf("what the undo replaced is kept as %q, %v", text, err)
-	}
-	if _, err := v.Undo(t.Context(), undo); err == nil {
-		t.Error("an undo was undone")
-	}
+	assert.That(t, undo.Action == files.ActionUndo && undo.Of == w.ID, "the undo is not recorded: %+v", undo)
+	text, err := v.writes.Shelf.Text(undo)
+	assert.That(t, err == nil && string(text) == "old\nours\n", "what the undo replaced is kept as %q, %v", text, err)
+	_, err = v.Undo(t.Context(), undo)
+	assert.That(t, err != nil, "an undo was undone")
 }
 
 func TestUndoOfTwoProcessesHappensOnce(t *testing.T) {
@@ -116,9 +94,8 @@ func TestUndoOfTwoProcessesHappensOnce(t *testing.T) {
 	for i := range times {
 		wait.Go(func() {
 			var err error
-			if times[i], err = map[bool]*Vault{true: v, false: other}[i%2 == 0].Undo(t.Context(), w); err != nil {
-				t.Error(err)
-			}
+			times[i], err = map[bool]*Vault{true: v, false: other}[i%2 == 0].Undo(t.Context(), w)
+			assert.That(t, err == nil, "%v", err)
 		})
 	}
 	wait.Wait()
@@ -128,9 +105,8 @@ func TestUndoOfTwoProcessesHappensOnce(t *testing.T) {
 			n++
 		}
 	}
-	if got := contents(t, dir)["a.md"]; n != 1 || got != "old\n" {
-		t.Errorf("done %d times, the note holds %q", n, got)
-	}
+	got := contents(t, dir)["a.md"]
+	assert.That(t, n == 1 && got == "old\n", "done %d times, the note holds %q", n, got)
 }
 
 func TestUndoThatCrashedAtAnyStepIsFinishedByTheNext(t *testing.T) {
@@ -151,18 +127,13 @@ func TestUndoThatCrashedAtAnyStepIsFinishedByTheNext(t *testing.T) {
 				}
 				func() {
 					defer func() {
-						if _, ok := recover().(crash); !ok {
-							t.Fatalf("no step %q", step)
-						}
+						_, ok := recover().(crash)
+						assert.Require(t, ok, "no step %q", step)
 					}()
 					_, _ = v.Undo(t.Context(), w)
 				}()
-				if _, err := vaultWithShelf(t, dir, shelf).Undo(t.Context(), w); err != nil {
-					t.Fatal(err)
-				}
-				if diff := cmp.Diff(map[string]string{"a.md": "old\n"}, contents(t, dir)); diff != "" {
-					t.Error(diff)
-				}
+				assert.Must(vaultWithShelf(t, dir, shelf).Undo(t.Context(), w))(t)
+				assert.Same(t, map[string]string{"a.md": "old\n"}, contents(t, dir))
 			})
 		}
 	}
@@ -177,7 +148,6 @@ func TestWriteIsRefusedWhereWhatItReplacesCannotBeKept(t *testing.T) {
 	_, err := callTool(t, vaultWithShelf(t, dir, shelf), "vault_write", "k", object{"path": "a.md", "mode": "append",
 		"content": "ours"})
 	wantError(t, err, tool.Failed, "can't be kept")
-	if got := contents(t, dir)["a.md"]; got != "old\n" {
-		t.Errorf("the note holds %q", got)
-	}
+	got := contents(t, dir)["a.md"]
+	assert.That(t, got == "old\n", "the note holds %q", got)
 }

@@ -11,8 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -30,20 +29,13 @@ func folder(t testing.TB, files map[string]string) string {
 
 func writeFile(t testing.TB, name, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	assert.NoError(t, os.WriteFile(name, []byte(content), 0o666))
 }
 
 func open(t testing.TB, dir string, adjust ...func(*Vault)) *Vault {
 	t.Helper()
-	v, err := Open(dir, nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := assert.Must(Open(dir, nil, nil))(t)
 	v.now = func() time.Time { return noon }
 	for _, a := range adjust {
 		a(v)
@@ -71,10 +63,7 @@ func encode(t testing.TB, args any) json.RawMessage {
 	if raw, is := args.(string); is {
 		return json.RawMessage(raw)
 	}
-	raw, err := json.Marshal(args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(args))(t)
 	return raw
 }
 
@@ -88,18 +77,14 @@ func callTool(t testing.TB, v *Vault, name, key string, args any) (tool.Result, 
 func mustCall(t testing.TB, v *Vault, name string, args any) tool.Result {
 	t.Helper()
 	res, err := callTool(t, v, name, "", args)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	assert.NoErrorf(t, err, "%s", name)
 	return res
 }
 
 func mustCallOnce(t testing.TB, v *Vault, name, key string, args any) tool.Result {
 	t.Helper()
 	res, err := callTool(t, v, name, key, args)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
+	assert.NoErrorf(t, err, "%s", name)
 	return res
 }
 
@@ -116,9 +101,7 @@ func cited(res tool.Result) []string {
 func wantTexts(t testing.TB, res tool.Result, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if !strings.Contains(res.Text, text) {
-			t.Errorf("the text lacks %q:\n%s", text, res.Text)
-		}
+		assert.That(t, strings.Contains(res.Text, text), "the text lacks %q:\n%s", text, res.Text)
 	}
 }
 
@@ -126,13 +109,10 @@ func wantTexts(t testing.TB, res tool.Result, texts ...string) {
 func content(t testing.TB, res tool.Result) string {
 	t.Helper()
 	var data ReadData
-	if err := json.Unmarshal(res.Data, &data); err != nil {
-		t.Fatal(err)
-	}
-	if got := (tool.Ref{Path: data.Path, Start: data.Start, End: data.End}); got.String() != res.Refs[0].String() ||
-		data.Title != res.Refs[0].Title {
-		t.Errorf("the data are of %s, the place is %s", got, res.Refs[0])
-	}
+	assert.NoError(t, json.Unmarshal(res.Data, &data))
+	got := (tool.Ref{Path: data.Path, Start: data.Start, End: data.End})
+	assert.That(t, got.String() == res.Refs[0].String() && data.Title == res.Refs[0].Title,
+		"the data are of %s, the place is %s", got, res.Refs[0])
 	return data.Content
 }
 
@@ -140,16 +120,10 @@ func content(t testing.TB, res tool.Result) string {
 func wantError(t testing.TB, err error, kind tool.Kind, texts ...string) {
 	t.Helper()
 	var e *tool.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("got %v, want a *tool.Error of kind %s", err, kind)
-	}
-	if e.Kind != kind {
-		t.Errorf("got kind %s (%v), want %s", e.Kind, err, kind)
-	}
+	assert.Require(t, errors.As(err, &e), "got %v, want a *tool.Error of kind %s", err, kind)
+	assert.That(t, e.Kind == kind, "got kind %s (%v), want %s", e.Kind, err, kind)
 	for _, text := range texts {
-		if !strings.Contains(err.Error(), text) {
-			t.Errorf("the error %q does not say %q", err, text)
-		}
+		assert.That(t, strings.Contains(err.Error(), text), "the error %q does not say %q", err, text)
 	}
 }
 
@@ -157,7 +131,7 @@ func wantError(t testing.TB, err error, kind tool.Kind, texts ...string) {
 func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	files := map[string]string{}
-	err := fs.WalkDir(os.DirFS(dir), ".", func(p string, d fs.DirEntry, err error) error {
+	assert.NoError(t, fs.WalkDir(os.DirFS(dir), ".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -170,10 +144,7 @@ func contents(t testing.TB, dir string) map[string]string {
 			return err
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -197,23 +168,14 @@ func TestOpenAndReadingLeaveTheFolderUntouched(t *testing.T) {
 	_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(), tool.Call{
 		Key: "k", Args: encode(t, object{"path": "b.md", "mode": "create", "content": "x"}),
 	})
-	if done || err != nil {
-		t.Errorf("Found = %v, %v", done, err)
-	}
-	entries, err := os.ReadDir(v.root.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(entries) != 1 {
-		t.Errorf("the folder holds %v, want a.md alone", entries)
-	}
+	assert.That(t, !done && err == nil, "Found = %v, %v", done, err)
+	entries := assert.Must(os.ReadDir(v.root.Name()))(t)
+	assert.That(t, len(entries) == 1, "the folder holds %v, want a.md alone", entries)
 }
 
 func TestClosedVaultIsUnavailable(t *testing.T) {
 	v := vaultOf(t, map[string]string{"a.md": "text"})
-	if err := v.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, v.Close())
 	for name, args := range minimalArgs() {
 		_, err := callTool(t, v, name, "k", args)
 		wantError(t, err, tool.Unavailable, "closed")
@@ -229,9 +191,7 @@ func TestVaultThatWasRemovedIsUnavailable(t *testing.T) {
 	for name, args := range minimalArgs() {
 		_, err := callTool(t, v, name, "k", args)
 		wantError(t, err, tool.Unavailable, "--vault")
-		if strings.Contains(err.Error(), dir) {
-			t.Errorf("%s tells where the vault lies: %v", name, err)
-		}
+		assert.That(t, !strings.Contains(err.Error(), dir), "%s tells where the vault lies: %v", name, err)
 	}
 }
 
@@ -253,43 +213,30 @@ func TestCancelledCallDoesNothing(t *testing.T) {
 	for name, args := range minimalArgs() {
 		_, err := toolNamed(v, name).Call(ctx, tool.Call{Args: encode(t, args), Key: "k"})
 		wantError(t, err, tool.Cancelled)
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v does not wrap context.Canceled", name, err)
-		}
+		assert.That(t, errors.Is(err, context.Canceled), "%s: %v does not wrap context.Canceled", name, err)
 	}
-	if diff := cmp.Diff(map[string]string{"a.md": "text"}, contents(t, dir)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, map[string]string{"a.md": "text"}, contents(t, dir))
 }
 
 func TestSpecsDeclareEffectAndSearch(t *testing.T) {
 	v := vaultOf(t, nil)
-	if _, err := tool.NewSet(v.Tools()...); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(tool.NewSet(v.Tools()...))(t)
 	once, search := []string{}, []string{}
 	for _, x := range v.Tools() {
 		spec := x.Spec()
-		if spec.Source != tool.Vault || spec.Foreign || spec.Description == "" {
-			t.Errorf("%s: wrong source, taint or description", spec.Name)
-		}
+		assert.That(t, spec.Source == tool.Vault && !spec.Foreign && spec.Description != "",
+			"%s: wrong source, taint or description", spec.Name)
 		if spec.Search {
 			search = append(search, spec.Name)
 		}
 		_, finds := x.(tool.Finder)
-		if finds != (spec.Effect == tool.Once) {
-			t.Errorf("%s: effect %s, but Finder is %v", spec.Name, spec.Effect, finds)
-		}
+		assert.That(t, finds == (spec.Effect == tool.Once), "%s: effect %s, but Finder is %v", spec.Name, spec.Effect, finds)
 		if finds {
 			once = append(once, spec.Name)
 		}
 	}
-	if diff := cmp.Diff([]string{"vault_write", "thread_push"}, once); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]string{"vault_search", "thread_seek"}, search); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, []string{"vault_write", "thread_push"}, once)
+	assert.Same(t, []string{"vault_search", "thread_seek"}, search)
 }
 
 func TestWrongArgumentsAreNamed(t *testing.T) {
@@ -332,13 +279,9 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 		}
 	}
 	v := open(t, dir)
-	if res := mustCall(t, v, "vault_search", object{"query": "secret"}); res.Items != 0 {
-		t.Errorf("search found %s", res.Text)
-	}
-	if diff := cmp.Diff([]string{"a.md", "sub/b.md"},
-		cited(mustCall(t, v, "vault_list", object{"recursive": true}))); diff != "" {
-		t.Error(diff)
-	}
+	res := mustCall(t, v, "vault_search", object{"query": "secret"})
+	assert.That(t, res.Items == 0, "search found %s", res.Text)
+	assert.Same(t, []string{"a.md", "sub/b.md"}, cited(mustCall(t, v, "vault_list", object{"recursive": true})))
 	denied := []string{
 		".sibyl/ops/x.md", ".sibyl/lock", ".obsidian/x.md", "sub/.hidden.md", "out.md", "outdir/secret.md", "state.md",
 		"statedir/ops/x.md", "in.md", "/etc/passwd", "../x.md", "sub/../../x.md", "image.png", "notes.txt", ".md",
@@ -363,18 +306,13 @@ func TestNothingHiddenOrOutsideIsReachable(t *testing.T) {
 		for _, name := range []string{"vault_list", "vault_search"} {
 			_, err := callTool(t, v, name, "", object{"folder": f, "query": "x"}.onlyKnown(name))
 			if f == "/" { // the root of the vault, for people who write it so
-				if err != nil {
-					t.Errorf("%s of /: %v", name, err)
-				}
+				assert.That(t, err == nil, "%s of /: %v", name, err)
 				continue
 			}
 			wantError(t, err, tool.Denied)
 		}
 	}
-	if diff := cmp.Diff(map[string]string{"secret.md": "secret", "sub/secret.md": "secret"},
-		contents(t, outside)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, map[string]string{"secret.md": "secret", "sub/secret.md": "secret"}, contents(t, outside))
 }
 
 // onlyKnown leaves out the arguments that the tool does not know.
@@ -389,9 +327,8 @@ func TestEmptyVaultAnswersEmpty(t *testing.T) {
 	v := vaultOf(t, nil)
 	for name, args := range map[string]object{"vault_search": {"query": "x"}, "vault_list": {},
 		"thread_seek": {"query": "x"}, "thread_list": {}} {
-		if res := mustCall(t, v, name, args); res.Items != 0 || res.Text == "" || len(res.Refs) != 0 {
-			t.Errorf("%s: %+v", name, res)
-		}
+		res := mustCall(t, v, name, args)
+		assert.That(t, res.Items == 0 && res.Text != "" && len(res.Refs) == 0, "%s: %+v", name, res)
 	}
 	_, err := callTool(t, v, "vault_read", "", object{"note": "x"})
 	wantError(t, err, tool.NotFound)
@@ -403,9 +340,8 @@ func TestPipeNamedLikeANoteBlocksNobody(t *testing.T) {
 		t.Skip(err)
 	}
 	v := open(t, dir)
-	if res := mustCall(t, v, "vault_search", object{"query": "text"}); res.Items != 1 {
-		t.Error(res.Text)
-	}
+	res := mustCall(t, v, "vault_search", object{"query": "text"})
+	assert.That(t, res.Items == 1, "%v", res.Text)
 	_, err := callTool(t, v, "vault_read", "", object{"path": "pipe.md"})
 	wantError(t, err, tool.Denied)
 	_, err = callTool(t, v, "vault_write", "k", object{"path": "pipe.md", "mode": "append", "content": "x"})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/files"
 	"sibyl/internal/tool"
 )
@@ -51,20 +52,15 @@ func TestWriteModes(t *testing.T) {
 			dir := folder(t, test.before)
 			v := open(t, dir)
 			res := mustCallOnce(t, v, "vault_write", "k", test.args)
-			if diff := cmp.Diff(map[string]string{test.path: test.after}, contents(t, dir)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Same(t, map[string]string{test.path: test.after}, contents(t, dir))
 			hash := files.Hash([]byte(test.after))
 			wantTexts(t, res, fmt.Sprintf("%s: lines %d-%d of %d.\nHash: %s\n",
 				test.path, test.start, test.lines, test.lines, hash))
 			wrote := tool.Ref{Source: tool.Vault, Path: test.path, Start: test.start, End: test.lines, Hash: hash}
-			if diff := cmp.Diff([]tool.Ref{wrote}, res.Refs); diff != "" || res.Items != 1 {
-				t.Error(diff, res.Items)
-			}
-			if read := mustCall(t, v, "vault_read", object{"path": test.path}).Refs[0]; read.Hash != hash ||
-				read.End != test.lines {
-				t.Errorf("what is read is %+v", read)
-			}
+			diff := cmp.Diff([]tool.Ref{wrote}, res.Refs)
+			assert.That(t, diff == "" && res.Items == 1, "%v %v", diff, res.Items)
+			read := mustCall(t, v, "vault_read", object{"path": test.path}).Refs[0]
+			assert.That(t, read.Hash == hash && read.End == test.lines, "what is read is %+v", read)
 		})
 	}
 }
@@ -139,9 +135,7 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 	before := map[string]string{"a.md": "text", "sub/c.md": "text", "full.md": strings.Repeat("x", maxNote-1) + "\n",
 		"fixed.md": "text"}
 	dir := folder(t, before)
-	if err := os.Chmod(filepath.Join(dir, "fixed.md"), 0o444); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Chmod(filepath.Join(dir, "fixed.md"), 0o444))
 	v := open(t, dir)
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -149,14 +143,10 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 			wantError(t, err, test.kind, test.says)
 			_, done, err := toolNamed(v, "vault_write").(tool.Finder).Found(t.Context(),
 				tool.Call{Key: test.name, Args: encode(t, test.args)})
-			if done || err != nil {
-				t.Errorf("Found = %v, %v", done, err)
-			}
+			assert.That(t, !done && err == nil, "Found = %v, %v", done, err)
 		})
 	}
-	if diff := cmp.Diff(before, contents(t, dir)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, before, contents(t, dir))
 	wantNothingLeft(t, dir, receiptDir, intentDir)
 }
 
@@ -167,9 +157,8 @@ func TestThreadsMadeByHandKeepTheirNames(t *testing.T) {
 		mustCallOnce(t, v, "thread_push", name, object{"thread": name, "text": "x"})
 		wantTexts(t, mustCall(t, v, "thread_read", object{"thread": name}), "1 entry")
 	}
-	if got := contents(t, dir); len(got) != 2 {
-		t.Errorf("%v", got)
-	}
+	got := contents(t, dir)
+	assert.That(t, len(got) == 2, "%v", got)
 }
 
 func TestFoldedTwinOfAThreadFolderIsNoThreadFolder(t *testing.T) {

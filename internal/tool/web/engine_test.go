@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -58,25 +59,20 @@ const tavilyAnswerJSON = `{"query":"go","follow_up_questions":null,"answer":null
 
 func TestBraveIsAskedAndReadAsItsAPISays(t *testing.T) {
 	var asked *http.Request
-	result, err := keyedSearchOn(t, Brave, func(w http.ResponseWriter, r *http.Request) {
+	result := assert.Must(keyedSearchOn(t, Brave, func(w http.ResponseWriter, r *http.Request) {
 		asked = r.Clone(t.Context())
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Content-Encoding", "gzip")
 		zip := gzip.NewWriter(w)
 		_, _ = io.WriteString(zip, braveAnswerJSON)
 		_ = zip.Close()
-	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "month"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "month"}))(t)
 	wantQuery := url.Values{"q": {"go generics&x=1"}, "count": {"2"}, "freshness": {"pm"}}
-	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/res/v1/web/search" ||
-		asked.Method != http.MethodGet {
-		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
-	}
-	if asked.Header.Get("X-Subscription-Token") != searchKey || asked.Header.Get("User-Agent") != userAgent {
-		t.Errorf("asked with %v", asked.Header)
-	}
+	diff := cmp.Diff(wantQuery, asked.URL.Query())
+	assert.That(t, diff == "" && asked.URL.Path == "/res/v1/web/search" && asked.Method == http.MethodGet,
+		"asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
+	assert.That(t, asked.Header.Get("X-Subscription-Token") == searchKey && asked.Header.Get("User-Agent") == userAgent,
+		"asked with %v", asked.Header)
 	checkFound(t, result, SearchData{Query: "go generics&x=1", Results: []SearchResult{
 		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: `How to use Go's maps: a < b "c"`,
 			Engine: Brave, Published: "2026-01-02T03:04:05"},
@@ -87,24 +83,18 @@ func TestBraveIsAskedAndReadAsItsAPISays(t *testing.T) {
 func TestTavilyIsAskedAndReadAsItsAPISays(t *testing.T) {
 	var asked *http.Request
 	var sent map[string]any
-	result, err := keyedSearchOn(t, Tavily, func(w http.ResponseWriter, r *http.Request) {
+	result := assert.Must(keyedSearchOn(t, Tavily, func(w http.ResponseWriter, r *http.Request) {
 		asked = r.Clone(t.Context())
-		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
-			t.Error(err)
-		}
+		err := json.NewDecoder(r.Body).Decode(&sent)
+		assert.That(t, err == nil, "%v", err)
 		_, _ = io.WriteString(w, tavilyAnswerJSON)
-	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "week"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "week"}))(t)
 	want := map[string]any{"query": "go generics&x=1", "max_results": 2.0, "time_range": "week"}
 	if diff := cmp.Diff(want, sent); diff != "" || asked.URL.Path != "/search" || asked.Method != http.MethodPost {
 		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
 	}
-	if asked.Header.Get("Authorization") != "Bearer "+searchKey ||
-		asked.Header.Get("Content-Type") != "application/json" {
-		t.Errorf("asked with %v", asked.Header)
-	}
+	assert.That(t, asked.Header.Get("Authorization") == "Bearer "+searchKey &&
+		asked.Header.Get("Content-Type") == "application/json", "asked with %v", asked.Header)
 	checkFound(t, result, SearchData{Query: "go generics&x=1", Results: []SearchResult{
 		{Title: "The Go & Manual", URL: "https://go.dev/doc/", Snippet: "How to use Go's maps: Map<K, V>, a < b",
 			Engine: Tavily, Published: "Fri, 02 Jan 2026 03:04:05 GMT"},
@@ -115,15 +105,10 @@ func TestTavilyIsAskedAndReadAsItsAPISays(t *testing.T) {
 func checkFound(t *testing.T, result tool.Result, want SearchData) {
 	t.Helper()
 	var got SearchData
-	if err := json.Unmarshal(result.Data, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-	if result.Items != len(want.Results) || len(result.Refs) != result.Items || result.Refs[0].Opened {
-		t.Errorf("Items = %d, Refs = %v", result.Items, result.Refs)
-	}
+	assert.NoError(t, json.Unmarshal(result.Data, &got))
+	assert.Same(t, want, got)
+	assert.That(t, result.Items == len(want.Results) && len(result.Refs) == result.Items && !result.Refs[0].Opened,
+		"Items = %d, Refs = %v", result.Items, result.Refs)
 }
 
 func TestKeyedSearchWithoutAHitCountsNone(t *testing.T) {
@@ -134,10 +119,9 @@ func TestKeyedSearchWithoutAHitCountsNone(t *testing.T) {
 		for _, answer := range answers {
 			result, err := keyedSearchOn(t, engine, body("application/json", answer),
 				map[string]any{"query": "nothing like it"})
-			if err != nil || result.Items != 0 || len(result.Refs) != 0 ||
-				!strings.Contains(result.Text, `"nothing like it"`) {
-				t.Errorf("%s %s: Items = %d, text %q, error %v", engine, answer, result.Items, result.Text, err)
-			}
+			assert.That(t, err == nil && result.Items == 0 && len(result.Refs) == 0 &&
+				strings.Contains(result.Text, `"nothing like it"`),
+				"%s %s: Items = %d, text %q, error %v", engine, answer, result.Items, result.Text, err)
 		}
 	}
 }
@@ -198,10 +182,9 @@ func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
 			t.Run(engine+" "+c.name, func(t *testing.T) {
 				_, err := keyedSearchOn(t, engine, c.handler, map[string]any{"query": "x"})
 				e := wantKind(t, err, c.kind)
-				if shown := fmt.Sprintf("%s %s %v", e.Message, e.Hint, e.Err); !strings.Contains(e.Hint, c.hint) ||
-					strings.Contains(shown, "stranger") || strings.Contains(shown, searchKey) {
-					t.Errorf("error = %q, hint = %q, want a hint with %q", e.Message, e.Hint, c.hint)
-				}
+				shown := fmt.Sprintf("%s %s %v", e.Message, e.Hint, e.Err)
+				assert.That(t, strings.Contains(e.Hint, c.hint) && !strings.Contains(shown, "stranger") &&
+					!strings.Contains(shown, searchKey), "error = %q, hint = %q, want a hint with %q", e.Message, e.Hint, c.hint)
 			})
 		}
 	}
@@ -211,9 +194,8 @@ func TestKeyedEnginesThatSayNoTellWhatToDo(t *testing.T) {
 		w.WriteHeader(http.StatusUnprocessableEntity)
 		invalidToken(w, r)
 	}, map[string]any{"query": "x"})
-	if e := wantKind(t, err, tool.Unavailable); !strings.Contains(e.Hint, "sibyl config set-key brave") {
-		t.Errorf("Brave's own word for an unknown key: %v", e)
-	}
+	e := wantKind(t, err, tool.Unavailable)
+	assert.That(t, strings.Contains(e.Hint, "sibyl config set-key brave"), "Brave's own word for an unknown key: %v", e)
 }
 
 func TestKeyFollowsNoRedirect(t *testing.T) {
@@ -232,9 +214,7 @@ func TestKeyFollowsNoRedirect(t *testing.T) {
 			}
 		}
 	}
-	if hits.Load() != 0 {
-		t.Error("the other server was reached")
-	}
+	assert.That(t, hits.Load() == 0, "the other server was reached")
 }
 
 func TestKeyThatTheEngineEchoesIsInNoResult(t *testing.T) {
@@ -243,13 +223,10 @@ func TestKeyThatTheEngineEchoesIsInNoResult(t *testing.T) {
 	for _, engine := range keyedEngines() {
 		result, err := keyedSearchOn(t, engine, body("application/json", `{"web":{"results":[`+hit+`]},"results":[`+
 			escaped+`]}`), map[string]any{"query": "x"})
-		if err != nil || result.Items != 1 {
-			t.Fatalf("%s: Items = %d, error %v", engine, result.Items, err)
-		}
-		if shown := fmt.Sprintf("%s %s %v", result.Text, result.Data, result.Refs); strings.Contains(shown,
-			searchKey) || !strings.Contains(shown, "[key]") {
-			t.Errorf("%s: the result shows the key: %s", engine, shown)
-		}
+		assert.Require(t, err == nil && result.Items == 1, "%s: Items = %d, error %v", engine, result.Items, err)
+		shown := fmt.Sprintf("%s %s %v", result.Text, result.Data, result.Refs)
+		assert.That(t, !strings.Contains(shown, searchKey) && strings.Contains(shown, "[key]"),
+			"%s: the result shows the key: %s", engine, shown)
 	}
 }
 
@@ -270,13 +247,9 @@ func TestKeyIsAskedForBeforeEverySearch(t *testing.T) {
 			}
 		})
 		for range 2 {
-			if _, err := search.Call(t.Context(), args(t, map[string]any{"query": "x"})); err != nil {
-				t.Fatal(err)
-			}
+			assert.Must(search.Call(t.Context(), args(t, map[string]any{"query": "x"})))(t)
 		}
-		if diff := cmp.Diff([]string{"first", "second"}, got); diff != "" {
-			t.Errorf("%s: keys (-want +got):\n%s", engine, diff)
-		}
+		assert.NoDiff(t, cmp.Diff([]string{"first", "second"}, got), "%s: keys (-want +got)", engine)
 	}
 }
 
@@ -294,17 +267,13 @@ func TestWithoutAUsableKeyNothingIsAsked(t *testing.T) {
 				c.Key = key
 			}).Call(t.Context(), args(t, map[string]any{"query": "x"}))
 			e := wantKind(t, err, tool.Unavailable)
-			if !strings.Contains(e.Hint, "sibyl config set-key "+engine) || strings.Contains(e.Error(), "BSA-") {
-				t.Errorf("%s %s: error %v", engine, name, e)
-			}
-			if name == "locked" && !strings.Contains(e.Message, "the keyring is locked") {
-				t.Errorf("%s: why the key cannot be read is not said: %v", engine, e)
-			}
+			assert.That(t, strings.Contains(e.Hint, "sibyl config set-key "+engine) && !strings.Contains(e.Error(), "BSA-"),
+				"%s %s: error %v", engine, name, e)
+			assert.That(t, name != "locked" || strings.Contains(e.Message, "the keyring is locked"),
+				"%s: why the key cannot be read is not said: %v", engine, e)
 		}
 	}
-	if hits.Load() != 0 {
-		t.Error("a request was made")
-	}
+	assert.That(t, hits.Load() == 0, "a request was made")
 }
 
 func TestKeyThatIsAwaitedIsBoundedLikeTheSearch(t *testing.T) {
@@ -327,14 +296,12 @@ func TestKeyedSearchTimesOutAndNamesTheEngine(t *testing.T) {
 		})
 		_, err := keyedSearch(t, engine, s, func(c *Config) { c.Timeout = 50 * time.Millisecond }).
 			Call(t.Context(), args(t, map[string]any{"query": "x"}))
-		if e := wantKind(t, err, tool.Timeout); !strings.Contains(strings.ToLower(e.Message), engine) {
-			t.Errorf("error %v does not name %s", e, engine)
-		}
+		e := wantKind(t, err, tool.Timeout)
+		assert.That(t, strings.Contains(strings.ToLower(e.Message), engine), "error %v does not name %s", e, engine)
 		s.Close()
 		_, err = keyedSearch(t, engine, s).Call(t.Context(), args(t, map[string]any{"query": "x"}))
-		if e := wantKind(t, err, tool.Unavailable); !strings.Contains(e.Message, "refused the connection") {
-			t.Errorf("error %v does not say that nothing answers", e)
-		}
+		e = wantKind(t, err, tool.Unavailable)
+		assert.That(t, strings.Contains(e.Message, "refused the connection"), "error %v does not say that nothing answers", e)
 	}
 }
 
@@ -376,9 +343,8 @@ func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
 		if w.search != nil {
 			place = w.search.displayName()
 		}
-		if !strings.Contains(place, c.place) || (place == "") != (c.place == "") || strings.Contains(place, secret) ||
-			len(w.Tools()) != map[bool]int{true: 1, false: 2}[c.place == ""] {
-			t.Errorf("%+v: engine %q with %d tools; want %q", c.cfg, place, len(w.Tools()), c.place)
-		}
+		assert.That(t, strings.Contains(place, c.place) && (place == "") == (c.place == "") &&
+			!strings.Contains(place, secret) && len(w.Tools()) == map[bool]int{true: 1, false: 2}[c.place == ""],
+			"%+v: engine %q with %d tools; want %q", c.cfg, place, len(w.Tools()), c.place)
 	}
 }

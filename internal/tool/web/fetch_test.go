@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -32,9 +33,7 @@ func fetchFrom(t *testing.T, cfg Config, handler http.HandlerFunc) (tool.Result,
 	result, err := byName(t, cfg, "web_fetch").Call(t.Context(), args(t, map[string]any{"url": s.URL}))
 	var data FetchData
 	if err == nil {
-		if err := json.Unmarshal(result.Data, &data); err != nil {
-			t.Fatalf("Data is no FetchData: %v", err)
-		}
+		assert.NoErrorf(t, json.Unmarshal(result.Data, &data), "Data is no FetchData")
 	}
 	return result, data, err
 }
@@ -49,41 +48,26 @@ func body(contentType, content string) http.HandlerFunc {
 func TestFetchedPageIsASourceThatWasRead(t *testing.T) {
 	s := serve(t, body("text/html; charset=utf-8", `<title>Weather in Paris</title><p>It is 18 °C.</p>`))
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
-	result, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/paris?unit=c#now"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	result := assert.Must(fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/paris?unit=c#now"})))(t)
 	want := []tool.Ref{{
 		Source: tool.Web, URL: s.URL + "/paris?unit=c", Title: "Weather in Paris", Opened: true,
 		Hash: "sha256:b8f82938e107b96ec1881341c7d0e382b6960da97313c21083e5cac914808fb2", // of "It is 18 °C."
 	}}
-	if diff := cmp.Diff(want, result.Refs); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, want, result.Refs)
 	wantText := "URL: " + s.URL + "/paris?unit=c\nTitle: Weather in Paris\n\nIt is 18 °C."
-	if diff := cmp.Diff(wantText, result.Text); diff != "" {
-		t.Error(diff)
-	}
-	if result.Items != 1 || result.Truncated {
-		t.Errorf("Items = %d, Truncated = %v", result.Items, result.Truncated)
-	}
+	assert.Same(t, wantText, result.Text)
+	assert.That(t, result.Items == 1 && !result.Truncated, "Items = %d, Truncated = %v", result.Items, result.Truncated)
 }
 
 func TestHashIsOfTheTextNotOfTheMarkup(t *testing.T) {
 	hash := func(page string) string {
 		result, _, err := fetchFrom(t, Config{}, body("text/html", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		return result.Refs[0].Hash
 	}
 	first := hash(`<p class=a1>Same words.</p><script nonce=1>x</script>`)
-	if again := hash(`<p class=b2>Same words.</p><script nonce=2>y</script>`); again != first {
-		t.Error("markup alone changed the hash")
-	}
-	if other := hash(`<p>Other words.</p>`); other == first {
-		t.Error("other words have the same hash")
-	}
+	assert.That(t, hash(`<p class=b2>Same words.</p><script nonce=2>y</script>`) == first, "markup alone changed the hash")
+	assert.That(t, hash(`<p>Other words.</p>`) != first, "other words have the same hash")
 }
 
 func TestTextIsTakenAsItIs(t *testing.T) {
@@ -102,13 +86,9 @@ func TestTextIsTakenAsItIs(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, data, err := fetchFrom(t, Config{}, body(c.contentType, c.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if data.Text != c.text || data.Extract != ExtractRaw || data.Title != c.title {
-				t.Errorf("text = %q, extract = %s, title = %q, want %q and %q",
-					data.Text, data.Extract, data.Title, c.text, c.title)
-			}
+			assert.NoError(t, err)
+			assert.That(t, data.Text == c.text && data.Extract == ExtractRaw && data.Title == c.title,
+				"text = %q, extract = %s, title = %q, want %q and %q", data.Text, data.Extract, data.Title, c.text, c.title)
 		})
 	}
 }
@@ -129,9 +109,8 @@ func TestWhatIsNoTextIsRefusedWithTheReason(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, err := fetchFrom(t, Config{}, body(c.contentType, c.body))
-			if e := wantKind(t, err, tool.Failed); !strings.Contains(e.Message, c.message) {
-				t.Errorf("message = %q, want something about %q", e.Message, c.message)
-			}
+			e := wantKind(t, err, tool.Failed)
+			assert.That(t, strings.Contains(e.Message, c.message), "message = %q, want something about %q", e.Message, c.message)
 		})
 	}
 }
@@ -169,12 +148,8 @@ func TestCharactersAreDecoded(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, data, err := fetchFrom(t, Config{}, body(c.contentType, c.body))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if data.Text != c.want {
-				t.Errorf("text = %q, want %q", data.Text, c.want)
-			}
+			assert.NoError(t, err)
+			assert.That(t, data.Text == c.want, "text = %q, want %q", data.Text, c.want)
 		})
 	}
 }
@@ -183,35 +158,25 @@ func zipped(t *testing.T, content []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
-	if _, err := w.Write(content); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(w.Write(content))(t)
+	assert.NoError(t, w.Close())
 	return out.Bytes()
 }
 
 func TestCompressedPageIsRead(t *testing.T) {
 	_, data, err := fetchFrom(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get("Accept-Encoding") != "gzip" {
-			t.Errorf("Accept-Encoding = %q", r.Header.Get("Accept-Encoding"))
-		}
+		assert.That(t, r.Header.Get("Accept-Encoding") == "gzip", "Accept-Encoding = %q", r.Header.Get("Accept-Encoding"))
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Type", "text/plain")
 		_, _ = w.Write(zipped(t, []byte("hello")))
 	})
-	if err != nil || data.Text != "hello" {
-		t.Errorf("text = %q, error %v", data.Text, err)
-	}
+	assert.That(t, err == nil && data.Text == "hello", "text = %q, error %v", data.Text, err)
 }
 
 func TestBodiesAreBounded(t *testing.T) {
 	const limit = 64 << 10
 	bomb := zipped(t, make([]byte, 20<<20))
-	if len(bomb) > limit {
-		t.Fatalf("the bomb has %d bytes and would be refused for these alone", len(bomb))
-	}
+	assert.Require(t, len(bomb) <= limit, "the bomb has %d bytes and would be refused for these alone", len(bomb))
 	endless := func(w http.ResponseWriter, chunk []byte) {
 		for {
 			if _, err := w.Write(chunk); err != nil {
@@ -244,9 +209,8 @@ func TestBodiesAreBounded(t *testing.T) {
 			wantKind(t, err, tool.TooLarge)
 		})
 	}
-	if _, _, err := fetchFrom(t, Config{MaxBytes: limit}, body("text/plain", strings.Repeat("a", limit))); err != nil {
-		t.Errorf("a page of exactly the limit: %v", err)
-	}
+	_, _, err := fetchFrom(t, Config{MaxBytes: limit}, body("text/plain", strings.Repeat("a", limit)))
+	assert.That(t, err == nil, "a page of exactly the limit: %v", err)
 }
 
 func TestBombIsNotInflatedBeyondTheLimit(t *testing.T) {
@@ -259,9 +223,8 @@ func TestBombIsNotInflatedBeyondTheLimit(t *testing.T) {
 	_, err := readBody(resp, 256<<10)
 	runtime.ReadMemStats(&after)
 	wantKind(t, err, tool.TooLarge)
-	if allocated := after.TotalAlloc - before.TotalAlloc; allocated > 8<<20 {
-		t.Errorf("%d MB were allocated for a limit of 256 KB", allocated>>20)
-	}
+	allocated := after.TotalAlloc - before.TotalAlloc
+	assert.That(t, allocated <= 8<<20, "%d MB were allocated for a limit of 256 KB", allocated>>20)
 }
 
 func TestBrokenBodiesAreErrors(t *testing.T) {
@@ -325,9 +288,7 @@ func TestCancelEndsTheRequest(t *testing.T) {
 		cancel()
 	}()
 	_, err := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch").Call(ctx, args(t, map[string]any{"url": s.URL}))
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("error = %v, want context.Canceled", err)
-	}
+	assert.That(t, errors.Is(err, context.Canceled), "error = %v, want context.Canceled", err)
 	wantKind(t, err, tool.Cancelled)
 	<-left
 }
@@ -357,12 +318,10 @@ func TestStatusSaysWhatCanBeDone(t *testing.T) {
 				}
 			})
 			e := wantKind(t, err, kind)
-			if strings.Contains(e.Message+e.Hint, "stranger") {
-				t.Errorf("the error repeats what the server wrote: %v", e.Message)
-			}
-			if (status == 429 || status == 503) && !strings.Contains(e.Hint, "7 seconds") {
-				t.Errorf("the hint %q does not say how long to wait", e.Hint)
-			}
+			assert.That(t, !strings.Contains(e.Message+e.Hint, "stranger"),
+				"the error repeats what the server wrote: %v", e.Message)
+			assert.That(t, (status != 429 && status != 503) || strings.Contains(e.Hint, "7 seconds"),
+				"the hint %q does not say how long to wait", e.Hint)
 		})
 	}
 }
@@ -372,35 +331,29 @@ func TestUnreachableServerIsUnavailable(t *testing.T) {
 	s.Close()
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
 	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/?token=abcdef"}))
-	if e := wantKind(t, err, tool.Unavailable); strings.Contains(e.Message, "abcdef") ||
-		!strings.Contains(e.Message, "refused") {
-		t.Errorf("the error repeats the query, or lacks the reason: %q", e.Message)
-	}
+	e := wantKind(t, err, tool.Unavailable)
+	assert.That(t, !strings.Contains(e.Message, "abcdef") && strings.Contains(e.Message, "refused"),
+		"the error repeats the query, or lacks the reason: %q", e.Message)
 }
 
 func TestGarbageInsteadOfHTTPIsUnavailable(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	listener := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	go func() {
 		conn, err := listener.Accept()
 		if err != nil {
 			return
 		}
-		if _, err := conn.Read(make([]byte, 1)); err != nil {
-			t.Error(err)
-		}
+		_, err = conn.Read(make([]byte, 1))
+		assert.That(t, err == nil, "%v", err)
 		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH\r\n\r\n")
 		_ = conn.Close()
 	}()
 	s := &httptest.Server{Listener: listener}
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
-	_, err = fetch.Call(t.Context(), args(t, map[string]any{"url": "http://" + listener.Addr().String()}))
-	if e := wantKind(t, err, tool.Unavailable); strings.Contains(e.Message, "SSH") {
-		t.Errorf("the error repeats what the server wrote: %q", e.Message)
-	}
+	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": "http://" + listener.Addr().String()}))
+	e := wantKind(t, err, tool.Unavailable)
+	assert.That(t, !strings.Contains(e.Message, "SSH"), "the error repeats what the server wrote: %q", e.Message)
 }
 
 func TestUntrustedCertificateIsRefused(t *testing.T) {
@@ -410,18 +363,16 @@ func TestUntrustedCertificateIsRefused(t *testing.T) {
 	t.Cleanup(s.Close)
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
 	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL}))
-	if e := wantKind(t, err, tool.Unavailable); !strings.Contains(e.Message, "certificate") {
-		t.Errorf("message = %q", e.Message)
-	}
+	e := wantKind(t, err, tool.Unavailable)
+	assert.That(t, strings.Contains(e.Message, "certificate"), "message = %q", e.Message)
 }
 
 func TestHTTPSAtAPlainPortIsExplained(t *testing.T) {
 	s := serve(t, body("text/plain", "hello"))
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
 	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": strings.Replace(s.URL, "http://", "https://", 1)}))
-	if e := wantKind(t, err, tool.Unavailable); !strings.Contains(e.Message, "https") {
-		t.Errorf("message = %q", e.Message)
-	}
+	e := wantKind(t, err, tool.Unavailable)
+	assert.That(t, strings.Contains(e.Message, "https"), "message = %q", e.Message)
 }
 
 func TestLongPageIsReadInParts(t *testing.T) {
@@ -432,17 +383,13 @@ func TestLongPageIsReadInParts(t *testing.T) {
 		return fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL, "offset": offset, "max_chars": maxChars}))
 	}
 	result, err := call(30, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	want := "URL: " + s.URL + "\nPart: characters 30 to 70 of 100; the rest begins at offset 70\n\n" + text[30:70]
-	if diff := cmp.Diff(want, result.Text); diff != "" || !result.Truncated {
-		t.Errorf("Truncated = %v\n%s", result.Truncated, diff)
-	}
-	if result, err = call(70, 40); err != nil || result.Truncated ||
-		!strings.Contains(result.Text, "Part: characters 70 to 100 of 100\n") {
-		t.Errorf("the last part: Truncated = %v, error %v\n%s", result.Truncated, err, result.Text)
-	}
+	diff := cmp.Diff(want, result.Text)
+	assert.That(t, diff == "" && result.Truncated, "Truncated = %v\n%s", result.Truncated, diff)
+	result, err = call(70, 40)
+	assert.That(t, err == nil && !result.Truncated && strings.Contains(result.Text, "Part: characters 70 to 100 of 100\n"),
+		"the last part: Truncated = %v, error %v\n%s", result.Truncated, err, result.Text)
 	_, err = call(100, 40)
 	wantKind(t, err, tool.InvalidArgs)
 }
@@ -453,25 +400,16 @@ func TestPartsFollowingEachOtherAreTheWholePage(t *testing.T) {
 		p := FetchData{URL: "https://example.com/", Text: text}
 		var joined strings.Builder
 		for offset := 0; ; {
-			result, err := cutPage(p, fetchArgs{Offset: offset, MaxChars: rapid.IntRange(1, 50).Draw(t, "max")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			result := assert.Must(cutPage(p, fetchArgs{Offset: offset, MaxChars: rapid.IntRange(1, 50).Draw(t, "max")}))(t)
 			var data FetchData
-			if err := json.Unmarshal(result.Data, &data); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, json.Unmarshal(result.Data, &data))
 			joined.WriteString(data.Text)
-			if result.Truncated != (data.Next != 0) {
-				t.Fatalf("Truncated = %v, Next = %d", result.Truncated, data.Next)
-			}
+			assert.Require(t, result.Truncated == (data.Next != 0), "Truncated = %v, Next = %d", result.Truncated, data.Next)
 			if offset = data.Next; offset == 0 {
 				break
 			}
 		}
-		if joined.String() != text {
-			t.Fatalf("parts = %q, page = %q", joined.String(), text)
-		}
+		assert.Require(t, joined.String() == text, "parts = %q, page = %q", joined.String(), text)
 	})
 }
 
@@ -479,14 +417,8 @@ func TestTextStaysWithinTheBoundOfAllTools(t *testing.T) {
 	long := strings.Repeat("日本語😀", 20000)
 	s := serve(t, body("text/html; charset=utf-8", "<title>"+long+"</title><p>"+long))
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
-	result, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL, "max_chars": 40000}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(result.Text) > tool.MaxText || !result.Truncated || !utf8.ValidString(result.Text) {
-		t.Errorf("%d bytes, Truncated = %v", len(result.Text), result.Truncated)
-	}
-	if len(result.Text) < tool.MaxText-500 {
-		t.Errorf("%d bytes: room is wasted", len(result.Text))
-	}
+	result := assert.Must(fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL, "max_chars": 40000})))(t)
+	assert.That(t, len(result.Text) <= tool.MaxText && result.Truncated && utf8.ValidString(result.Text),
+		"%d bytes, Truncated = %v", len(result.Text), result.Truncated)
+	assert.That(t, len(result.Text) >= tool.MaxText-500, "%d bytes: room is wasted", len(result.Text))
 }

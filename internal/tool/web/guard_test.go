@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -30,18 +31,11 @@ type addressVector struct {
 // their neighbours that may be, and spellings of this machine.
 func addressVectors(t *testing.T) (all []addressVector) {
 	t.Helper()
-	raw, err := os.ReadFile("../../../testdata/vectors/addresses.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(os.ReadFile("../../../testdata/vectors/addresses.json"))(t)
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&all); err != nil {
-		t.Fatal(err)
-	}
-	if len(all) < 120 {
-		t.Fatalf("only %d vectors", len(all))
-	}
+	assert.NoError(t, d.Decode(&all))
+	assert.Require(t, len(all) >= 120, "only %d vectors", len(all))
 	return all
 }
 
@@ -81,9 +75,8 @@ func TestPublicAddressesAreAllowed(t *testing.T) {
 		if !v.Allowed {
 			continue
 		}
-		if err := testGuard().checkAddress(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)); err != nil {
-			t.Errorf("%s: %v", v.Name, err)
-		}
+		err := testGuard().checkAddress(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port))
+		assert.That(t, err == nil, "%s: %v", v.Name, err)
 	}
 }
 
@@ -93,9 +86,8 @@ func TestAddressesOfTheVectorsThatNobodyShouldFetchAreNotFetched(t *testing.T) {
 			continue
 		}
 		fetch := byName(t, Config{Resolver: resolverOf(t, nil)}, "web_fetch")
-		if _, err := fetch.Call(t.Context(), args(t, map[string]any{"url": v.URL})); err == nil || v.Allowed {
-			t.Errorf("%s was fetched", v.Name)
-		}
+		_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": v.URL}))
+		assert.That(t, err != nil && !v.Allowed, "%s was fetched", v.Name)
 	}
 }
 
@@ -122,9 +114,8 @@ func TestNeighboursWithPublicAddressesAreDenied(t *testing.T) {
 		wantKind(t, g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), tool.Denied)
 	}
 	for _, ip := range []string{"2a02:1234:5678:a::7", "93.184.216.35"} {
-		if err := g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)); err != nil {
-			t.Errorf("%s is no neighbour: %v", ip, err)
-		}
+		err := g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80))
+		assert.That(t, err == nil, "%s is no neighbour: %v", ip, err)
 	}
 	g.links = func() ([]net.Addr, error) { return nil, errors.New("no permission") }
 	wantKind(t, g.checkAddress(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)
@@ -145,14 +136,12 @@ func TestOddSpellingsOfLoopbackReachNothing(t *testing.T) {
 		"localhost.",
 		"127.0.0.1.", "①②⑦.0.0.1", "127。0。0。1", "[::1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:127.0.0.1]"} {
 		fetch := byName(t, Config{Resolver: resolverOf(t, nil)}, "web_fetch")
-		if _, err := fetch.Call(t.Context(),
-			args(t, map[string]any{"url": "http://" + host + ":" + port + "/"})); err == nil {
-			t.Errorf("%s was fetched", host)
-		}
+		_, err := fetch.Call(t.Context(),
+			args(t, map[string]any{"url": "http://" + host + ":" + port + "/"}))
+		assert.That(t, err != nil, "%s was fetched", host)
 	}
-	if n := hits.Load(); n != 0 {
-		t.Errorf("the server on this machine was reached %d times", n)
-	}
+	n := hits.Load()
+	assert.That(t, n == 0, "the server on this machine was reached %d times", n)
 }
 
 func TestNameThatChangesItsAddressIsJudgedAtEveryConnection(t *testing.T) {
@@ -178,14 +167,11 @@ func TestNameThatChangesItsAddressIsJudgedAtEveryConnection(t *testing.T) {
 		Resolver:  resolverOf(t, map[string][]string{"rebind.test": {"127.0.0.1", "127.0.0.2"}}),
 	}, "web_fetch")
 	call := args(t, map[string]any{"url": withHost(t, good, "rebind.test")})
-	if _, err := fetch.Call(t.Context(), call); err != nil {
-		t.Fatalf("while the name led to an allowed address: %v", err)
-	}
+	_, err = fetch.Call(t.Context(), call)
+	assert.Require(t, err == nil, "while the name led to an allowed address: %v", err)
 	_, err = fetch.Call(t.Context(), call)
 	wantKind(t, err, tool.Denied)
-	if len(reached) != 0 {
-		t.Error("the address that is not allowed was connected to")
-	}
+	assert.That(t, len(reached) == 0, "the address that is not allowed was connected to")
 }
 
 func portOf(addr net.Addr) string {
@@ -223,9 +209,7 @@ func TestRedirectsAreJudgedLikeTheFirstAddress(t *testing.T) {
 			wantKind(t, err, tool.Denied)
 		})
 	}
-	if hits.Load() != 0 {
-		t.Error("a redirect reached a server that is not allowed")
-	}
+	assert.That(t, hits.Load() == 0, "a redirect reached a server that is not allowed")
 }
 
 func TestFiveRedirectsAreFollowedAndSixAreNot(t *testing.T) {
@@ -238,14 +222,10 @@ func TestFiveRedirectsAreFollowedAndSixAreNot(t *testing.T) {
 		http.Redirect(w, r, fmt.Sprintf("/%d#part", left-1), http.StatusFound)
 	})
 	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
-	result, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/5"}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := result.Refs[0].URL, s.URL+"/0"; got != want {
-		t.Errorf("the source is %s, want the last address without its fragment, %s", got, want)
-	}
-	_, err = fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/6"}))
+	result := assert.Must(fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/5"})))(t)
+	got, want := result.Refs[0].URL, s.URL+"/0"
+	assert.That(t, got == want, "the source is %s, want the last address without its fragment, %s", got, want)
+	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": s.URL + "/6"}))
 	wantKind(t, err, tool.Failed)
 }
 
@@ -254,9 +234,8 @@ func TestAddressesNobodyShouldFetchAreDenied(t *testing.T) {
 	for _, u := range []string{"file:///etc/passwd", "ftp://example.com/x", "javascript:alert(1)", "data:text/html,x",
 		"http://user@example.com/", "https://user:secret-word@example.com/"} {
 		_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": u}))
-		if e := wantKind(t, err, tool.Denied); strings.Contains(e.Message+e.Hint, "secret-word") {
-			t.Errorf("the error shows the password: %v", e.Message)
-		}
+		e := wantKind(t, err, tool.Denied)
+		assert.That(t, !strings.Contains(e.Message+e.Hint, "secret-word"), "the error shows the password: %v", e.Message)
 	}
 }
 
@@ -276,18 +255,12 @@ func TestNothingIsCarriedFromOneHopToTheNextNorThroughAProxy(t *testing.T) {
 		// a plain loopback address would never be proxied
 		Resolver: resolverOf(t, map[string][]string{"site.test": {"127.0.0.1"}}),
 	}, "web_fetch")
-	if _, err := fetch.Call(t.Context(),
-		args(t, map[string]any{"url": withHost(t, s, "site.test") + "/first"})); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(fetch.Call(t.Context(),
+		args(t, map[string]any{"url": withHost(t, s, "site.test") + "/first"})))(t)
 	for _, name := range []string{"Cookie", "Referer", "Authorization"} {
-		if value := second.Get(name); value != "" {
-			t.Errorf("the second hop was sent %s: %s", name, value)
-		}
+		assert.Equalf(t, second.Get(name), "", "the second hop was sent %s", name)
 	}
-	if got := second.Get("User-Agent"); got != userAgent {
-		t.Errorf("User-Agent = %q", got)
-	}
+	assert.Equalf(t, second.Get("User-Agent"), userAgent, "User-Agent")
 }
 
 func TestHostsThatAreNotAllowedAreReachedOnNoHop(t *testing.T) {
@@ -319,9 +292,7 @@ func TestHostsThatAreNotAllowedAreReachedOnNoHop(t *testing.T) {
 				Resolver: resolverOf(t, map[string][]string{})}, "web_fetch")
 			_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": c.url}))
 			if c.opens {
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				return
 			}
 			wantKind(t, err, tool.Denied)

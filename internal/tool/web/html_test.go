@@ -10,14 +10,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func convertSource(t testing.TB, source string) FetchData {
 	t.Helper()
-	base, err := url.Parse("https://example.com/docs/page")
-	if err != nil {
-		t.Fatal(err)
-	}
+	base := assert.Must(url.Parse("https://example.com/docs/page"))(t)
 	var p FetchData
 	convertHTML(&p, source, base)
 	return p
@@ -52,9 +51,8 @@ func TestHTMLBecomesMarkdown(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := convertSource(t, c.source)
-			if diff := cmp.Diff(c.want, p.Text); diff != "" || p.Extract != ExtractPage {
-				t.Errorf("extract = %s\n%s", p.Extract, diff)
-			}
+			diff := cmp.Diff(c.want, p.Text)
+			assert.That(t, diff == "" && p.Extract == ExtractPage, "extract = %s\n%s", p.Extract, diff)
 		})
 	}
 }
@@ -66,15 +64,12 @@ func TestArticleIsTakenOutOfItsPage(t *testing.T) {
 		<meta property="article:published_time" content="2026-01-02T03:04:05Z"></head>
 		<body><ul class=menu><li><a href=/>Home</a></ul><article><h1>A story</h1>`+strings.Repeat(paragraph, 6)+
 		`</article><div class=sidebar><a href=/x>Buy this</a></div></body>`)
-	if p.Extract != ExtractArticle || strings.Contains(p.Text, "Home") || strings.Contains(p.Text, "Buy") {
-		t.Errorf("extract = %s, text:\n%s", p.Extract, p.Text)
-	}
-	if n := strings.Count(p.Text, "main part of a page."); n != 6 {
-		t.Errorf("%d of 6 paragraphs were kept", n)
-	}
-	if !strings.HasPrefix(p.Title, "A story") || p.Byline != "Ann Author" || p.Published != "2026-01-02T03:04:05Z" {
-		t.Errorf("title %q, byline %q, published %q", p.Title, p.Byline, p.Published)
-	}
+	assert.That(t, p.Extract == ExtractArticle && !strings.Contains(p.Text, "Home") && !strings.Contains(p.Text, "Buy"),
+		"extract = %s, text:\n%s", p.Extract, p.Text)
+	n := strings.Count(p.Text, "main part of a page.")
+	assert.That(t, n == 6, "%d of 6 paragraphs were kept", n)
+	assert.That(t, strings.HasPrefix(p.Title, "A story") && p.Byline == "Ann Author" &&
+		p.Published == "2026-01-02T03:04:05Z", "title %q, byline %q, published %q", p.Title, p.Byline, p.Published)
 }
 
 func TestWholePageIsTakenWhereTheArticleIsOnlyASmallPart(t *testing.T) {
@@ -86,10 +81,9 @@ func TestWholePageIsTakenWhereTheArticleIsOnlyASmallPart(t *testing.T) {
 	}
 	p := convertSource(t, "<title>Reference</title><div>"+strings.Repeat(paragraph, 4)+"</div><section>"+entries.String()+
 		"</section>")
-	if !strings.Contains(p.Text, "option-0") || !strings.Contains(p.Text, "option-199") ||
-		!strings.Contains(p.Text, "main part") {
-		t.Errorf("extract = %s: part of the reference is lost, %d characters left", p.Extract, len(p.Text))
-	}
+	assert.That(t, strings.Contains(p.Text, "option-0") && strings.Contains(p.Text, "option-199") &&
+		strings.Contains(p.Text, "main part"),
+		"extract = %s: part of the reference is lost, %d characters left", p.Extract, len(p.Text))
 }
 
 // Each of these is small on the wire and would fill the memory, or run for minutes, without its bound.
@@ -138,12 +132,9 @@ func TestHostilePagesCostNoMoreThanTheirSize(t *testing.T) {
 			allocated := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%d KB in, %d KB of text (%s), %d MB allocated",
 				len(source)>>10, len(p.Text)>>10, p.Extract, allocated>>20)
-			if allocated > 256<<20 && !underRaceDetector {
-				t.Errorf("%d MB were allocated for %d KB", allocated>>20, len(source)>>10)
-			}
-			if len(p.Text) > 20*size {
-				t.Errorf("%d KB of text came out of %d KB", len(p.Text)>>10, len(source)>>10)
-			}
+			assert.That(t, allocated <= 256<<20 || underRaceDetector,
+				"%d MB were allocated for %d KB", allocated>>20, len(source)>>10)
+			assert.That(t, len(p.Text) <= 20*size, "%d KB of text came out of %d KB", len(p.Text)>>10, len(source)>>10)
 		})
 	}
 }
@@ -156,9 +147,8 @@ func TestWordsOfAPageThatCannotBeLaidOutAreKept(t *testing.T) {
 		"unclosed drawing": "<p>first <b>second</b><svg><path><script>no</script><p>third",
 	} {
 		p := convertSource(t, source)
-		if p.Text != "first\nsecond\nthird" || p.Extract != ExtractBare {
-			t.Errorf("%s: text = %.80q, extract = %s", name, p.Text, p.Extract)
-		}
+		assert.That(t, p.Text == "first\nsecond\nthird" && p.Extract == ExtractBare,
+			"%s: text = %.80q, extract = %s", name, p.Text, p.Extract)
 	}
 }
 
@@ -175,13 +165,10 @@ func FuzzConvertedPageIsCleanText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, source string) {
 		text := convertSource(t, source).Text
-		if !utf8.ValidString(text) && utf8.ValidString(source) {
-			t.Error("the text is not UTF-8")
-		}
-		if i := strings.IndexFunc(text, func(r rune) bool {
+		assert.That(t, utf8.ValidString(text) || !utf8.ValidString(source), "the text is not UTF-8")
+		i := strings.IndexFunc(text, func(r rune) bool {
 			return unicode.IsControl(r) && r != '\n' && r != '\t'
-		}); i >= 0 {
-			t.Errorf("a control character is left at %d: %q", i, text)
-		}
+		})
+		assert.That(t, i < 0, "a control character is left at %d: %q", i, text)
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -34,19 +35,15 @@ const searxAnswerJSON = `{"query":"go","number_of_results":0,"results":[
 
 func TestSearchListsHitsThatNobodyHasRead(t *testing.T) {
 	var asked *http.Request
-	result, err := searchOn(t, func(w http.ResponseWriter, r *http.Request) {
+	result := assert.Must(searchOn(t, func(w http.ResponseWriter, r *http.Request) {
 		asked = r.Clone(t.Context())
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		_, _ = io.WriteString(w, searxAnswerJSON)
-	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "month"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "month"}))(t)
 	wantQuery := url.Values{"q": {"go generics&x=1"}, "format": {"json"}, "time_range": {"month"}}
-	if diff := cmp.Diff(wantQuery, asked.URL.Query()); diff != "" || asked.URL.Path != "/sx/search" ||
-		asked.Method != http.MethodGet {
-		t.Errorf("asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
-	}
+	diff := cmp.Diff(wantQuery, asked.URL.Query())
+	assert.That(t, diff == "" && asked.URL.Path == "/sx/search" && asked.Method == http.MethodGet,
+		"asked %s %s\n%s", asked.Method, asked.URL.Path, diff)
 	want := SearchData{
 		Query: "go generics&x=1",
 		Results: []SearchResult{
@@ -57,34 +54,26 @@ func TestSearchListsHitsThatNobodyHasRead(t *testing.T) {
 		Silent: []string{"google: timeout", "bing: CAPTCHA"},
 	}
 	var got SearchData
-	if err := json.Unmarshal(result.Data, &got); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.NoError(t, json.Unmarshal(result.Data, &got))
+	assert.Same(t, want, got)
 	wantRefs := []tool.Ref{
 		{Source: tool.Web, URL: "https://go.dev/doc/", Title: "The Go Manual"},
 		{Source: tool.Web, URL: "https://tour.test/%3Cb%3E?q=a b", Title: "Tour"},
 	}
-	if diff := cmp.Diff(wantRefs, result.Refs); diff != "" || result.Items != 2 {
-		t.Errorf("Items = %d\n%s", result.Items, diff)
-	}
+	diff = cmp.Diff(wantRefs, result.Refs)
+	assert.That(t, diff == "" && result.Items == 2, "Items = %d\n%s", result.Items, diff)
 	wantText := "1. The Go Manual\n   https://go.dev/doc/\n   Published: 2026-01-02T00:00:00\n   How to use Go.\n" +
 		"2. Tour\n   https://tour.test/%3Cb%3E?q=a b\n" +
 		"These engines did not answer, so something may be missing: google: timeout; bing: CAPTCHA\n"
-	if diff := cmp.Diff(wantText, result.Text); diff != "" {
-		t.Error(diff)
-	}
+	assert.Same(t, wantText, result.Text)
 }
 
 func TestSearchWithoutAHitCountsNone(t *testing.T) {
 	for _, answer := range []string{`{"results":[]}`, `{}`, `{"results":null,"unresponsive_engines":[]}`} {
 		result, err := searchOn(t, body("application/json", answer), map[string]any{"query": "nothing like it"})
-		if err != nil || result.Items != 0 || len(result.Refs) != 0 ||
-			!strings.Contains(result.Text, `"nothing like it"`) {
-			t.Errorf("%s: Items = %d, text %q, error %v", answer, result.Items, result.Text, err)
-		}
+		assert.That(t, err == nil && result.Items == 0 && len(result.Refs) == 0 &&
+			strings.Contains(result.Text, `"nothing like it"`),
+			"%s: Items = %d, text %q, error %v", answer, result.Items, result.Text, err)
 	}
 }
 
@@ -115,9 +104,8 @@ func TestSearchServersThatSayNoTellWhatToDo(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := searchOn(t, c.handler, map[string]any{"query": "x"})
 			e := wantKind(t, err, c.kind)
-			if !strings.Contains(e.Hint, c.hint) || strings.Contains(e.Message+e.Hint, "stranger") {
-				t.Errorf("error = %q, hint = %q, want a hint with %q", e.Message, e.Hint, c.hint)
-			}
+			assert.That(t, strings.Contains(e.Hint, c.hint) && !strings.Contains(e.Message+e.Hint, "stranger"),
+				"error = %q, hint = %q, want a hint with %q", e.Message, e.Hint, c.hint)
 		})
 	}
 }
@@ -127,12 +115,9 @@ func TestSearchFollowsRedirectsOnItsOwnServerOnly(t *testing.T) {
 	_, err := searchOn(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, elsewhere+r.URL.Path, http.StatusFound)
 	}, map[string]any{"query": "x"})
-	if e := wantKind(t, err, tool.Denied); !strings.Contains(e.Hint, "web.searxng") {
-		t.Errorf("hint = %q", e.Hint)
-	}
-	if hits.Load() != 0 {
-		t.Error("the other server was reached")
-	}
+	e := wantKind(t, err, tool.Denied)
+	assert.That(t, strings.Contains(e.Hint, "web.searxng"), "hint = %q", e.Hint)
+	assert.That(t, hits.Load() == 0, "the other server was reached")
 	result, err := searchOn(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/sx/search" {
 			http.Redirect(w, r, "/new/search?"+r.URL.RawQuery, http.StatusFound)
@@ -141,9 +126,7 @@ func TestSearchFollowsRedirectsOnItsOwnServerOnly(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = io.WriteString(w, searxAnswerJSON)
 	}, map[string]any{"query": "x"})
-	if err != nil || result.Items != 3 {
-		t.Errorf("on the same server: Items = %d, error %v", result.Items, err)
-	}
+	assert.That(t, err == nil && result.Items == 3, "on the same server: Items = %d, error %v", result.Items, err)
 	_, err = searchOn(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, r.URL.String(), http.StatusFound)
 	}, map[string]any{"query": "x"})
@@ -152,9 +135,8 @@ func TestSearchFollowsRedirectsOnItsOwnServerOnly(t *testing.T) {
 
 func TestPasswordOfTheSearchServerIsSentButNeverShown(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if user, password, ok := r.BasicAuth(); !ok || user != "me" || password != "correct-horse" {
-			t.Errorf("credentials were %q and %q", user, password)
-		}
+		user, password, ok := r.BasicAuth()
+		assert.That(t, ok && user == "me" && password == "correct-horse", "credentials were %q and %q", user, password)
 		w.WriteHeader(http.StatusInternalServerError)
 	})
 	withPassword := strings.Replace(s.URL, "http://", "http://me:correct-horse@", 1)
@@ -164,9 +146,8 @@ func TestPasswordOfTheSearchServerIsSentButNeverShown(t *testing.T) {
 	s.Close()
 	_, gone := search.Call(t.Context(), args(t, map[string]any{"query": "x"}))
 	wantKind(t, gone, tool.Unavailable)
-	if shown := fmt.Sprintf("%v %+v %v %+v", err, err, gone, gone); strings.Contains(shown, "correct-horse") {
-		t.Errorf("an error shows the password: %s", shown)
-	}
+	shown := fmt.Sprintf("%v %+v %v %+v", err, err, gone, gone)
+	assert.That(t, !strings.Contains(shown, "correct-horse"), "an error shows the password: %s", shown)
 }
 
 func TestSearchTextIsBounded(t *testing.T) {
@@ -175,12 +156,8 @@ func TestSearchTextIsBounded(t *testing.T) {
 		hits = append(hits, fmt.Sprintf(`{"url":"https://a.test/%d%s","title":%q,"content":%q}`, i,
 			strings.Repeat("x", 1800), strings.Repeat("ü", 5000), strings.Repeat("語", 5000)))
 	}
-	result, err := searchOn(t, body("application/json", `{"results":[`+strings.Join(hits, ",")+`]}`),
-		map[string]any{"query": "x", "limit": 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if result.Items != 20 || len(result.Text) > tool.MaxText {
-		t.Errorf("Items = %d, %d bytes", result.Items, len(result.Text))
-	}
+	result := assert.Must(searchOn(t, body("application/json", `{"results":[`+strings.Join(hits, ",")+`]}`),
+		map[string]any{"query": "x", "limit": 20}))(t)
+	assert.That(t, result.Items == 20 && len(result.Text) <= tool.MaxText,
+		"Items = %d, %d bytes", result.Items, len(result.Text))
 }

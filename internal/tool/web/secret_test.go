@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/redact/redacttest"
 	"sibyl/internal/tool"
@@ -25,28 +26,20 @@ func wantNoSecret(t *testing.T, v redacttest.Vector, how string, res tool.Result
 func TestSecretsInPagesAreTakenOutOfWhatToolsSay(t *testing.T) {
 	for _, v := range redacttest.Vectors(t) {
 		res, _, err := fetchFrom(t, Config{}, body("text/plain", v.Text+"\n."))
-		if err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
+		assert.NoErrorf(t, err, "%s", v.Name)
 		wantNoSecret(t, v, "as text", res)
 		page := "<html><body><h1>About</h1><p>Some words before it.</p><pre>" + html.EscapeString(v.Text) +
 			"</pre><p>And after.</p></body></html>"
-		if res, _, err = fetchFrom(t, Config{}, body("text/html", page)); err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
+		res, _, err = fetchFrom(t, Config{}, body("text/html", page))
+		assert.Require(t, err == nil, "%s: %v", v.Name, err)
 		wantNoSecret(t, v, "as a page", res)
-		hits, err := json.Marshal(map[string]any{"results": []any{map[string]any{"url": "https://a.test/",
-			"title": "A page", "content": v.Text}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		hits := assert.Must(json.Marshal(map[string]any{"results": []any{map[string]any{"url": "https://a.test/",
+			"title": "A page", "content": v.Text}}}))(t)
 		found, err := searchOn(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", "application/json")
 			_, _ = w.Write(hits)
 		}, map[string]any{"query": "x"})
-		if err != nil {
-			t.Fatalf("%s: %v", v.Name, err)
-		}
+		assert.NoErrorf(t, err, "%s", v.Name)
 		wantNoSecret(t, v, "as a hit", found)
 	}
 }
@@ -63,9 +56,8 @@ func TestNoKeyOfAnEngineGoesOverPlainHTTPToAnotherMachine(t *testing.T) {
 			return nil, errors.New("no network")
 		}}
 		_, err := byName(t, cfg, "web_search").Call(t.Context(), args(t, map[string]any{"query": "x"}))
-		if said := wantKind(t, err, tool.Denied); !strings.Contains(said.Message, cleartext.Setting) ||
-			strings.Contains(said.Message, "canary") {
-			t.Errorf("%s: got %v", name, err)
-		}
+		said := wantKind(t, err, tool.Denied)
+		assert.That(t, strings.Contains(said.Message, cleartext.Setting) && !strings.Contains(said.Message, "canary"),
+			"%s: got %v", name, err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 	"golang.org/x/net/dns/dnsmessage"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
 )
 
@@ -121,36 +122,24 @@ func serveDNS(conn net.Conn, answer func(dnsmessage.Question) dnsmessage.Message
 
 func args(t *testing.T, value any) tool.Call {
 	t.Helper()
-	raw, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := assert.Must(json.Marshal(value))(t)
 	return tool.Call{Args: raw}
 }
 
 // byName returns one of the tools that cfg offers.
 func byName(t *testing.T, cfg Config, name string) tool.Tool {
 	t.Helper()
-	registry, err := tool.NewSet(New(cfg).Tools()...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	registry := assert.Must(tool.NewSet(New(cfg).Tools()...))(t)
 	found, ok := registry.Get(name)
-	if !ok {
-		t.Fatalf("%s is not offered", name)
-	}
+	assert.Require(t, ok, "%s is not offered", name)
 	return found
 }
 
 func wantKind(t *testing.T, err error, kind tool.Kind) tool.Error {
 	t.Helper()
 	var e *tool.Error
-	if !errors.As(err, &e) {
-		t.Fatalf("error = %v (%T), want a *tool.Error of kind %s", err, err, kind)
-	}
-	if e.Kind != kind {
-		t.Fatalf("error = %v, of kind %s, want %s", err, e.Kind, kind)
-	}
+	assert.Require(t, errors.As(err, &e), "error = %v (%T), want a *tool.Error of kind %s", err, err, kind)
+	assert.Require(t, e.Kind == kind, "error = %v, of kind %s, want %s", err, e.Kind, kind)
 	return *e
 }
 
@@ -164,10 +153,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
 // withHost returns the address of s under another name, which a test's resolver must know.
 func withHost(t *testing.T, s *httptest.Server, host string) string {
 	t.Helper()
-	u, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := assert.Must(url.Parse(s.URL))(t)
 	u.Host = net.JoinHostPort(host, u.Port())
 	return u.String()
 }
@@ -175,12 +161,9 @@ func withHost(t *testing.T, s *httptest.Server, host string) string {
 func TestToolsAreForeignAndOnlyRead(t *testing.T) {
 	for _, offered := range New(Config{SearXNG: "http://127.0.0.1:1"}).Tools() {
 		spec := offered.Spec()
-		if spec.Source != tool.Web || spec.Effect != tool.Repeatable || !spec.Foreign {
-			t.Errorf("%s: source %q, effect %q, foreign %v", spec.Name, spec.Source, spec.Effect, spec.Foreign)
-		}
-		if spec.Search != (spec.Name == "web_search") {
-			t.Errorf("%s: Search = %v", spec.Name, spec.Search)
-		}
+		assert.That(t, spec.Source == tool.Web && spec.Effect == tool.Repeatable && spec.Foreign,
+			"%s: source %q, effect %q, foreign %v", spec.Name, spec.Source, spec.Effect, spec.Foreign)
+		assert.That(t, spec.Search == (spec.Name == "web_search"), "%s: Search = %v", spec.Name, spec.Search)
 	}
 }
 

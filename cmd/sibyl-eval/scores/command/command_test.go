@@ -13,8 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"sibyl/cmd/sibyl-eval/scores"
+	eval "sibyl/cmd/sibyl-eval/scores"
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -25,70 +26,52 @@ func own(t *testing.T) []string {
 	t.Helper()
 	dir := t.TempDir()
 	config := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(config, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(config, nil, 0o600))
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "SIBYL_") })
 	return append(environ, "SIBYL_CONFIG="+config, "SIBYL_DATA="+filepath.Join(dir, "data"))
 }
 
 func TestClassifierIsRightNineTimesInTenOnTheFrozenHalf(t *testing.T) {
-	scores, err := Classified()
-	if err != nil {
-		t.Fatal(err)
-	}
+	scores := assert.Must(Classified())(t)
 	right, offered, all := 0, 0, 0
 	for _, s := range scores {
 		least := 0.90
 		if strings.HasPrefix(s.Set, evaldata.EverydayQueries) { // the hard set
 			least = 0.85
 		}
-		if s.Right.Part < least || s.Offered.Part < 0.96 || s.Sources > 1.5 {
-			t.Errorf("%s: right %s, offered %s, %.2f sources a question; wanted are %.0f %%, 96 %% and at most 1.5",
-				s.Set, s.Right, s.Offered, s.Sources, 100*least)
-		}
+		assert.That(t, s.Right.Part >= least && s.Offered.Part >= 0.96 && s.Sources <= 1.5,
+			"%s: right %s, offered %s, %.2f sources a question; wanted are %.0f %%, 96 %% and at most 1.5", s.Set, s.Right,
+			s.Offered, s.Sources, 100*least)
 		if off := s.Right.Part - s.Confidence; off < -0.02 || off > 0.09 {
 			t.Errorf("%s: the confidence is %.3f where %.3f are right", s.Set, s.Confidence, s.Right.Part)
 		}
 		right, offered, all = right+s.Right.Hits, offered+s.Offered.Hits, all+s.Right.Of
 	}
-	if len(scores) != 7 || float64(offered) < 0.98*float64(all) {
-		t.Errorf("of %d sets a source that answers is offered for %d of %d questions; 98 %% are wanted",
-			len(scores), offered, all)
-	}
+	assert.That(t, len(scores) == 7 && float64(offered) >= 0.98*float64(all),
+		"of %d sets a source that answers is offered for %d of %d questions; 98 %% are wanted", len(scores), offered, all)
 }
 
 func TestOfflineFiguresAreTheGoldenOnes(t *testing.T) {
 	needs.All(t, "a minute")
 	var out, complaints bytes.Buffer
-	if code := Main(t.Context(), []string{"oracle", "--transcripts", "--baseline", "--json"}, own(t), &out,
-		&complaints); code != 0 {
-		t.Fatalf("exit %d: %s", code, complaints.String())
-	}
+	code := Main(t.Context(), []string{"oracle", "--transcripts", "--baseline", "--json"}, own(t), &out,
+		&complaints)
+	assert.Require(t, code == 0, "exit %d: %s", code, complaints.String())
 	var r eval.OracleReport
-	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(out.Bytes(), &r))
 	got := golden(t, r)
 	file := filepath.Join("..", "..", "..", "..", "eval", filepath.FromSlash(evaldata.OracleGolden))
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 		return
 	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := assert.Must(os.ReadFile(file))(t)
 	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
 		t.Errorf("%s\nif this is meant: go test ./cmd/sibyl-eval/scores/command -run OfflineFigures -update, and say "+
 			"why in eval/README.md", diff)
 	}
 	for _, c := range r.Criteria {
-		if c.Met == nil || !*c.Met {
-			t.Errorf("%s is not met: %s: %s", c.ID, c.Asks, c.Figure)
-		}
+		assert.That(t, c.Met != nil && *c.Met, "%s is not met: %s: %s", c.ID, c.Asks, c.Figure)
 	}
 }
 
@@ -131,29 +114,20 @@ func golden(t *testing.T, r eval.OracleReport) string {
 func TestAnotherFolderThanTheModulesIsRefused(t *testing.T) {
 	var out, complaints bytes.Buffer
 	code := Main(t.Context(), []string{"oracle", "--in", t.TempDir()}, own(t), &out, &complaints)
-	if code != 1 || out.Len() > 0 || !strings.Contains(complaints.String(), "the labels do not fit") {
-		t.Errorf("exit %d, out %q, complaints %.300q", code, out.String(), complaints.String())
-	}
+	assert.That(t, code == 1 && out.Len() == 0 && strings.Contains(complaints.String(), "the labels do not fit"),
+		"exit %d, out %q, complaints %.300q", code, out.String(), complaints.String())
 }
 
 func TestAnEvaluationLeavesThePersonsDatabaseAlone(t *testing.T) {
 	set := filepath.Join(t.TempDir(), "set.jsonl")
-	text, err := evaldata.Files.ReadFile(evaldata.TasksOfAnother)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(evaldata.Files.ReadFile(evaldata.TasksOfAnother))(t)
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	if err := os.WriteFile(set, first, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(set, first, 0o600))
 	database := filepath.Join(t.TempDir(), "own.db")
 	environ := append(own(t), "SIBYL_DATABASE=sqlite:"+database)
 	var out, complaints bytes.Buffer
-	if code := Main(t.Context(), []string{"tasks", "--set", set}, environ, &out, &complaints); !strings.Contains(
-		out.String(), "dialogues") {
-		t.Errorf("exit %d: %s%s", code, out.String(), complaints.String())
-	}
-	if _, err := os.Stat(database); err == nil {
-		t.Error("the database of the settings was opened")
-	}
+	code := Main(t.Context(), []string{"tasks", "--set", set}, environ, &out, &complaints)
+	assert.That(t, strings.Contains(out.String(), "dialogues"), "exit %d: %s%s", code, out.String(), complaints.String())
+	_, err := os.Stat(database)
+	assert.That(t, err != nil, "the database of the settings was opened")
 }

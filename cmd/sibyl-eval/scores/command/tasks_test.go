@@ -6,6 +6,7 @@ import (
 
 	"sibyl/cmd/sibyl-eval/scores/tasks"
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 )
@@ -14,21 +15,15 @@ import (
 func played(t *testing.T, name string) (r tasks.Report) {
 	t.Helper()
 	dialogues, err := tasks.Load(evaldata.Files, name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	err = within(t.Context(), own(t), func(room room) error {
 		r, err = tasks.Run(t.Context(), tasks.Set{Dialogues: dialogues, Parallel: 8},
 			TaskWorld(room.app, model.OfflineRules))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var text strings.Builder
-	if err := r.WriteText(&text); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, r.WriteText(&text))
 	t.Log(text.String())
 	return r
 }
@@ -45,8 +40,7 @@ func TestTaskAssistantKeepsTheBoundsOfItsDialogues(t *testing.T) {
 // Dialogues of people who saw nothing of the assistant: what it does not know, it leaves alone.
 func TestTaskAssistantDoesNoHarmInDialoguesOfOtherHands(t *testing.T) {
 	for _, set := range []string{evaldata.TasksOfAnother, "tasks/unseen-de.jsonl"} {
-		if all := played(t, set).All; all.WrongTasks+all.Unconfirmed+all.Effects > 0 {
-			t.Errorf("%s: %+v, want no harm", set, all)
-		}
+		all := played(t, set).All
+		assert.That(t, all.WrongTasks+all.Unconfirmed+all.Effects == 0, "%s: %+v, want no harm", set, all)
 	}
 }

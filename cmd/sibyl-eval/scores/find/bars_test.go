@@ -16,6 +16,7 @@ import (
 
 	"sibyl/cmd/sibyl-eval/scores/find"
 	evaldata "sibyl/eval"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/tool"
 	"sibyl/internal/tool/code"
@@ -85,14 +86,9 @@ func searches(t *testing.T) find.Finder {
 // folderOf gives the folder of a corpus, "" for a module that is not on this machine.
 func folderOf(t *testing.T, corpus string) string {
 	if !find.IsModule(corpus) {
-		notes, err := fs.Sub(evaldata.Files, path.Join(evaldata.FindNotes, corpus))
-		if err != nil {
-			t.Fatal(err)
-		}
+		notes := assert.Must(fs.Sub(evaldata.Files, path.Join(evaldata.FindNotes, corpus)))(t)
 		dir := filepath.Join(t.TempDir(), corpus)
-		if err := os.CopyFS(dir, notes); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.CopyFS(dir, notes))
 		return dir
 	}
 	list := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", corpus)
@@ -105,14 +101,8 @@ func folderOf(t *testing.T, corpus string) string {
 }
 
 func loadAll(t *testing.T, pattern string) []find.Question {
-	names, err := fs.Glob(evaldata.Files, pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
-	questions, err := find.Load(evaldata.Files, names...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := assert.Must(fs.Glob(evaldata.Files, pattern))(t)
+	questions := assert.Must(find.Load(evaldata.Files, names...))(t)
 	return questions
 }
 
@@ -121,10 +111,9 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 	halves, open, folders := loadAll(t, evaldata.FindSets), loadAll(t, evaldata.FindOpen), map[string]string{}
 	for _, q := range slices.Concat(halves, open) {
 		if _, known := folders[q.Corpus]; !known {
-			if folders[q.Corpus] = folderOf(t, q.Corpus); folders[q.Corpus] == "" {
-				t.Fatal("the bars are those of all modules, and " + q.Corpus +
-					" is not on this machine: sh scripts/corpora.sh downloads it")
-			}
+			folders[q.Corpus] = folderOf(t, q.Corpus)
+			assert.Require(t, folders[q.Corpus] != "", "%v", "the bars are those of all modules, and "+q.Corpus+
+				" is not on this machine: sh scripts/corpora.sh downloads it")
 		}
 	}
 	search := searches(t)
@@ -137,15 +126,10 @@ func TestTheFirstPassageIsTheRightOne(t *testing.T) {
 		{find.Set{Questions: open, Whole: true}, openFirstBar, openAnyBar},
 	} {
 		part.set.Folders, part.set.Parallel, part.set.Failures = folders, 2, true
-		r, err := find.Run(t.Context(), part.set, search)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := assert.Must(find.Run(t.Context(), part.set, search))(t)
 		if got := r.Tallies[0]; got.First.Part < part.first || got.Any.Part < part.any {
 			var report bytes.Buffer
-			if err := r.WriteText(&report); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, r.WriteText(&report))
 			t.Errorf("first %s, one of four %s; wanted %.0f and %.0f %%\n%s", got.First, got.Any, 100*part.first,
 				100*part.any, &report)
 		}
