@@ -192,18 +192,3 @@ func (e ending) ran() (names []string) {
 	}
 	return names
 }
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
