@@ -196,7 +196,7 @@ func TestEachOptionOfTheOracleIsAFlagAnOptionOfHTTPAndASetting(t *testing.T) {
 			h.has("the help", help, "--"+name, f.Doc)
 		}
 		if f.Name != "" {
-			h.has("the schema", string(described.JSON), `"`+f.Name+`"`, f.Doc[:5])
+			h.has("the schema", string(described.JSON()), `"`+f.Name+`"`, f.Doc[:5])
 		}
 		if path := f.Tag.Get("setting"); path != "" && !settings[path] {
 			t.Errorf("there is no setting %s", path)

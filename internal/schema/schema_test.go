@@ -58,7 +58,7 @@ func TestValuesAreReadAsTheirFieldsSay(t *testing.T) {
 
 // What is refused, the JSON Schema refuses too, and the other way round; and what was sent is never repeated.
 func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
-	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(schema.Of[asked]().JSON)))
+	document, err := jsonschema.UnmarshalJSON(strings.NewReader(string(schema.Of[asked]().JSON())))
 	if err != nil {
 		t.Fatal(err)
 	}
