@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sibyl/internal/cli"
+	"sibyl/internal/cli/manual"
 )
 
 // eachCommand calls f with every command that people are shown.
@@ -77,7 +78,7 @@ func TestExamplesCallCommandsAndFlagsThatExist(t *testing.T) {
 func TestEveryCommandHasAPageThatLeadsToAllBelowIt(t *testing.T) {
 	pageOf := func(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 	folder := t.TempDir()
-	if err := writePages(cli.Commands(), "1.2.3", folder); err != nil {
+	if err := manual.Write(cli.Commands(), "1.2.3", folder); err != nil {
 		t.Fatal(err)
 	}
 	eachCommand(func(cmd *cobra.Command) {
@@ -111,7 +112,7 @@ func TestAPageSaysWhatWasWrittenWordForWord(t *testing.T) {
 	cmd.Flags().Lookup("secret").Hidden = true
 	t.Setenv("SOURCE_DATE_EPOCH", "1795348800") // 22 Nov 2026
 	folder := t.TempDir()
-	if err := writePages(cmd, "1.2.3", folder); err != nil {
+	if err := manual.Write(cmd, "1.2.3", folder); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "sibyl.1"))
