@@ -55,8 +55,13 @@ type link struct {
 // parseNote parses a note. It never fails: what is wrong becomes a warning. cut says that raw is only the beginning of
 // the note. Secrets are removed here, before lines are cut, numbered or searched.
 func parseNote(p string, raw []byte, cut bool) *document {
+	return parseText(p, redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff"))), cut)
+}
+
+// parseText is parseNote with the secrets, for what is not shown.
+func parseText(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
-	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if cut {
 		raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 		d.warn("the note is larger than %d MiB: only its beginning can be read", maxNote>>20)

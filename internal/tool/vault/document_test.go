@@ -206,6 +206,6 @@ func FuzzParse(f *testing.F) {
 		if d.title == "" || !utf8.ValidString(d.title) {
 			t.Fatalf("title %q", d.title)
 		}
-		search.Count(searchDocument(d))
+		search.NewQuery("a note").Finder().Count(searchDocument(d))
 	})
 }

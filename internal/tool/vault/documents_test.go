@@ -198,8 +198,8 @@ func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing
 	v.maxTexts = 1000
 	found("at first", 1, "a.docx")
 	found("again", 1, "a.docx")
-	if v.documentsRead["b.docx"].note != nil {
-		t.Error("the words of what is beyond are kept")
+	if v.documentsRead["b.docx"].document != nil {
+		t.Error("the text of what is beyond is kept")
 	}
 	if err := os.Remove(filepath.Join(v.root.Name(), "a.docx")); err != nil {
 		t.Fatal(err)
@@ -225,8 +225,7 @@ func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := v.withDocuments(ctx,
-		&snapshot{notes: []*note{{path: "new.pdf", info: v.documentsRead["memo.docx"].info}}}); err == nil {
+	if _, _, err := v.readDocuments(ctx, []place{{"new.pdf", v.documentsRead["memo.docx"].info}}); err == nil {
 		t.Error("a search that is not wanted any more goes on")
 	}
 }

@@ -227,17 +227,32 @@ func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 		}
 	}
 	v := open(t, dir)
-	first, err := v.readSnapshot(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	hashes := func() (first [2]*nameHash) {
+		t.Helper()
+		if _, err := v.survey(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range []string{"a.md", "b.md"} {
+			if k := v.names.all()[name]; k.info != nil {
+				first[i] = &k.hashes[0]
+			}
+		}
+		return first
 	}
+	first := hashes()
 	writeFile(t, filepath.Join(dir, "b.md"), "tiger")
-	second, err := v.readSnapshot(t.Context())
-	if err != nil {
+	if second := hashes(); first[0] == nil || second[0] != first[0] || first[1] == nil || second[1] != nil {
+		t.Error("what changed is not what was read again")
+	}
+	mustCall(t, v, "vault_search", object{"query": "zebra"})
+	if third := hashes(); third[0] != first[0] {
+		t.Error("a search forgets what is known of an unchanged note")
+	}
+	if err := os.Remove(filepath.Join(dir, "a.md")); err != nil {
 		t.Fatal(err)
 	}
-	if second.noteAt("a.md") != first.noteAt("a.md") || second.noteAt("b.md") == first.noteAt("b.md") {
-		t.Error("what changed is not what was read again")
+	if hashes(); len(v.names.all()) > 1 {
+		t.Errorf("what is gone is kept: %v", v.names.all())
 	}
 }
 
