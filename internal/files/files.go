@@ -126,17 +126,6 @@ func NoLinks(root *os.Root, name string) error {
 	return nil
 }
 
-// Names gives the names in a folder, with their types, in the order of the file system.
-func Names(root *os.Root, folder string) ([]fs.DirEntry, error) {
-	f, err := root.Open(folder)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // opened for reading only
-	names, err := f.ReadDir(-1)
-	return names, withName(folder, err)
-}
-
 // List gives what a folder holds, in the order of the file system.
 func List(root *os.Root, folder string) ([]fs.FileInfo, error) {
 	f, err := root.Open(folder)

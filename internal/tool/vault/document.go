@@ -217,6 +217,11 @@ func scanInline(line string, onLink func(link), onTag func(string)) {
 		default:
 			i++
 		}
+		next := strings.IndexAny(line[min(i, len(line)):], "\\`[#")
+		if next < 0 {
+			return
+		}
+		i += next
 	}
 }
 

@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"sibyl/internal/files"
 	doc "sibyl/internal/media/document"
@@ -64,10 +67,10 @@ func cloned(texts []string) []string {
 // place is a note or document of the vault that need not have been read.
 type place struct {
 	path string
-	info fs.FileInfo // of a PDF or DOCX; nil: it is a note
+	info fs.FileInfo
 }
 
-func (p place) isDocument() bool { return p.info != nil } // a PDF or DOCX
+func (p place) isDocument() bool { return doc.IsPDFOrDOCX(p.path) } // a PDF or DOCX
 
 // unread is what is known of a document without reading it.
 func (p place) unread() *note {
@@ -75,9 +78,10 @@ func (p place) unread() *note {
 	return &note{path: p.path, title: strings.TrimSuffix(base, path.Ext(base))}
 }
 
-// snapshot is the vault as one call sees it. It never changes.
+// snapshot is a folder of the vault as one call sees it. It never changes.
 type snapshot struct {
 	vault   *Vault
+	folder  string   // "." for all of it
 	places  []place  // by path
 	folders []string // by path, without "."
 	skipped []string // what could not be read, and why
@@ -104,21 +108,49 @@ func (s *snapshot) below(folder string) []place {
 	return s.places[s.position(folder+"/"):s.position(folder+afterSlash)]
 }
 
-// threads are the places of the threads.
-func (s *snapshot) threads() []place {
-	return slices.DeleteFunc(slices.Clone(s.places), func(at place) bool { return !isThread(at.path) })
-}
-
 // look lists the vault as it is on disk, without reading a note.
 func (v *Vault) look(ctx context.Context) (*snapshot, error) {
-	w := walk{ctx: ctx, vault: v}
-	switch err := w.walkFolder(".", 0); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
-	case err != nil:
-		return nil, err
+	s, err := v.lookIn(ctx, ".", maxDepth)
+	return s, goneError(err)
+}
+
+// lookAtThreads lists the threads.
+func (v *Vault) lookAtThreads(ctx context.Context) (*snapshot, error) {
+	s, err := v.lookIn(ctx, threadDir, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = files.List(v.root, ".")
+		s = &snapshot{vault: v, folder: threadDir}
 	}
-	s := &snapshot{vault: v, places: w.places, folders: w.folders, skipped: w.skipped}
+	if err != nil {
+		return nil, goneError(err)
+	}
+	s.places = slices.DeleteFunc(s.places, func(at place) bool { return !isThread(at.path) })
+	return s, nil
+}
+
+// goneError is the error of a look.
+func goneError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
+	}
+	return err
+}
+
+// lookIn lists a folder and what lies at most depth folders below it.
+func (v *Vault) lookIn(ctx context.Context, folder string, depth int) (*snapshot, error) {
+	top := &listing{path: folder}
+	var lists errgroup.Group
+	lists.SetLimit(runtime.GOMAXPROCS(0))
+	v.list(ctx, top, depth, &lists)
+	switch _ = lists.Wait(); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case top.err != nil:
+		return nil, top.err
+	}
+	w := walk{vault: v}
+	w.walkFolder(top, depth)
+	s := &snapshot{vault: v, folder: folder, places: w.places, folders: w.folders, skipped: w.skipped}
 	if over := w.notes - v.maxNotes; over > 0 {
 		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", over, v.maxNotes))
 	}
@@ -129,9 +161,40 @@ func (v *Vault) look(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// walk finds the notes, documents and folders of a vault.
+// listing is what a folder holds.
+type listing struct {
+	path    string
+	infos   []fs.FileInfo // by name
+	folders []*listing    // those among infos, unless they lie too deep
+	err     error
+}
+
+// list fills a listing and those below it, several at a time.
+func (v *Vault) list(ctx context.Context, l *listing, depth int, lists *errgroup.Group) {
+	if ctx.Err() != nil {
+		return
+	}
+	l.infos, l.err = files.List(v.root, l.path)
+	l.infos = slices.DeleteFunc(l.infos, func(info fs.FileInfo) bool { return isHidden(info.Name()) })
+	slices.SortFunc(l.infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, info := range l.infos {
+		if !info.IsDir() || depth == 0 {
+			continue
+		}
+		below := &listing{path: path.Join(l.path, info.Name())}
+		l.folders = append(l.folders, below)
+		fill := func() error {
+			v.list(ctx, below, depth-1, lists)
+			return nil
+		}
+		if !lists.TryGo(fill) {
+			_ = fill() // each listing holds its own error
+		}
+	}
+}
+
+// walk finds the notes, documents and folders of a vault in its listings.
 type walk struct {
-	ctx              context.Context
 	vault            *Vault
 	places           []place
 	folders          []string
@@ -141,47 +204,31 @@ type walk struct {
 
 func whySkipped(p string, err error) string { return p + ": " + text.Brief(err.Error(), 200) }
 
-func (w *walk) walkFolder(folder string, depth int) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
+func (w *walk) walkFolder(l *listing, depth int) {
+	if l.err != nil {
+		w.skipped = append(w.skipped, whySkipped(l.path, l.err))
+		return
 	}
-	names, err := files.Names(w.vault.root, folder)
-	if err != nil && folder == "." {
-		return err
-	}
-	if err != nil {
-		w.skipped = append(w.skipped, whySkipped(folder, err))
-		return nil
-	}
-	slices.SortFunc(names, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
-	for _, entry := range names {
-		p := path.Join(folder, entry.Name())
+	below := l.folders
+	for _, info := range l.infos {
+		p := path.Join(l.path, info.Name())
 		switch {
-		case strings.HasPrefix(entry.Name(), "."):
-		case entry.IsDir() && depth == maxDepth:
+		case info.IsDir() && depth == 0:
 			w.skipped = append(w.skipped, fmt.Sprintf("%s: lies more than %d folders deep", p, maxDepth))
-		case entry.IsDir():
+		case info.IsDir():
 			w.folders = append(w.folders, p)
-			if err := w.walkFolder(p, depth+1); err != nil {
-				return err
+			w.walkFolder(below[0], depth-1)
+			below = below[1:]
+		case info.Mode().IsRegular() && doc.IsPDFOrDOCX(info.Name()) && w.vault.documents != nil:
+			if w.documents++; w.documents <= doc.MaxFiles {
+				w.places = append(w.places, place{p, info})
 			}
-		case entry.Type().IsRegular() && doc.IsPDFOrDOCX(entry.Name()) && w.vault.documents != nil:
-			if w.documents++; w.documents > doc.MaxFiles {
-				continue
-			}
-			info, err := w.vault.root.Lstat(p)
-			if err != nil {
-				w.skipped = append(w.skipped, whySkipped(p, err))
-				continue
-			}
-			w.places = append(w.places, place{p, info})
-		case entry.Type().IsRegular() && isNote(entry.Name()):
+		case info.Mode().IsRegular() && isNote(info.Name()):
 			if w.notes++; w.notes <= w.vault.maxNotes {
-				w.places = append(w.places, place{path: p})
+				w.places = append(w.places, place{p, info})
 			}
 		}
 	}
-	return nil
 }
 
 // searchDocument returns the texts of a document that a search finds.

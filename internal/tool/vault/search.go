@@ -90,7 +90,7 @@ type seekArgs struct {
 }
 
 func (v *Vault) seekTool() tool.Tool {
-	return newReadTool(v.look, tool.Spec{
+	return newReadTool(v.lookAtThreads, tool.Spec{
 		Name: "thread_seek",
 		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with " +
 			"thread_read before you cite it.",
@@ -99,13 +99,13 @@ func (v *Vault) seekTool() tool.Tool {
 }
 
 func (v *Vault) seek(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
-	in := scope{places: s.threads(), has: func(_ *note, at section) bool { return at.entry > 0 }}
+	in := scope{places: s.places, has: func(_ *note, at section) bool { return at.entry > 0 }}
 	if args.Thread != "" {
 		p, err := s.threadPath(args.Thread)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		in.places = []place{{path: p}}
+		in.places = slices.DeleteFunc(slices.Clone(s.places), func(at place) bool { return at.path != p })
 	}
 	res, _, err := v.searchNotes(ctx, s, args.Query, args.Limit, maxParts, in)
 	return res, err
@@ -236,7 +236,7 @@ func (v *Vault) count(
 	}
 	// A secret that is taken out leaves words of its own.
 	everyNote := in.has != nil || q.Finder().MayHold([]byte(redact.Mark))
-	err = v.readEach(ctx, in.places, nil, func() visit {
+	err = v.readEach(ctx, in.places, func() visit {
 		finder := q.Finder()
 		return func(i int, f files.File, err error) {
 			if errs[i] = err; err != nil {
@@ -376,10 +376,10 @@ func (v *Vault) listTool() tool.Tool {
 		Name: "vault_list",
 		Description: "Lists the notes, documents (PDF, DOCX) and folders in a folder of the vault, with titles, tags " +
 			"and dates. Use it to see what there is; to find words use vault_search.",
-	}, v.list)
+	}, v.listNotes)
 }
 
-func (v *Vault) list(ctx context.Context, s *survey, args listArgs) (tool.Result, error) {
+func (v *Vault) listNotes(ctx context.Context, s *survey, args listArgs) (tool.Result, error) {
 	folder, err := s.resolveFolder(args.Folder, "vault_list without a folder shows what there is")
 	if err != nil {
 		return tool.Result{}, err

@@ -128,9 +128,9 @@ func (c *nameCache) keep(s *snapshot, places []place, found []known) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := make(map[string]known, len(s.places))
-	for _, at := range s.places {
-		if k, is := c.known[at.path]; is {
-			all[at.path] = k
+	for p, k := range c.known {
+		if !isUnder(p, s.folder) || s.has(p) {
+			all[p] = k
 		}
 	}
 	for i, at := range places {
@@ -150,7 +150,7 @@ func isSameFile(a, b fs.FileInfo) bool {
 // survey is a look at a vault that knows the names in its notes.
 type survey struct {
 	*snapshot
-	known []known // by place
+	known map[string]known // by path
 }
 
 // surveys lets calls that wait at the same time share a survey.
@@ -174,37 +174,43 @@ func (v *Vault) survey(ctx context.Context) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := &survey{snapshot: s, known: make([]known, len(s.places))}
-	errs := make([]error, len(s.places))
-	began, before := time.Now(), v.names.all()
-	err = v.readEach(ctx, s.places, func(i int, info fs.FileInfo) bool {
-		result.known[i] = before[s.places[i].path]
-		return isSameFile(result.known[i].info, info)
-	}, func() visit {
+	began, before, after := time.Now(), v.names.all(), map[string]known{}
+	var changed []place
+	for _, at := range s.places {
+		switch k := before[at.path]; {
+		case at.isDocument():
+			after[at.path] = known{hashes: hashesOf(at.unread())}
+		case isSameFile(k.info, at.info):
+			after[at.path] = k
+		default:
+			changed = append(changed, at)
+		}
+	}
+	learnt, errs := make([]known, len(changed)), make([]error, len(changed))
+	err = v.readEach(ctx, changed, func() visit {
 		return func(i int, f files.File, err error) {
 			if errs[i] = err; err == nil {
-				result.known[i] = learnUnsearched(s.places[i].path, f, began)
+				learnt[i] = learnUnsearched(changed[i].path, f, began)
 			}
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	places, all := s.places, result.known
-	s.places, result.known = nil, nil
-	for i, at := range places {
-		switch {
-		case errs[i] != nil:
+	for i, at := range changed {
+		if errs[i] != nil {
 			s.skipped = append(s.skipped, whySkipped(at.path, errs[i]))
-			continue
-		case at.isDocument():
-			all[i].hashes = hashesOf(at.unread())
+		} else {
+			after[at.path] = learnt[i]
 		}
-		s.places, result.known = append(s.places, at), append(result.known, all[i])
 	}
-	v.names.keep(s, s.places, result.known)
-	v.surveys.last, v.surveys.until = result, until
-	return result, nil
+	s.places = slices.DeleteFunc(s.places, func(at place) bool {
+		_, read := after[at.path]
+		return !read
+	})
+	v.names.keep(s, changed, learnt)
+	v.surveys.last, v.surveys.until = &survey{s, after}, until
+	return v.surveys.last, nil
 }
 
 // having returns the places whose note may have one of the names.
@@ -213,8 +219,8 @@ func (s *survey) having(wanted ...nameHash) (places []place) {
 	for _, h := range wanted {
 		set[h] = true
 	}
-	for i, at := range s.places {
-		if s.known[i].mayHave(set) {
+	for _, at := range s.places {
+		if s.known[at.path].mayHave(set) {
 			places = append(places, at)
 		}
 	}
@@ -235,16 +241,13 @@ type visit func(i int, f files.File, err error)
 // readBatch is how many notes a goroutine takes at a time.
 const readBatch = 64
 
-// readEach reads the notes among places, sorted by path, several at a time. skip, if not nil, says which need not be
-// read. begin makes the visit of one goroutine.
-func (v *Vault) readEach(
-	ctx context.Context, places []place, skip func(i int, info fs.FileInfo) bool, begin func() visit,
-) error {
+// readEach reads the notes among places, sorted by path, several at a time. begin makes the visit of one goroutine.
+func (v *Vault) readEach(ctx context.Context, places []place, begin func() visit) error {
 	var next atomic.Int64
 	var all errgroup.Group
 	for range min(runtime.GOMAXPROCS(0), len(places)/readBatch+1) {
 		all.Go(func() error {
-			r := reader{vault: v, skip: skip, visit: begin()}
+			r := reader{vault: v, visit: begin()}
 			defer r.close()
 			for ctx.Err() == nil {
 				from := int(next.Add(readBatch)) - readBatch
@@ -266,7 +269,6 @@ func (v *Vault) readEach(
 // reader reads notes, those of one folder quickly after each other.
 type reader struct {
 	vault  *Vault
-	skip   func(i int, info fs.FileInfo) bool
 	visit  visit
 	path   string // of folder
 	folder *os.Root
@@ -291,13 +293,7 @@ func (r *reader) read(i int, p string) {
 		r.visit(i, files.File{}, r.err)
 		return
 	}
-	name := path.Base(p)
-	if r.skip != nil {
-		if info, err := r.folder.Lstat(name); err == nil && r.skip(i, info) {
-			return
-		}
-	}
-	f, err := files.ReadInto(r.folder, name, maxNote, &r.buffer)
+	f, err := files.ReadInto(r.folder, path.Base(p), maxNote, &r.buffer)
 	r.visit(i, f, err)
 }
 
@@ -309,7 +305,7 @@ const loadBatch = 1000
 func (v *Vault) eachNote(ctx context.Context, places []place, use func(*note)) error {
 	for some := range slices.Chunk(places, loadBatch) {
 		notes := make([]*note, len(some))
-		err := v.readEach(ctx, some, nil, func() visit {
+		err := v.readEach(ctx, some, func() visit {
 			return func(i int, f files.File, err error) {
 				if err == nil {
 					notes[i] = noteOf(parseNote(some[i].path, f.Content, f.Cut))

@@ -93,7 +93,7 @@ type threadListArgs struct {
 }
 
 func (v *Vault) threadListTool() tool.Tool {
-	return newReadTool(v.look, tool.Spec{
+	return newReadTool(v.lookAtThreads, tool.Spec{
 		Name:        "thread_list",
 		Description: "Lists the threads of the vault with the number of their entries and the time of the last.",
 	}, v.listThreads)
@@ -103,7 +103,7 @@ func (v *Vault) listThreads(ctx context.Context, s *snapshot, args threadListArg
 	var refs []tool.Ref
 	var b strings.Builder
 	total := 0
-	err := v.eachNote(ctx, s.threads(), func(n *note) {
+	err := v.eachNote(ctx, s.places, func(n *note) {
 		if total++; len(refs) == args.Limit || b.Len() > tool.MaxText-2<<10 {
 			return
 		}
@@ -129,7 +129,7 @@ type threadReadArgs struct {
 }
 
 func (v *Vault) threadReadTool() tool.Tool {
-	return newReadTool(v.look, tool.Spec{
+	return newReadTool(v.lookAtThreads, tool.Spec{
 		Name: "thread_read",
 		Description: "Reads entries of a thread in the order they were written, " +
 			"with their lines, so that they can be cited.",
