@@ -186,7 +186,7 @@ func (d *document) parseInline() {
 
 // scanInline reports the links and tags of a line, in order. Its time is linear in the line's length.
 func scanInline(line string, onLink func(link), onTag func(string)) {
-	if !strings.ContainsAny(line, "[#") {
+	if strings.IndexByte(line, '#') < 0 && !strings.Contains(line, "[[") {
 		return
 	}
 	var unclosed [9]bool // lengths of backtick runs that no later run of the line closes

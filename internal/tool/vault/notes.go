@@ -78,10 +78,9 @@ func (p place) unread() *note {
 	return &note{path: p.path, title: strings.TrimSuffix(base, path.Ext(base))}
 }
 
-// snapshot is a folder of the vault as one call sees it. It never changes.
+// snapshot is the vault, or its threads, as one call sees it. It never changes.
 type snapshot struct {
 	vault   *Vault
-	folder  string   // "." for all of it
 	places  []place  // by path
 	folders []string // by path, without "."
 	skipped []string // what could not be read, and why
@@ -119,7 +118,7 @@ func (v *Vault) lookAtThreads(ctx context.Context) (*snapshot, error) {
 	s, err := v.lookIn(ctx, threadDir, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		_, err = files.List(v.root, ".")
-		s = &snapshot{vault: v, folder: threadDir}
+		s = &snapshot{vault: v}
 	}
 	if err != nil {
 		return nil, goneError(err)
@@ -150,7 +149,7 @@ func (v *Vault) lookIn(ctx context.Context, folder string, depth int) (*snapshot
 	}
 	w := walk{vault: v}
 	w.walkFolder(top, depth)
-	s := &snapshot{vault: v, folder: folder, places: w.places, folders: w.folders, skipped: w.skipped}
+	s := &snapshot{vault: v, places: w.places, folders: w.folders, skipped: w.skipped}
 	if over := w.notes - v.maxNotes; over > 0 {
 		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", over, v.maxNotes))
 	}

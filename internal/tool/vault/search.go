@@ -243,7 +243,7 @@ func (v *Vault) count(
 				return
 			}
 			p := in.places[i].path
-			if learnt[i] = before[p]; !isSameFile(learnt[i].info, f.Info) {
+			if learnt[i] = before[p]; in.has == nil && !isSameFile(learnt[i].info, f.Info) {
 				learnt[i] = learnUnsearched(p, f, began)
 			}
 			if everyNote || mayHold(finder, p, f.Content) {
@@ -254,7 +254,13 @@ func (v *Vault) count(
 	if err != nil {
 		return nil, others, nil, err
 	}
-	v.names.keep(s, in.places, learnt)
+	if in.has == nil && len(in.places) == len(s.places) { // then it is the whole vault
+		after := make(map[string]known, len(in.places))
+		for i, at := range in.places {
+			after[at.path] = learnt[i]
+		}
+		v.names.keep(after)
+	}
 	finder := q.Finder()
 	for i, at := range in.places {
 		d := in.documents[at.path]

@@ -123,23 +123,10 @@ func (c *nameCache) all() map[string]known {
 	return c.known
 }
 
-// keep takes over what is known of places, and drops what is not in the vault any more.
-func (c *nameCache) keep(s *snapshot, places []place, found []known) {
+// keep takes over what is known of all notes.
+func (c *nameCache) keep(all map[string]known) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := make(map[string]known, len(s.places))
-	for p, k := range c.known {
-		if !isUnder(p, s.folder) || s.has(p) {
-			all[p] = k
-		}
-	}
-	for i, at := range places {
-		if found[i].info != nil {
-			all[at.path] = found[i]
-		} else {
-			delete(all, at.path)
-		}
-	}
 	c.known = all
 }
 
@@ -174,7 +161,7 @@ func (v *Vault) survey(ctx context.Context) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	began, before, after := time.Now(), v.names.all(), map[string]known{}
+	began, before, after := time.Now(), v.names.all(), make(map[string]known, len(s.places))
 	var changed []place
 	for _, at := range s.places {
 		switch k := before[at.path]; {
@@ -208,7 +195,7 @@ func (v *Vault) survey(ctx context.Context) (*survey, error) {
 		_, read := after[at.path]
 		return !read
 	})
-	v.names.keep(s, changed, learnt)
+	v.names.keep(after)
 	v.surveys.last, v.surveys.until = &survey{s, after}, until
 	return v.surveys.last, nil
 }
