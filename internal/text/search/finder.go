@@ -173,8 +173,8 @@ func (f *Finder) countIn(e *Entry, section int, weight float64, texts []string) 
 	for term := range counts {
 		for quality, count := range counts[term] {
 			if count > 0 {
-				e.matches = append(e.matches, match{section: int32(section), term: int32(term), count: count,
-					quality: qualities[quality], weight: weight})
+				e.matches = append(e.matches, match{section: int32(section), count: count, weight: float32(weight),
+					term: uint8(term), quality: uint8(quality)})
 			}
 		}
 	}

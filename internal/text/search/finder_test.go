@@ -25,7 +25,7 @@ func countEach(q Query, text string) (counts map[match]int32, total int) {
 		EachWord(line, func(w []byte) {
 			total++
 			if term, quality := q.bestTerm(word{string(w), Stem(string(w))}); quality > 0 {
-				counts[match{term: int32(term), quality: quality}]++
+				counts[match{term: uint8(term), quality: uint8(slices.Index(qualities[:], quality))}]++
 			}
 		})
 	}

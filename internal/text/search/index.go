@@ -44,12 +44,13 @@ func (e Entry) Found() bool { return len(e.matches) > 0 }
 // match says how often words that answer a term equally well occur in one place of a document. The document's fields
 // come first, then the sections.
 type match struct {
-	section int32
-	term    int32
-	count   int32
-	quality float64
-	weight  float64 // of its field; 0 in running text
+	section, count int32
+	weight         float32 // of its field; 0 in running text
+	term, quality  uint8   // quality is an index of qualities
 }
+
+// worth is how well the words of a match answer its term.
+func (m match) worth() float64 { return qualities[m.quality] }
 
 // Others are documents that were not counted, as they hold no word of the query.
 type Others struct{ Documents, Sections, Bytes int }
@@ -146,7 +147,7 @@ func (r *ranking) sectionsOf(document int) []Hit {
 	matches := e.matches
 	for len(matches) > 0 && matches[0].section == ofWhole {
 		m := matches[0]
-		whole[m.term] = max(whole[m.term], m.weight*m.quality)
+		whole[m.term] = max(whole[m.term], float64(m.weight)*m.worth())
 		matches = matches[1:]
 	}
 	var hits []Hit
@@ -170,9 +171,9 @@ func (r *ranking) scoreSection(document, section int, whole []float64, matches [
 	heading, frequency := make([]float64, len(r.weights)), make([]float64, len(r.weights))
 	for _, m := range matches {
 		if m.weight > 0 {
-			heading[m.term] = max(heading[m.term], m.weight*m.quality)
+			heading[m.term] = max(heading[m.term], float64(m.weight)*m.worth())
 		} else {
-			frequency[m.term] += m.quality * float64(m.count)
+			frequency[m.term] += m.worth() * float64(m.count)
 		}
 	}
 	length := 0.0

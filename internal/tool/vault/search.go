@@ -64,7 +64,7 @@ func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.
 	if err != nil {
 		return tool.Result{}, err
 	}
-	in := scope{places: s.below(folder)}
+	in := scope{places: s.below(folder), tag: args.Tag}
 	if args.Tag != "" {
 		names, err := v.survey(ctx)
 		if err != nil {
@@ -72,7 +72,6 @@ func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.
 		}
 		s = names.snapshot
 		in.places = names.tagged(folder, args.Tag)
-		in.has = func(n *note, _ section) bool { return n.hasTag(args.Tag) }
 	}
 	var unread []string
 	if in.documents, unread, err = v.readDocuments(ctx, s.places); err != nil {
@@ -99,7 +98,7 @@ func (v *Vault) seekTool() tool.Tool {
 }
 
 func (v *Vault) seek(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
-	in := scope{places: s.places, has: func(_ *note, at section) bool { return at.entry > 0 }}
+	in := scope{places: s.places, onlyEntries: true}
 	if args.Thread != "" {
 		p, err := s.threadPath(args.Thread)
 		if err != nil {
@@ -113,28 +112,31 @@ func (v *Vault) seek(ctx context.Context, s *snapshot, args seekArgs) (tool.Resu
 
 // scope is the part of a vault that is searched.
 type scope struct {
-	places    []place                   // by path
-	documents map[string]*document      // those of the PDFs and DOCX that were read, by path
-	has       func(*note, section) bool // what belongs to it of a note; nil: all
+	places      []place              // by path
+	documents   map[string]*document // those of the PDFs and DOCX that were read, by path
+	tag         string               // "": notes need no tag
+	onlyEntries bool                 // of threads
 }
+
+// isWhole says whether all of each place belongs to the scope.
+func (sc scope) isWhole() bool { return sc.tag == "" && !sc.onlyEntries }
 
 // holds says whether a part of a note belongs to the scope.
 func (sc scope) holds(n *note) bool {
-	in := func(at section) bool { return sc.has(n, at) }
-	return sc.has == nil || slices.ContainsFunc(n.sections, in) || len(n.sections) == 0 && in(section{})
+	return (sc.tag == "" || n.hasTag(sc.tag)) && (!sc.onlyEntries || len(entriesOf(n.sections)) > 0)
 }
 
 // hit is a section that a search found.
 type hit struct {
-	note    *note
-	section section // zero: the note has no section at all
+	note    *counted
+	section int // -1: the note has no section at all
 	score   float64
 }
 
 // date returns the time of the entry that was found, or else that of the note.
 func (h hit) date() time.Time {
-	if h.section.entry > 0 {
-		return h.section.at
+	if h.section >= 0 && h.section < len(h.note.entries) && h.note.entries[h.section].entry > 0 {
+		return h.note.entries[h.section].at
 	}
 	return h.note.at
 }
@@ -161,50 +163,57 @@ func (v *Vault) searchNotes(
 	}
 	shown := ranked[:min(len(ranked), limit)]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
-		len(shown), tool.Count(len(ranked), "hit"), shownQuery)
 	var data SearchData
 	var refs []tool.Ref
-	lines := map[string][]string{}
-	for i, h := range shown {
+	documents := map[string]*document{}
+	for _, h := range shown {
 		if err := ctx.Err(); err != nil {
 			return tool.Result{}, nil, err
 		}
 		p := h.note.path
-		if _, read := lines[p]; !read {
-			// If the note was removed in the meantime, the hit has no snippet.
-			if read, _, _, err := v.readContent(ctx, p); err == nil {
-				lines[p] = read.lines
+		if documents[p] == nil {
+			if documents[p], _, _, err = v.readContent(ctx, p); err != nil {
+				documents[p] = &document{}
 			}
 		}
-		d := Hit{
-			Path: p, Title: h.note.title, Heading: text.Brief(h.section.heading, 200),
-			Start: h.section.start, End: h.section.end, Snippet: snippet(q, lines[p], h.section), Score: h.score,
+		d := documents[p]
+		if d.path == "" || h.section >= len(d.sections) {
+			continue // the note was removed or changed in the meantime
 		}
-		if h.section.page > 0 {
-			d.Start, d.End = h.section.page, h.section.page
+		var at section
+		if h.section >= 0 {
+			at = d.sections[h.section]
 		}
-		data.Hits = append(data.Hits, d)
-		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.Title, Start: d.Start, End: d.End, Paged: h.section.page > 0}
+		found := Hit{
+			Path: p, Title: d.title, Heading: text.Brief(at.heading, 200),
+			Start: at.start, End: at.end, Snippet: snippet(q, d.lines, at), Score: h.score,
+		}
+		if at.page > 0 {
+			found.Start, found.End = at.page, at.page
+		}
+		data.Hits = append(data.Hits, found)
+		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: found.Start, End: found.End, Paged: at.page > 0}
 		refs = append(refs, ref)
-		fmt.Fprintf(&b, "\n%d. %s  %s\n", i+1, ref, h.description())
-		if d.Snippet != "" {
-			fmt.Fprintf(&b, "   %s\n", d.Snippet)
+		fmt.Fprintf(&b, "\n%d. %s  %s\n", len(refs), ref, d.description(at))
+		if found.Snippet != "" {
+			fmt.Fprintf(&b, "   %s\n", found.Snippet)
 		}
 	}
-	res, err = newResult(b.String(), data, refs, len(shown) < len(ranked))
+	head := fmt.Sprintf("%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
+		len(refs), tool.Count(len(ranked), "hit"), shownQuery)
+	res, err = newResult(head+b.String(), data, refs, len(shown) < len(ranked))
 	return res, skipped, err
 }
 
-// description returns title, heading or entry, and date.
-func (h hit) description() string {
-	about, date := h.note.title, h.note.date
-	if h.section.entry > 0 {
-		about += fmt.Sprintf(", entry %d", h.section.entry)
-		date = h.section.at.Format(time.RFC3339)
+// description returns title, heading or entry, and date of a section.
+func (d *document) description(at section) string {
+	about, date := d.title, d.front.date
+	if at.entry > 0 {
+		about += fmt.Sprintf(", entry %d", at.entry)
+		date = at.at.Format(time.RFC3339)
 	}
-	if h.section.heading != "" {
-		about += " > " + text.Brief(h.section.heading, 200)
+	if at.heading != "" {
+		about += " > " + text.Brief(at.heading, 200)
 	}
 	if date != "" {
 		about += "  (" + date + ")"
@@ -212,30 +221,35 @@ func (h hit) description() string {
 	return about
 }
 
-// counted is a note in which the words of a query were counted.
+// counted is a note or document in which the words of a query were counted.
 type counted struct {
-	note  *note
-	entry search.Entry
+	path    string
+	at      time.Time
+	entries []section // of a thread
+	words   search.Entry
+}
+
+// countIn counts words in a document; nil if it does not belong to the scope.
+func (sc scope) countIn(d *document, f *search.Finder) *counted {
+	if !sc.holds(noteIn(d)) {
+		return nil
+	}
+	c := &counted{path: d.path, at: d.front.at, words: f.Count(searchDocument(d))}
+	if isThread(d.path) && c.words.Found() {
+		c.entries = noteOf(d).sections
+	}
+	return c
 }
 
 // count counts the words of a query in the notes and documents of a scope, by path. Notes that hold none of them are
-// not parsed.
+// not parsed for it.
 func (v *Vault) count(
 	ctx context.Context, s *snapshot, q search.Query, in scope,
-) (notes []counted, others search.Others, skipped []string, err error) {
-	all, learnt, errs := make([]counted, len(in.places)), make([]known, len(in.places)), make([]error, len(in.places))
+) (notes []*counted, others search.Others, skipped []string, err error) {
+	all, learnt, errs := make([]*counted, len(in.places)), make([]known, len(in.places)), make([]error, len(in.places))
 	began, before := time.Now(), v.names.all()
-	countIn := func(f *search.Finder, i int, d *document) {
-		if !in.holds(noteIn(d)) {
-			return
-		}
-		all[i] = counted{note: &note{path: d.path}, entry: f.Count(searchDocument(d))}
-		if all[i].entry.Found() {
-			all[i].note = noteOf(d)
-		}
-	}
 	// A secret that is taken out leaves words of its own.
-	everyNote := in.has != nil || q.Finder().MayHold([]byte(redact.Mark))
+	everyNote := !in.isWhole() || q.Finder().MayHold([]byte(redact.Mark))
 	err = v.readEach(ctx, in.places, func() visit {
 		finder := q.Finder()
 		return func(i int, f files.File, err error) {
@@ -243,18 +257,22 @@ func (v *Vault) count(
 				return
 			}
 			p := in.places[i].path
-			if learnt[i] = before[p]; in.has == nil && !isSameFile(learnt[i].info, f.Info) {
-				learnt[i] = learnUnsearched(p, f, began)
-			}
+			learnt[i] = before[p]
+			isKnown := !in.isWhole() || isSameFile(learnt[i].info, f.Info)
 			if everyNote || mayHold(finder, p, f.Content) {
-				countIn(finder, i, parseNote(p, f.Content, f.Cut))
+				d := parseNote(p, f.Content, f.Cut)
+				if all[i] = in.countIn(d, finder); !isKnown {
+					learnt[i] = learn(d, f.Info, began)
+				}
+			} else if !isKnown {
+				learnt[i] = learn(parseText(p, f.Content, f.Cut), f.Info, began)
 			}
 		}
 	})
 	if err != nil {
 		return nil, others, nil, err
 	}
-	if in.has == nil && len(in.places) == len(s.places) { // then it is the whole vault
+	if in.isWhole() && len(in.places) == len(s.places) { // then it is the whole vault
 		after := make(map[string]known, len(in.places))
 		for i, at := range in.places {
 			after[at.path] = learnt[i]
@@ -263,16 +281,15 @@ func (v *Vault) count(
 	}
 	finder := q.Finder()
 	for i, at := range in.places {
-		d := in.documents[at.path]
-		if d != nil {
-			countIn(finder, i, d)
+		if d := in.documents[at.path]; d != nil {
+			all[i] = in.countIn(d, finder)
 		}
 		switch {
 		case errs[i] != nil:
 			skipped = append(skipped, whySkipped(at.path, errs[i]))
-		case all[i].note != nil:
+		case all[i] != nil:
 			notes = append(notes, all[i])
-		case in.has == nil:
+		case in.isWhole():
 			others.Documents++
 			others.Sections += learnt[i].sections
 			others.Bytes += learnt[i].bytes
@@ -295,25 +312,20 @@ func mayHold(f *search.Finder, p string, content []byte) bool {
 	return closed && bytes.IndexByte(front, '\\') >= 0
 }
 
-func rank(q search.Query, notes []counted, others search.Others, perNote int, in scope) []hit {
+func rank(q search.Query, notes []*counted, others search.Others, perNote int, in scope) []hit {
 	entries := make([]search.Entry, len(notes))
 	for i, n := range notes {
-		entries[i] = n.entry
+		entries[i] = n.words
 	}
-	hitOf := func(h search.Hit) hit {
-		found := hit{note: notes[h.Document].note, score: h.Score}
-		if h.Section >= 0 {
-			found.section = found.note.sections[h.Section]
-		}
-		return found
-	}
+	hitOf := func(h search.Hit) hit { return hit{notes[h.Document], h.Section, h.Score} }
 	var hits []hit
 	for _, h := range search.Rank(q, entries, others, perNote, func(a, b search.Hit) int {
 		return cmp.Or(hitOf(b).date().Compare(hitOf(a).date()), cmp.Compare(a.Document, b.Document))
 	}) {
-		if found := hitOf(h); in.has == nil || in.has(found.note, found.section) {
-			hits = append(hits, found)
+		if in.onlyEntries && (h.Section < 0 || notes[h.Document].entries[h.Section].entry == 0) {
+			continue
 		}
+		hits = append(hits, hitOf(h))
 	}
 	return hits
 }

@@ -89,7 +89,8 @@ func (k known) mayHave(wanted map[nameHash]bool) bool {
 	return k.hashes == nil || slices.ContainsFunc(k.hashes, func(h nameHash) bool { return wanted[h] })
 }
 
-// learn returns what to keep of a note that was read after began.
+// learn returns what to keep of a note that was read after began. Its secrets need not have been removed: that adds no
+// name that is asked for.
 func learn(d *document, info fs.FileInfo, began time.Time) known {
 	k := known{hashes: hashesOf(noteIn(d)), sections: len(d.sections)}
 	if len(k.hashes) > mostHashes {
@@ -104,11 +105,6 @@ func learn(d *document, info fs.FileInfo, began time.Time) known {
 		k.info = info
 	}
 	return k
-}
-
-// learnUnsearched is learn for a content that holds no name that is asked for: secrets are not looked for.
-func learnUnsearched(p string, f files.File, began time.Time) known {
-	return learn(parseText(p, f.Content, f.Cut), f.Info, began)
 }
 
 // nameCache keeps what is known of the notes, so that unchanged ones are not read again to find a name.
@@ -177,7 +173,7 @@ func (v *Vault) survey(ctx context.Context) (*survey, error) {
 	err = v.readEach(ctx, changed, func() visit {
 		return func(i int, f files.File, err error) {
 			if errs[i] = err; err == nil {
-				learnt[i] = learnUnsearched(changed[i].path, f, began)
+				learnt[i] = learn(parseText(changed[i].path, f.Content, f.Cut), f.Info, began)
 			}
 		}
 	})
