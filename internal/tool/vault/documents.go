@@ -29,8 +29,9 @@ type searchedDocument struct {
 	mayBeStale bool   // it is so new that info would not show another change
 }
 
-// readDocuments returns the PDFs and DOCX among places, by path, and why others can't be searched. A document that can't
-// be read is reported once, and one beyond maxTexts each time: its text is dropped, and it is read again when it fits.
+// readDocuments returns the PDFs and DOCX among places, by path, and why others can't be searched. A document that
+// can't be read is reported once, and one beyond maxTexts each time: its text is dropped, and it is read again when it
+// fits.
 func (v *Vault) readDocuments(
 	ctx context.Context, places []place,
 ) (read map[string]*document, skipped []string, err error) {

@@ -9,7 +9,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// graph finds notes by the names that links use. It holds the notes that can have one of the names that it is asked for.
+// graph finds notes by the names that links use. It holds the notes that can have one of the names that are asked for.
 type graph struct {
 	notes                    []*note
 	byBase, byTitle, byAlias map[string][]*note // by nameKey; the base is the file's name without its ending

@@ -22,8 +22,8 @@
 //     texts.
 //
 // Every call looks at the vault again, and sees what other programs have changed. A search reads the notes, and counts
-// words only in those that may hold one of the question's. Between calls, hashes of a note's names are kept, at most 200:
-// they say which notes to read for a name, and unchanged notes are not read again for them.
+// words only in those that may hold one of the question's. Of each note at most 200 hashes of names are kept between
+// calls: they say which notes to read for a name, and unchanged notes are not read again for them.
 package vault
 
 import (
