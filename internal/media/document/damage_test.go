@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"runtime/debug"
 	"runtime/metrics"
 	"slices"
 	"strings"
@@ -140,6 +142,12 @@ func seeds(t *testing.T) map[string][]byte {
 			"word/footnotes.xml": `<w:footnotes SPACE><w:footnote w:id="2">` + documenttest.Para("A note.") +
 				`</w:footnote></w:footnotes>`}),
 	}
+}
+
+// TestMain has garbage collected as usual, whatever the environment says: there is a bound of memory here.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(100)
+	os.Exit(m.Run())
 }
 
 func TestDamagedFilesEndNothing(t *testing.T) {
