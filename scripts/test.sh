@@ -5,7 +5,6 @@ set -eu
 cd "$(dirname "$0")/.."
 unset SIBYL_TEST_ALL SIBYL_LONG SIBYL_TEST_STORE
 . scripts/fast-environment.sh
-trap 'rm -rf "$memory"' EXIT
 
 unformatted=$("$(go env GOROOT)/bin/gofmt" -l cmd internal trees prompts eval web/*.go web/stories)
 if [ -n "$unformatted" ]; then
