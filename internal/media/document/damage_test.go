@@ -151,7 +151,16 @@ func TestMain(m *testing.M) {
 }
 
 func TestDamagedFilesEndNothing(t *testing.T) {
-	each := needs.Most(1_000, 100)
+	t.Run("some", func(t *testing.T) { damageFiles(t, 30) })
+	t.Run("many", func(t *testing.T) {
+		needs.All(t, "many files")
+		damageFiles(t, needs.Most(1_000, 100))
+	})
+}
+
+// damageFiles damages each file so many times, in as many ways.
+func damageFiles(t *testing.T, each int) {
+	t.Helper()
 	readable := 0
 	for name, whole := range seeds(t) {
 		r := rand.New(rand.NewPCG(20, uint64(len(name))))
