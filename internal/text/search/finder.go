@@ -13,7 +13,8 @@ type Finder struct {
 	query Query
 	// begins says by the byte before, 1 for a letter or digit of ASCII, whether a word that answers may begin with a byte
 	begins [2][256]bool
-	stems  []string // what every word that answers begins with, by term
+	plain  [256]uint8 // 1 for the letters and digits of ASCII
+	stems  []string   // what every word that answers begins with, by term
 	folds  map[rune]fold
 	known  map[string]answer // words that were looked at
 }
@@ -42,6 +43,11 @@ func (q Query) Finder() *Finder {
 			f.begins[0][c-'a'+'A'] = true
 		}
 	}
+	for c := range utf8.RuneSelf {
+		if wordRune(rune(c)) != 0 {
+			f.plain[c] = 1
+		}
+	}
 	for c := utf8.RuneSelf; c < 256; c++ { // what other characters fold to is looked up
 		f.begins[0][c], f.begins[1][c] = utf8.RuneStart(byte(c)), utf8.RuneStart(byte(c))
 	}
@@ -55,20 +61,10 @@ func (f *Finder) MayHold(text []byte) bool {
 		if f.begins[after][c] && f.mayBegin(text[i:]) {
 			return true
 		}
-		after = int(isPlain[c])
+		after = int(f.plain[c])
 	}
 	return false
 }
-
-// isPlain is 1 for the letters and digits of ASCII.
-var isPlain = func() (table [256]uint8) {
-	for c := range utf8.RuneSelf {
-		if wordRune(rune(c)) != 0 {
-			table[c] = 1
-		}
-	}
-	return table
-}()
 
 // mayBegin says whether a text may begin with a word that answers.
 func (f *Finder) mayBegin(text []byte) bool {
@@ -195,11 +191,11 @@ func (f *Finder) eachWord(text string, yield func(word []byte)) (total int) {
 	var buf [MaxWord]byte
 	after := uint8(0)
 	for i := range len(text) {
-		is := isPlain[text[i]]
+		is := f.plain[text[i]]
 		total += int(is &^ after)
 		if is > after && f.begins[0][text[i]] {
 			word := buf[:0]
-			for at := i; at < len(text) && isPlain[text[at]] == 1 && len(word) < MaxWord; at++ {
+			for at := i; at < len(text) && f.plain[text[at]] == 1 && len(word) < MaxWord; at++ {
 				word = append(word, Lower(text[at]))
 			}
 			yield(word)

@@ -3,7 +3,7 @@ package vault
 import (
 	"bytes"
 	"context"
-	"hash/maphash"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path"
@@ -38,15 +38,8 @@ const (
 // nameHash stands for a name in a note. Two names may have the same: it says which notes to look at.
 type nameHash uint32
 
-type kindOfName struct {
-	kind nameKind
-	key  string
-}
-
-var hashSeed = maphash.MakeSeed()
-
 func hashOf(kind nameKind, key string) nameHash {
-	return nameHash(maphash.Comparable(hashSeed, kindOfName{kind, key}))
+	return nameHash(crc32.ChecksumIEEE(append([]byte{byte(kind)}, key...)))
 }
 
 // linkHashes are the hashes of what a name in a link can mean: a title, an alias, or the name of a file.
