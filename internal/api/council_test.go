@@ -68,9 +68,9 @@ func (h *house) council() council.Deps {
 			}
 			return "", errors.New("there is no such model")
 		},
-		Model:    func(_ context.Context, id string) (model.Model, error) { return voice{id}, nil },
-		Describe: func(context.Context, string) model.Info { return model.Info{} },
-		Driven:   func(r journal.Run) bool { return r.Status == journal.Running },
+		Model:  func(_ context.Context, id string) (model.Model, error) { return voice{id}, nil },
+		Known:  func(context.Context, string) model.Info { return model.Info{} },
+		Driven: func(r journal.Run) bool { return r.Status == journal.Running },
 		Missing: func() string {
 			if h.transcribe == nil {
 				return "set transcription.command in /etc/sibyl/config.yaml"

@@ -29,6 +29,7 @@ const ollamaName = "ollama"
 // catalog lists the providers: the built-in vendors, the person's other endpoints, a local Ollama if it answers, and
 // the offline rules, which need nothing.
 func catalog(cfg config.Config, keys *secrets) model.Catalog {
+	told := newReports(cfg.DataDir)
 	var c model.Catalog
 	for _, v := range []struct{ name, missing string }{
 		{"openai", "set OPENAI_API_KEY, or OPENAI_BASE_URL for a compatible endpoint"},
@@ -37,7 +38,7 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 	} {
 		p := model.Provider{Name: v.name, Missing: v.missing}
 		if set, ok := cfg.Providers[v.name]; ok {
-			p = provider(v.name, set, cfg, keys)
+			p = provider(v.name, set, cfg, keys, told)
 		}
 		// a key for all that Google sells is no wish for its models
 		p.Automatic = cfg.Providers[v.name].KeyEnv != "GOOGLE_API_KEY"
@@ -45,11 +46,11 @@ func catalog(cfg config.Config, keys *secrets) model.Catalog {
 	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Providers)) {
 		if !slices.ContainsFunc(c, func(p model.Provider) bool { return p.Name == name }) {
-			c = append(c, provider(name, cfg.Providers[name], cfg, keys))
+			c = append(c, provider(name, cfg.Providers[name], cfg, keys, told))
 		}
 	}
 	local := provider(ollamaName, config.Provider{Kind: config.KindOllama, BaseURL: cfg.Ollama.Host,
-		Local: cfg.Ollama.Local, Tuning: cfg.Ollama.Tuning}, cfg, keys)
+		Local: cfg.Ollama.Local, Tuning: cfg.Ollama.Tuning}, cfg, keys, told)
 	local.Automatic, local.Probe = true, true
 	return append(c, local, model.Provider{Name: "offline", Local: true, Automatic: true, Default: "rules",
 		List: func(context.Context) ([]string, error) { return []string{"rules"}, nil },
@@ -73,7 +74,7 @@ const mostModels = 64
 
 // provider puts an adapter behind an endpoint. All requests to one model share a client, which caches what it learns;
 // all models share connections.
-func provider(name string, p config.Provider, cfg config.Config, keys *secrets) model.Provider {
+func provider(name string, p config.Provider, cfg config.Config, keys *secrets, told *reports) model.Provider {
 	start, silence := cfg.Timeouts.Of(p)
 	key := func(ctx context.Context) (string, error) { return keys.key(ctx, name) }
 	var mu sync.Mutex
@@ -121,14 +122,14 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets) 
 			}
 			return c.List(ctx)
 		},
-		New: func(named string) (model.Model, error) { return connect(named) },
-		Describe: model.CachedDescribe(func(ctx context.Context, named string) (model.Info, error) {
-			c, err := connect(named)
-			if err != nil {
-				return model.Info{}, err
-			}
-			return c.Describe(ctx)
-		})}
+		New: func(named string) (model.Model, error) { return connect(named) }}
+	made.Describe, made.Last = told.of(name, p.BaseURL, func(ctx context.Context, named string) (model.Info, error) {
+		c, err := connect(named)
+		if err != nil {
+			return model.Info{}, err
+		}
+		return c.Describe(ctx)
+	})
 	if p.Kind == config.KindOllama {
 		made.Pull = func(ctx context.Context, named string, told func(model.PullProgress)) error {
 			c, err := connect(named)

@@ -38,9 +38,9 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
 	d := council.Deps{Store: a.Store, Sessions: sessions.get, Prompts: prompts, Now: a.Clock.Now,
-		Oracles:  a.Oracles(),
-		Choose:   models.Choose,
-		Describe: a.Describe,
+		Oracles: a.Oracles(),
+		Choose:  models.Choose,
+		Known:   a.Models.Known,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.openChain(ctx, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
 		},

@@ -318,7 +318,7 @@ func (d Deps) promptText(name string) (run.Text, error) {
 func (d Deps) contextTokens(ctx context.Context, id string, oracles []persona.Persona) int {
 	window := 0
 	if id != "" {
-		window = d.Describe(ctx, id).Window
+		window = d.Known(ctx, id).Window
 	}
 	if window <= 0 {
 		return 0

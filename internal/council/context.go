@@ -154,7 +154,7 @@ func (p *performer) contextRoom(ctx context.Context, tokens int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	room := requestTokens(p.Describe(ctx, p.env.Model).Window) - tokens
+	room := requestTokens(p.Known(ctx, p.env.Model).Window) - tokens
 	if p.view.Blob(textEntries) == "" || room >= agent.Tokens(string(content)) {
 		return 0, nil
 	}

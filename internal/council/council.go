@@ -43,8 +43,8 @@ type Deps struct {
 	Oracles  *persona.Shelf
 	Choose   func(ctx context.Context, asked string) (model string, err error)
 	Model    func(ctx context.Context, id string) (model.Model, error)
-	Describe func(ctx context.Context, id string) model.Info
-	Prompts  fs.FS // chair.md and name.md
+	Known    func(ctx context.Context, id string) model.Info // what is known of a model, at once
+	Prompts  fs.FS                                           // chair.md and name.md
 	Now      func() time.Time
 
 	// Missing says which setting transcription lacks, for people; "": it can transcribe.

@@ -241,9 +241,9 @@ func (h *house) deps(store journal.Store, p *process) council.Deps {
 			}
 			return &cast{h, id}, nil
 		},
-		Describe: func(context.Context, string) model.Info { return model.Info{Window: h.window} },
-		Missing:  func() string { return h.missing },
-		Driven:   p.driven,
+		Known:   func(context.Context, string) model.Info { return model.Info{Window: h.window} },
+		Missing: func() string { return h.missing },
+		Driven:  p.driven,
 		Transcribe: func(ctx context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
 			h.mu.Lock()
 			h.heard = append(h.heard, filepath.Base(file))

@@ -28,6 +28,10 @@ type Provider struct {
 	Describe func(ctx context.Context, name string) (Info, error)
 	Window   int
 
+	// Last returns what Describe last returned for a model, perhaps in another process, and when; the zero time: never.
+	// Nil: that is not kept.
+	Last func(name string) (Info, time.Time)
+
 	// Pull has the provider load a model that it does not have yet, and reports the progress. What was loaded when ctx
 	// ends is kept there, and the next call continues. Nil: the provider loads none.
 	Pull func(ctx context.Context, name string, report func(PullProgress)) error

@@ -251,15 +251,15 @@ func SplitID(id string) (provider, name string) {
 
 // Info holds the known properties of a model; zero fields are unknown.
 type Info struct {
-	Window int // tokens that request and answer have together
-	Output int // tokens of an answer at most
+	Window int `json:"window,omitempty"` // tokens that request and answer have together
+	Output int `json:"output,omitempty"` // tokens of an answer at most
 
-	NoChat     bool // it can't chat: it embeds
-	NoTools    bool // it takes no tools
-	NoPictures bool // it takes text alone
+	NoChat     bool `json:"no_chat,omitempty"`     // it can't chat: it embeds
+	NoTools    bool `json:"no_tools,omitempty"`    // it takes no tools
+	NoPictures bool `json:"no_pictures,omitempty"` // it takes text alone
 
 	// BareCalls says that an answer with calls must have no text: the server would not see the calls.
-	BareCalls bool
+	BareCalls bool `json:"bare_calls,omitempty"`
 }
 
 // Describer is an adapter that can ask its provider for the model's properties.

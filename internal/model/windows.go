@@ -59,10 +59,18 @@ func (c Catalog) Describe(ctx context.Context, id string) (Info, error) {
 }
 
 func (p Provider) describe(ctx context.Context, name string) (info Info, err error) {
-	if info.Window = p.Window; info.Window == 0 && p.Describe != nil {
+	if p.Window == 0 && p.Describe != nil {
 		ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 		defer cancel()
 		info, err = p.Describe(ctx, name)
+	}
+	return p.complete(info, name), err
+}
+
+// complete adds to a report what is known without it.
+func (p Provider) complete(info Info, name string) Info {
+	if p.Window > 0 {
+		info.Window = p.Window
 	}
 	if !p.Local {
 		known := InfoByName(name)
@@ -74,34 +82,53 @@ func (p Provider) describe(ctx context.Context, name string) (info Info, err err
 		}
 		info.NoPictures = info.NoPictures || known.NoPictures
 	}
-	return info, err
+	return info
 }
 
-// maxRemembered bounds how many models CachedDescribe caches, since names come from anywhere.
-const maxRemembered = 256
+// How old a report is when it is renewed: a local server is started again with another window more often than a
+// provider changes a model. firstWait is how long Known waits for the first report.
+const (
+	renewLocal  = time.Minute
+	renewHosted = 24 * time.Hour
+	firstWait   = 50 * time.Millisecond
+)
 
-// CachedDescribe wraps a Provider.Describe with a cache of its successful answers. A full cache is emptied.
-func CachedDescribe(
-	ask func(ctx context.Context, name string) (Info, error),
-) func(ctx context.Context, name string) (Info, error) {
-	var mu sync.Mutex
-	cache := map[string]Info{}
-	return func(ctx context.Context, name string) (Info, error) {
-		mu.Lock()
-		info, ok := cache[name]
-		mu.Unlock()
-		if ok {
-			return info, nil
-		}
-		info, err := ask(ctx, name)
-		if err == nil {
-			mu.Lock()
-			defer mu.Unlock()
-			if len(cache) >= maxRemembered {
-				clear(cache)
-			}
-			cache[name] = info
-		}
-		return info, err
+// Known returns what is known of the model with that id, and does not wait for its provider: what Describe returns, with
+// the provider's last report (Reports). A report that is missing or old is asked for beside the caller's work. Only of a
+// model of which nothing is known, Known waits for the report, for a moment.
+func (c Catalog) Known(ctx context.Context, id string) Info {
+	p, name, err := c.providerOf(id)
+	if err != nil {
+		return Info{}
 	}
+	var last Info
+	var at time.Time
+	if p.Last != nil {
+		last, at = p.Last(name)
+	}
+	known := p.complete(last, name)
+	old := renewHosted
+	if p.Local {
+		old = renewLocal
+	}
+	if p.Window > 0 || p.Describe == nil || time.Since(at) < old {
+		return known
+	}
+	asked := make(chan Info, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), describeTimeout)
+		defer cancel()
+		if info, err := p.Describe(ctx, name); err == nil {
+			asked <- p.complete(info, name)
+		}
+	}()
+	if !at.IsZero() || known != (Info{}) {
+		return known
+	}
+	select {
+	case known = <-asked:
+	case <-time.After(firstWait):
+	case <-ctx.Done():
+	}
+	return known
 }

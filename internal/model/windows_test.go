@@ -3,10 +3,10 @@ package model
 import (
 	"context"
 	"errors"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"sibyl/internal/behaviour/assert"
 )
@@ -88,30 +88,50 @@ func TestWindowComesFromSettingElseProviderElseName(t *testing.T) {
 	}
 }
 
-func TestModelIsAskedForOnceItIsTold(t *testing.T) {
-	a := &asked{told: map[string]Info{"m": {Window: 1}}}
-	describe := CachedDescribe(a.describe)
-	for _, name := range []string{"m", "m", "other", "other"} {
-		_, _ = describe(t.Context(), name)
+// A provider that never answers holds up nobody, and what it told before counts.
+func TestWhatIsKnownOfAModelIsToldWithoutWaitingForItsProvider(t *testing.T) {
+	const never = -1
+	for _, c := range []struct {
+		says  string
+		local bool
+		last  Info
+		age   time.Duration
+		name  string
+		want  Info
+		asks  bool
+	}{
+		{"nothing", true, Info{}, never, "m", Info{}, true},
+		{"a name in the table", false, Info{}, never, "gpt-4.1", Info{Window: 1_047_576, Output: 32_768}, true},
+		{"an old report", false, Info{Window: 9000}, renewHosted, "m", Info{Window: 9000}, true},
+		{"an old report of a local server", true, Info{Window: 9000}, renewLocal, "m", Info{Window: 9000}, true},
+		{"a report", false, Info{Window: 9000}, renewLocal, "m", Info{Window: 9000}, false},
+		{"a report of nothing", false, Info{}, 0, "m", Info{}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			asked := false
+			got := Catalog{{Name: "house", Local: c.local,
+				Last: func(string) (Info, time.Time) {
+					if c.age == never {
+						return Info{}, time.Time{}
+					}
+					return c.last, time.Now().Add(-c.age)
+				},
+				Describe: func(ctx context.Context, _ string) (Info, error) {
+					asked = true
+					<-ctx.Done()
+					return Info{}, ctx.Err()
+				}}}.Known(t.Context(), "house:"+c.name)
+			synctest.Wait()
+			assert.That(t, got == c.want && asked == c.asks, "%s: %+v, asked: %t", c.says, got, asked)
+			time.Sleep(describeTimeout) // until the request has ended
+		})
 	}
-	assert.That(t, slices.Equal(a.names, []string{"m", "other", "other"}), "asked for %v", a.names)
 }
 
-func TestFewModelsAreRememberedHoweverManyAreNamed(t *testing.T) {
-	a := &asked{told: map[string]Info{}}
-	for i := range maxRemembered + 1 {
-		a.told[strconv.Itoa(i)] = Info{Window: 1}
-	}
-	describe := CachedDescribe(a.describe)
-	for i := range maxRemembered + 1 {
-		_, _ = describe(t.Context(), strconv.Itoa(i))
-	}
-	a.names = nil
-	for _, name := range []string{strconv.Itoa(maxRemembered), "0"} {
-		_, _ = describe(t.Context(), name)
-	}
-	assert.That(t, slices.Equal(a.names, []string{"0"}),
-		"asked again for %v; want the one that was told first alone", a.names)
+func TestFirstReportOfAModelCountsIfItComesAtOnce(t *testing.T) {
+	a := &asked{told: map[string]Info{"m": {Window: 4096}}}
+	got := Catalog{{Name: "house", Local: true, Describe: a.describe}}.Known(t.Context(), "house:m")
+	assert.Equal(t, got, Info{Window: 4096})
 }
 
 func TestModelThatChatsWithToolsIsTaken(t *testing.T) {

@@ -121,15 +121,20 @@ func (s Surroundings) chooseModelAndTools(
 	describing, stop := context.WithCancel(ctx)
 	defer stop()
 	described := make(chan model.Info, 1)
-	go func(id string) { described <- s.Describe(describing, id) }(env.Model)
+	pictures := env.pictureNames()
+	describe := s.Known
+	if len(pictures) > 0 { // which the model must take
+		describe = s.Describe
+	}
+	go func(id string) { described <- describe(describing, id) }(env.Model)
 	tools, closeTools, err := s.Tools(ctx, *env)
 	if err != nil {
 		return nil, info, err
 	}
 	defer closeTools()
 	info = <-described
-	if shown := env.pictureNames(); len(shown) > 0 && info.NoPictures {
-		return nil, info, refusePictures(env.Model, shown)
+	if len(pictures) > 0 && info.NoPictures {
+		return nil, info, refusePictures(env.Model, pictures)
 	}
 	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
 	if s.LeftOut != nil {

@@ -25,8 +25,10 @@ import (
 type Surroundings struct {
 	Store  journal.Store // of earlier exchanges
 	Choose func(ctx context.Context, asked string) (model string, err error)
-	// asks its provider if need be; zero fields are not known
-	Describe   func(ctx context.Context, model string) model.Info
+	// Known returns what is known of a model, without waiting for its provider; Describe asks it if need be. Zero fields
+	// are not known.
+	Known, Describe func(ctx context.Context, model string) model.Info
+
 	ReportTool func(model string) bool // it reports by calling a tool
 	LearnKeys  func(ctx context.Context, env Env)
 	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)

@@ -34,7 +34,7 @@ func beginning(
 		return registry, nil
 	}, LearnKeys: func(context.Context, oracle.Env) {},
 		Choose:     func(context.Context, string) (string, error) { return "house:m", nil },
-		Describe:   func(ctx context.Context, _ string) model.Info { return info(ctx) },
+		Known:      func(ctx context.Context, _ string) model.Info { return info(ctx) },
 		ReportTool: func(id string) bool { return id == "house:m" },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			var all []tool.Tool

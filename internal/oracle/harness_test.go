@@ -171,12 +171,12 @@ var promptsOnce = sync.OnceValues(func() (*prompt.Set, error) { return prompt.Lo
 
 // surroundings are those of the questions of a harness.
 func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
-	return oracle.Surroundings{Store: store, Classifier: h.configured || h.classifier != nil, Web: h.env.Web,
-		Fallback: h.env.Fallback,
-		Choose:   func(context.Context, string) (string, error) { return h.env.Model, nil },
-		Describe: func(context.Context, string) model.Info {
-			return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls}
-		},
+	known := func(context.Context, string) model.Info {
+		return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls}
+	}
+	return oracle.Surroundings{Store: store, Known: known, Describe: known, Classifier: h.configured || h.classifier != nil, Web: h.env.Web,
+		Fallback:   h.env.Fallback,
+		Choose:     func(context.Context, string) (string, error) { return h.env.Model, nil },
 		ReportTool: func(string) bool { return h.env.ReportTool },
 		LearnKeys:  func(context.Context, oracle.Env) {},
 		LeftOut:    func() []bt.Why { return h.env.LeftOut },

@@ -144,9 +144,10 @@ func TestEarlierPictureIsLeftOutForAModelThatTakesNoneAndAPictureKeepsFallbacksT
 	h.finish(h.startQuestion(q))
 	for _, blind := range []bool{true, false} {
 		around := h.surroundings(h.store)
-		around.Describe = func(_ context.Context, id string) model.Info {
+		around.Known = func(_ context.Context, id string) model.Info {
 			return model.Info{NoPictures: blind || id == "house:blind"}
 		}
+		around.Describe = around.Known
 		next := h.question("And its wheels?")
 		spec := assert.Must(around.Begin(t.Context(), next.Request, next.Options))(t)
 		kept := 0

@@ -93,7 +93,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 	from := oracle.Surroundings{Store: store, Choose: func(context.Context, string) (string, error) {
 		return models.ID(), nil
 	},
-		Describe: func(context.Context, string) model.Info {
+		Known: func(context.Context, string) model.Info {
 			return model.Info{}
 		}, ReportTool: func(string) bool { return false },
 		LearnKeys: func(context.Context, oracle.Env) {}, Prompts: func() (*prompt.Set, error) { return texts, nil },

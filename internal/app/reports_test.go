@@ -1,0 +1,73 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/model"
+)
+
+// told returns the functions of a provider that reports a window, or nothing; asked counts how often it was asked.
+func (r *reports) told(endpoint string, window int, asked *int) (
+	describe func(context.Context, string) (model.Info, error), last func(string) (model.Info, time.Time),
+) {
+	return r.of("house", endpoint, func(context.Context, string) (model.Info, error) {
+		*asked++
+		if window == 0 {
+			return model.Info{}, errors.New("it does not say")
+		}
+		return model.Info{Window: window}, nil
+	})
+}
+
+func TestReportOfAModelIsKeptForOtherProcesses(t *testing.T) {
+	dir, asked := t.TempDir(), 0
+	describe, _ := newReports(dir).told("http://a", 9000, &asked)
+	_ = assert.Must(describe(t.Context(), "m"))(t)
+	beside, _ := newReports(dir).told("http://b", 4096, &asked)
+	_ = assert.Must(beside(t.Context(), "m"))(t)
+	again, last := newReports(dir).told("http://a", 1, &asked)
+	info, at := last("m")
+	assert.That(t, info.Window == 9000 && time.Since(at) < time.Minute, "%+v, of %v", info, at)
+	assert.Equal(t, assert.Must(again(t.Context(), "m"))(t).Window, 9000)
+	assert.Equalf(t, asked, 2, "how often it was asked")
+}
+
+func TestModelThatIsNotToldIsAskedForAgain(t *testing.T) {
+	asked := 0
+	describe, last := newReports(t.TempDir()).told("http://a", 0, &asked)
+	for range 2 {
+		_, err := describe(t.Context(), "m")
+		assert.That(t, err != nil, "it was told")
+	}
+	_, at := last("m")
+	assert.That(t, asked == 2 && at.IsZero(), "asked %d times, told %v", asked, at)
+}
+
+func TestDamagedReportsAreAskedForAgainAndNoDataFolderIsMade(t *testing.T) {
+	dir, asked := t.TempDir(), 0
+	assert.NoError(t, os.WriteFile(filepath.Join(dir, "models.json"), []byte(`{"house`), 0o600))
+	for _, folder := range []string{dir, filepath.Join(dir, "missing")} {
+		describe, last := newReports(folder).told("http://a", 9000, &asked)
+		_ = assert.Must(describe(t.Context(), "m"))(t)
+		info, _ := last("m")
+		assert.Equal(t, info.Window, 9000)
+	}
+	_, err := os.Stat(filepath.Join(dir, "missing"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestFewReportsAreKeptHoweverManyModelsAreNamed(t *testing.T) {
+	r := newReports(filepath.Join(t.TempDir(), "missing"))
+	for i := range mostReports + 1 {
+		r.put(strconv.Itoa(i), report{At: time.Unix(int64(i), 0)})
+	}
+	assert.That(t, len(r.kept) == mostReports && r.get("0").At.IsZero(), "%d are kept, with the oldest: %v", len(r.kept),
+		r.get("0"))
+}
