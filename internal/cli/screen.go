@@ -28,6 +28,7 @@ type screen struct {
 	stable []string       // lines of the text that won't change
 	drawn  []string       // lines of the text that are on the terminal
 	stale  bool           // the text has to be drawn again
+	latest time.Time      // when text was last drawn
 	live   func() string  // gives the status line; nil: none
 	lit    bool           // the status line is on the terminal
 	stop   func()         // ends the painting; nil: none
@@ -53,6 +54,9 @@ func (s *screen) showProvisional(text string) {
 	s.stable = append(s.stable, s.stream.Write(text)...)
 	s.stale = true
 	s.begin()
+	if time.Since(s.latest) >= pace { // the first word waits for no tick
+		s.paint()
+	}
 }
 
 // setStatusLine shows a line below all else, which line computes at each painting; nil removes it.
@@ -107,7 +111,7 @@ func (s *screen) paint() {
 	if s.stale {
 		lines := slices.Concat(s.stable, s.stream.Tail())
 		s.draw(lines[max(0, len(lines)-s.height()+2):])
-		s.stale = false
+		s.stale, s.latest = false, time.Now()
 	}
 	if s.live != nil && s.ErrTTY && !s.still {
 		fmt.Fprint(s.Err, "\r\x1b[K"+s.dim(clipLine(s.live(), s.width()), true))

@@ -131,6 +131,17 @@ func played(t *testing.T, p *progress, answer string) {
 	}
 }
 
+func TestFirstWordIsShownAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, g := onGlass(80, 24)
+		p.update(asks(turn))
+		time.Sleep(pace * 5 / 2)
+		p.update(service.Update{Text: "Leases"})
+		assert.Contains(t, "the screen", g.String(), "Leases")
+		p.end()
+	})
+}
+
 var widths = []int{60, 80, 200}
 
 func TestAnswerStandsRenderedOnTheScreen(t *testing.T) {
