@@ -8,6 +8,7 @@ package assert
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -40,6 +41,14 @@ func NoError(t TB, err error) {
 	if err != nil {
 		t.Helper()
 		t.Fatalf("%v", err)
+	}
+}
+
+// Nil reports an error and goes on: it is for what is done at the end, and by other goroutines.
+func Nil(t TB, err error) {
+	if err != nil {
+		t.Helper()
+		t.Errorf("%v", err)
 	}
 }
 
@@ -105,6 +114,26 @@ func NoDiff(t TB, diff, format string, args ...any) {
 	if diff != "" {
 		t.Helper()
 		t.Errorf("%s:\n%s", fmt.Sprintf(format, args...), diff)
+	}
+}
+
+// Contains reports each part that is not in a text.
+func Contains(t TB, about, text string, parts ...string) {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Helper()
+			t.Errorf("%s lacks %q:\n%s", about, part, text)
+		}
+	}
+}
+
+// Lacks reports each part that is in a text.
+func Lacks(t TB, about, text string, parts ...string) {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Helper()
+			t.Errorf("%s holds %q:\n%s", about, part, text)
+		}
 	}
 }
 

@@ -43,6 +43,11 @@ func TestWhatDoesNotHoldIsToldAndEndsTheTestWhereItIsSaidTo(t *testing.T) {
 			func(t assert.TB) { assert.NoError(t, nil) },
 			recorder{ends: "100% full"},
 		},
+		"Nil": {
+			func(t assert.TB) { assert.Nil(t, errors.New("100% full")) },
+			func(t assert.TB) { assert.Nil(t, nil) },
+			recorder{goesOn: "100% full"},
+		},
 		"NoErrorf": {
 			func(t assert.TB) { assert.NoErrorf(t, errors.New("full"), "at %d", 1) },
 			func(t assert.TB) { assert.NoErrorf(t, nil, "no") },
@@ -67,6 +72,16 @@ func TestWhatDoesNotHoldIsToldAndEndsTheTestWhereItIsSaidTo(t *testing.T) {
 			func(t assert.TB) { assert.Equalf(t, 1, 2, "at %d", 1) },
 			func(t assert.TB) { assert.Equalf(t, "a", "a", "no") },
 			recorder{goesOn: "at 1: got 1, want 2"},
+		},
+		"Contains": {
+			func(t assert.TB) { assert.Contains(t, "it", "abc", "a", "d", "e") },
+			func(t assert.TB) { assert.Contains(t, "it", "abc", "a", "bc") },
+			recorder{goesOn: "it lacks \"d\":\nabcit lacks \"e\":\nabc"},
+		},
+		"Lacks": {
+			func(t assert.TB) { assert.Lacks(t, "it", "abc", "a", "d") },
+			func(t assert.TB) { assert.Lacks(t, "it", "abc", "d") },
+			recorder{goesOn: "it holds \"a\":\nabc"},
 		},
 		"NoDiff": {
 			func(t assert.TB) { assert.NoDiff(t, "-a\n+b", "at %d", 1) },
