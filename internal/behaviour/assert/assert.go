@@ -52,6 +52,14 @@ func Nil(t TB, err error) {
 	}
 }
 
+// Nilf reports an error with the words and goes on.
+func Nilf(t TB, err error, format string, args ...any) {
+	if err != nil {
+		t.Helper()
+		t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
+	}
+}
+
 // Must is a value, or ends the test with the error that came with it: assert.Must(os.ReadFile(name))(t).
 func Must[T any](value T, err error) func(t TB) T {
 	return func(t TB) T {
