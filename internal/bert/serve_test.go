@@ -40,8 +40,7 @@ func TestServeAnswersUntilNobodyAsks(t *testing.T) {
 		t.Fatalf("the answer is %q (%v)", line, err)
 	}
 	shut(t, ask)
-	err := wait()
-	assert.That(t, err == nil, "after the hang-up: %v", err)
+	assert.Nilf(t, wait(), "after the hang-up")
 }
 
 func TestServeRefusesWhatIsNoQuestion(t *testing.T) {
@@ -73,8 +72,7 @@ func TestServeEndsWhenNobodyAsksForLong(t *testing.T) {
 			go func() { _, _ = io.WriteString(ask, asked+"\n") }()
 			assert.Must(answers.ReadString('\n'))(t)
 		}
-		err := wait()
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, wait())
 		passed := time.Since(began)
 		assert.That(t, passed == 28*time.Minute, "it ended after %v", passed)
 	})
@@ -97,7 +95,7 @@ func TestTokenizerThatPrintsAndFailsCostsItsQuestionOnly(t *testing.T) {
 		_, err := c.Classify(t.Context(), "gibberish", labels)
 		fails(t, err, "Missing 'unk' token")
 		_, err = c.Classify(t.Context(), "unsure", labels)
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 	}
 	line.next(t)
 	line.none(t)
