@@ -29,13 +29,11 @@ func written(t testing.TB, model string) string {
 func configure(t *testing.T, dir string, values map[string]any) {
 	t.Helper()
 	path := filepath.Join(dir, "config.json")
-	data, err := os.ReadFile(path)
-	assert.NoError(t, err)
+	data := assert.Must(os.ReadFile(path))(t)
 	config := map[string]any{}
 	assert.NoError(t, json.Unmarshal(data, &config))
 	maps.Copy(config, values)
-	data, err = json.Marshal(config)
-	assert.Require(t, err == nil, "%v", err)
+	data = assert.Must(json.Marshal(config))(t)
 	assert.NoError(t, os.WriteFile(path, data, 0o600))
 }
 
