@@ -2,6 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -26,4 +29,72 @@ func TestCostsOfAMonthAreToldDayByDayAndInAll(t *testing.T) {
 		"2026-11     3 runs    2000010 tokens in, 200001 out\n"
 	assert.That(t, out.String() == want && strings.Contains(err.String(), "public prices of 20"),
 		"%s%s", out.String(), err.String())
+}
+
+func TestReportOfShadowsSaysWhyQuestionsAreLeftOut(t *testing.T) {
+	var out, err bytes.Buffer
+	c := &command{Streams: Streams{Out: &out, Err: &err}}
+	assert.NoError(t, c.reportShadows(nil, 2, false))
+	assert.Contains(t, "it", err.String(), "2 questions left out", "not ended", "removed", "stopped", "failed", "refused")
+}
+
+func TestLongTextGoesThroughThePagerAndNoShell(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the pagers of this test are scripts")
+	}
+	dir := t.TempDir()
+	pager := filepath.Join(dir, "pager")
+	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho \"paged with $* and $LESS\"\ncat\n"), 0o700); err != nil { //nolint:gosec // it has to be run
+		t.Fatal(err)
+	}
+	long := strings.Repeat("line\x1b[2J\n", 30)
+	for name, c := range map[string]struct {
+		environ []string
+		tty, no bool
+		text    string
+		want    string
+	}{
+		"long": {[]string{"PAGER=" + pager + " $(touch x) ;x"}, true, false, long,
+			"paged with $(touch x) ;x and FRX\n" + strings.Repeat("line[2J\n", 30)},
+		"its own options": {[]string{"PAGER=" + pager, "LESS=X"}, true, false, long, "paged with  and X\n" +
+			strings.Repeat("line[2J\n", 30)},
+		"one that ends": {[]string{"PAGER=true"}, true, false, strings.Repeat(long, 1000), ""},
+		"none is there": {[]string{"PAGER=" + dir + "/none"}, true, false, long, strings.Repeat("line[2J\n", 30)},
+		"no pager":      {[]string{"PAGER=" + pager}, true, true, long, strings.Repeat("line[2J\n", 30)},
+		"turned off":    {[]string{"PAGER="}, true, false, long, strings.Repeat("line[2J\n", 30)},
+		"dumb": {[]string{"PAGER=" + pager, "TERM=dumb"}, true, false, long,
+			strings.Repeat("line[2J\n", 30)},
+		"short":             {[]string{"PAGER=" + pager}, true, false, "a\n", "a\n"},
+		"not on a terminal": {[]string{"PAGER=" + pager}, false, false, long, long},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := assert.Must(os.Create(filepath.Join(t.TempDir(), "out")))(t)
+			defer func() { _ = out.Close() }()
+			cmd := &command{Streams: Streams{Out: filterTerminal(out, c.tty, 80), OutTTY: c.tty, Height: 20},
+				environ: append(c.environ, "PATH="+os.Getenv("PATH")), file: out, flags: flags{noPager: c.no}}
+			assert.NoError(t, cmd.showInPager(t.Context(), c.text))
+			got, err := os.ReadFile(out.Name())
+			assert.That(t, err == nil && string(got) == c.want, "%v: it shows %.200q, not %.200q", err, got, c.want)
+		})
+	}
+}
+
+func TestCostsAreToldWhereEveryModelHasAPrice(t *testing.T) {
+	prices := config.Prices{Currency: "EUR", Models: map[string]config.Price{"a:*": {Input: 2, Cached: 1, Output: 10},
+		"free:*": {}}}
+	a, b, free := assistant.Usage{Model: "a:x", Input: 1_000_000, Cached: 500_000, Output: 100_000},
+		assistant.Usage{Model: "b:y", Input: 10, Output: 1}, assistant.Usage{Model: "free:z", Input: 5, Output: 5}
+	for want, used := range map[string][]assistant.Usage{
+		"": nil,
+		"1000000 tokens in (500000 cached), 100000 out; 2.50 EUR": {a},
+		"1000010 tokens in (500000 cached), 100001 out":           {a, b},
+		"5 tokens in, 5 out; 0.00 EUR":                            {free},
+		"10 tokens in, 0 out; 0.000020 EUR":                       {{Model: "a:x", Input: 10}},
+	} {
+		got := costsOf(prices, used)
+		assert.That(t, got == want, "%q is told, not %q", got, want)
+	}
+	for sum, want := range map[float64]string{0.999: "1.00", 0.5: "0.50", 0.0123: "0.012", 0.00000001: "0.00000001"} {
+		assert.Equalf(t, amount(sum), want, "%v", sum)
+	}
 }

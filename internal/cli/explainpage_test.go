@@ -90,17 +90,14 @@ func policyOf(doc *html.Node) (policy string) {
 
 func TestPageOfAnExplanationChecksWhatIsCited(t *testing.T) {
 	page := hostilePage(t, "plain", "the line")
-	for _, want := range []string{
+	assert.Contains(t, "the page", page,
 		"a.go:2 plain</code> <span class=\"good\">cited, and read in this run; unchanged since",
 		`<tr class="marked"><th scope="row">2</th><td>the line</td></tr>`,
 		`<tr><th scope="row">3</th><td>line 3</td></tr>`,
 		"changed.go:2</code> <span class=\"doubtful\">cited, and read in this run; the file has changed since",
 		"gone.go:2</code> <span class=\"doubtful\">cited, and read in this run; it can no longer be read",
 		"never.go:1</code> <span class=\"bad\">cited, but not read in this run", "<dt>sent to</dt><dd>model plain</dd>",
-		"<dd>5 tokens in, 1 out</dd>", "<h3>A head</h3>", "<code>a.go:2</code>", "✓ plain: plain",
-	} {
-		assert.That(t, strings.Contains(page, want), "the page lacks %s", want)
-	}
+		"<dd>5 tokens in, 1 out</dd>", "<h3>A head</h3>", "<code>a.go:2</code>", "✓ plain: plain")
 	n := strings.Count(page, "class=\"marked\"")
 	assert.That(t, n == 1, "%d lines are marked", n)
 }
