@@ -29,14 +29,11 @@ func TestStoredKeyIsTakenUnderItsName(t *testing.T) {
 		"providers = %+v", cfg.Providers)
 	stored["brave"] = canary
 	for _, name := range []string{"anthropic", "groq", "tavily", MCPKeyName("wiki"), "brave"} {
-		if key, err := cfg.Key(t.Context(), name, stored); err != nil || key.Reveal() != stored[name] ||
-			CheckName(name, cfg.KeyNames()) != nil {
-			t.Errorf("%s: key = %q, error %v", name, key.Reveal(), err)
-		}
+		key, err := cfg.Key(t.Context(), name, stored)
+		assert.That(t, err == nil && key.Reveal() == stored[name] && CheckName(name, cfg.KeyNames()) == nil,
+			"%s: key = %q, error %v", name, key.Reveal(), err)
 	}
-	if CheckName("mcp.local", cfg.KeyNames()) == nil {
-		t.Errorf("keys can be stored for %v", cfg.KeyNames())
-	}
+	assert.That(t, CheckName("mcp.local", cfg.KeyNames()) != nil, "keys can be stored for %v", cfg.KeyNames())
 }
 
 func TestStoreThatCannotBeReadLeavesTheOtherSettings(t *testing.T) {
@@ -47,9 +44,8 @@ func TestStoreThatCannotBeReadLeavesTheOtherSettings(t *testing.T) {
 	}})
 	assert.That(t, err == nil && cfg.MaxTurns == 5 && errors.Is(cfg.StoredProblem, broken),
 		"turns = %d, problem %v, error %v", cfg.MaxTurns, cfg.StoredProblem, err)
-	if key, err := cfg.Key(t.Context(), "openai", nil); err != nil || key.Reveal() != canary {
-		t.Errorf("key = %q, error %v", key.Reveal(), err)
-	}
+	key, err := cfg.Key(t.Context(), "openai", nil)
+	assert.That(t, err == nil && key.Reveal() == canary, "key = %q, error %v", key.Reveal(), err)
 }
 
 func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
@@ -92,8 +88,7 @@ func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
 func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
 	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1'}}", nil)
 	for _, name := range []string{"groq", "openai", "anthropic", "gemini", "brave", "tavily"} {
-		err := CheckName(name, cfg.KeyNames())
-		assert.That(t, err == nil, "%s: %v", name, err)
+		assert.Nilf(t, CheckName(name, cfg.KeyNames()), "%s", name)
 	}
 	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
 		canary: "available: anthropic, brave, gemini, groq, openai, tavily", "ollama": "available:"} {
