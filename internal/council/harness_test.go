@@ -455,16 +455,12 @@ func names(all []council.Answer) (list []string) {
 
 func contains(t testing.TB, text string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		assert.That(t, strings.Contains(text, part), "%q does not hold %q", text, part)
-	}
+	assert.Contains(t, "it", text, parts...)
 }
 
 func lacks(t testing.TB, text string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		assert.That(t, !strings.Contains(text, part), "%q holds %q", text, part)
-	}
+	assert.Lacks(t, "it", text, parts...)
 }
 
 func same[T any](t testing.TB, what string, got, want T) {
