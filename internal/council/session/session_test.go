@@ -4,6 +4,9 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -46,4 +49,56 @@ func TestASessionFromTheFirstWordsToTheAnswer(t *testing.T) {
 		return p.ID == "t1" && strings.Contains(texts[p], "words that were heard")
 	})
 	assert.That(t, said, "%+v", texts)
+}
+
+func TestTranscriptIsTakenApartByItsTimes(t *testing.T) {
+	s, id := begun(t)
+	add(t, s, id, "sound")
+	const text = "Über May. Then June. And July."
+	assert.Must(s.SaveTranscript(t.Context(), id, Transcript{Sequence: 1, Text: text, By: "w",
+		Times: []Time{{0, 0.1}, {11, 2.004}, {5, 3}, {22, 2.1}, {22, 4}}}))(t)
+	e := assert.Must(s.Get(t.Context(), id))(t).Audio[0]
+	same(t, "times", e.Times, "0=0.1 11=2 22=4")
+	same(t, "parts", e.Spoken(text), []Spoken{{"Über May. ", 0.1}, {"Then June. ", 2}, {"And July.", 4}})
+	late := AudioEntry{Times: "11=2"}
+	same(t, "what comes before the first time", late.Spoken(text),
+		[]Spoken{{"Über May. ", 0}, {"Then June. And July.", 2}})
+}
+
+func TestTimesThatAreNotOfATextAreNone(t *testing.T) {
+	for _, times := range []string{"", "1=0", "0=0 99=1", "0=5 6=1", "6=1 3=2", "x", "0=NaN", "0=0 6=+Inf", "0",
+		"-1=0"} {
+		e := AudioEntry{Times: times}
+		got := e.Spoken("Über May.")
+		assert.That(t, got == nil, "%q: %+v", times, got)
+	}
+	assert.Equalf(t, encodeTimes([]Time{{0, math.NaN()}, {3, math.Inf(-1)}, {4, 1}}), "4=1", "what is no time is kept")
+}
+
+func TestDeletingMovesTheWholeFolderAndSaysWhere(t *testing.T) {
+	s, id := begun(t)
+	ctx := t.Context()
+	add(t, s, id, "sound")
+	put(t, s.path(id, "by-hand.txt"), "kept")
+	before := tree(t, s.path(id))
+	where := assert.Must(s.Delete(ctx, id))(t)
+	same(t, "where", where, filepath.Join(s.folder, ".trash", id))
+	assert.That(t, filepath.IsAbs(where), "%s is not absolute", where)
+	same(t, "files in the trash", tree(t, where), before)
+	_, err := s.Get(ctx, id)
+	assert.That(t, errors.Is(err, ErrNotFound), "the session: %v", err)
+	_, err = s.Delete(ctx, id)
+	assert.That(t, errors.Is(err, ErrNotFound), "deleted twice: %v", err)
+	again := assert.Must(s.New(ctx, "", ""))(t).ID
+	same(t, "id that is free again", again, id)
+	same(t, "where the second lies", assert.Must(s.Delete(ctx, again))(t), where+".2")
+	same(t, "files of the first", tree(t, where), before)
+	assert.NoError(t, os.Rename(where, s.path(id)))
+	same(t, "moved back", len(assert.Must(s.Get(ctx, id))(t).Audio), 1)
+}
+
+func TestADamagedSessionCanBeDeleted(t *testing.T) {
+	s := written(t, "{")
+	where := assert.Must(s.Delete(t.Context(), exampleID))(t)
+	same(t, "what is kept", content(t, filepath.Join(where, metadataFile)), "{")
 }

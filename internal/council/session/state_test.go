@@ -54,7 +54,8 @@ func TestTranscribingEndsAsItsRecordingsStand(t *testing.T) {
 func TestAStateThatIsNotKnownStopsNobodyFromSpeaking(t *testing.T) {
 	s := written(t, `{"state":"PAUSED"}`)
 	ctx := t.Context()
-	same(t, "repaired", []any{assert.Must(s.Repair(ctx, exampleID))(t).Changed, assert.Must(s.Get(ctx, exampleID))(t).State},
+	same(t, "repaired",
+		[]any{assert.Must(s.Repair(ctx, exampleID))(t).Changed, assert.Must(s.Get(ctx, exampleID))(t).State},
 		[]any{true, Collecting})
 	put(t, s.path(exampleID, metadataFile), `{"state":"PAUSED"}`)
 	assert.Must(s.AddText(ctx, exampleID, "words"))(t)
