@@ -98,13 +98,12 @@ func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
 	if others, err := s.List(t.Context(), "bob"); err != nil || len(others) > 0 {
 		t.Errorf("another sees %v, %v", others, err)
 	}
-	err := filepath.WalkDir(s.Folder, func(name string, d os.DirEntry, err error) error {
+	assert.Nil(t, filepath.WalkDir(s.Folder, func(name string, d os.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		info, err := d.Info()
 		assert.That(t, err != nil || info.Mode().Perm()&0o077 == 0, "%s can be read by others: %s", name, info.Mode())
 		return err
-	})
-	assert.That(t, err == nil, "%v", err)
+	}))
 }
