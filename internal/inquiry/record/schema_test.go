@@ -28,8 +28,8 @@ func published(t testing.TB) *jsonschema.Schema {
 	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	assert.NoError(t, c.AddResource("inquiry.schema.json", assert.Must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(
-		t)))
+	form := assert.Must(jsonschema.UnmarshalJSON(strings.NewReader(formText(t))))(t)
+	assert.NoError(t, c.AddResource("inquiry.schema.json", form))
 	return assert.Must(c.Compile("inquiry.schema.json"))(t)
 }
 
