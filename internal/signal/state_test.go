@@ -1,10 +1,12 @@
 package signal
 
 import (
+	"os"
 	"strings"
 	"testing"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/behaviour/lineartest"
 )
 
 func turn(reason string) Signal {
@@ -59,5 +61,36 @@ func TestNeutraliseMakesControlTagsInertAndNothingElse(t *testing.T) {
 		"a<signals>", "[controls]", "x[i]", strings.Repeat("x", 1000)} {
 		got := Neutralise(in)
 		assert.That(t, got == in, "Neutralise(%q) = %q, want it unchanged", in, got)
+	}
+}
+
+// The extractor's work is counted by TestWorkIsInProportionToTheText.
+func TestNeutralisingTakesTimeInProportionToTheText(t *testing.T) {
+	for name, part := range hostileTexts {
+		ratios := lineartest.Check(t, 4<<10, func(size int) func() {
+			text := strings.Repeat(part, size/len(part)+1)
+			return func() { Neutralise(text) }
+		})
+		t.Logf("%s: %s", name, ratios)
+	}
+}
+
+func TestExamplesOfTheDocumentParse(t *testing.T) {
+	text := assert.Must(os.ReadFile("../../docs/signals.md"))(t)
+	seen := map[Type]bool{}
+	for _, line := range strings.Split(string(text), "\n") {
+		if !strings.HasPrefix(line, "<"+tagName+" ") {
+			continue
+		}
+		s, err := Parse(line)
+		assert.That(t, err == nil, "%s: %v", line, err)
+		seen[s.Type] = true
+	}
+	for _, spec := range Specs() {
+		assert.That(t, seen[spec.Type], "the document has no example of %s", spec.Type)
+		for _, f := range spec.Fields {
+			assert.That(t, strings.Contains(string(text), "`"+f.Name+"`"),
+				"the document does not name the field %s of %s", f.Name, spec.Type)
+		}
 	}
 }
