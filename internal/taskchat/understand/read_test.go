@@ -133,11 +133,10 @@ func TestAnyWordsAreReadAsSomething(t *testing.T) {
 			wellFormed(t, words, c)
 		}
 	}
-	err := quick.Check(func(a, b string) bool {
+	assert.Nil(t, quick.Check(func(a, b string) bool {
 		wellFormed(t, a+b, contexts()[1])
 		return !t.Failed()
-	}, nil)
-	assert.That(t, err == nil, "%v", err)
+	}, nil))
 }
 
 func FuzzRead(f *testing.F) {
