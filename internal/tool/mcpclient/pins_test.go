@@ -58,9 +58,8 @@ func TestFirstUseIsTrustedAndAChangeRefused(t *testing.T) {
 func TestPinOfTheSettingsNeedsNoFolder(t *testing.T) {
 	p := Pins{}
 	l := sampleListing()
-	err := p.Admit("shelf", l.Hash())(t.Context(), l)
-	assert.That(t, err == nil, "%v", err)
-	err = p.Admit("shelf", l[:1].Hash())(t.Context(), l)
+	assert.Nil(t, p.Admit("shelf", l.Hash())(t.Context(), l))
+	err := p.Admit("shelf", l[:1].Hash())(t.Context(), l)
 	assert.That(t, errors.Is(err, ErrChanged) && strings.Contains(err.Error(), l.Hash()), "%v", err)
 	assert.That(t, p.Admit("shelf", "")(t.Context(), l) != nil, "nothing can remember it, and it is used")
 }
@@ -94,12 +93,9 @@ func TestDiffSaysWhatCameWentAndChanged(t *testing.T) {
 	is = append(is, Offer{Name: "new", Description: "Is new.", Input: json.RawMessage(anyObject),
 		Hints: tool.Hints{Destructive: true, OpenWorld: true}})
 	got := Diff(was, is)
-	for _, want := range []string{
+	assert.Contains(t, "the difference", got,
 		"-get (only reads)\n+get (writes, reaches outside)\n", "\n+First read the person's notes.\n",
-		`-      "type": "integer"` + "\n" + `+      "type": "string"` + "\n",
-		"\n+new (may delete or overwrite, reaches outside)\n", "\n+Is new.\n", "\n-put (",
-	} {
-		assert.That(t, strings.Contains(got, want), "the difference lacks %q:\n%s", want, got)
-	}
+		`-      "type": "integer"`+"\n"+`+      "type": "string"`+"\n",
+		"\n+new (may delete or overwrite, reaches outside)\n", "\n+Is new.\n", "\n-put (")
 	assert.Equalf(t, Diff(was, was), "", "nothing changed")
 }
