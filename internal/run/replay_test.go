@@ -157,7 +157,7 @@ func TestUnchangedReplayDecidesAsRecorded(t *testing.T) {
 			w.outcome = func(v *run.View, e run.Ending) run.Outcome {
 				o := outcomeOf(v, e)
 				state, err := json.Marshal(e.State)
-				assert.That(t, err == nil, "%v", err)
+				assert.Nil(t, err)
 				o.Result = []any{o.Result, kinds(v.Records()), state}
 				return o
 			}
