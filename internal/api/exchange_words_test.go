@@ -113,7 +113,7 @@ var steps = map[string]func(p *player, rest string){
 	},
 	"in the trash": func(p *player, rest string) {
 		_, err := os.Stat(filepath.Join(p.folder, "ada", ".trash", rest))
-		assert.That(p, err == nil, "%v", err)
+		assert.Nil(p, err)
 	},
 	"nothing in": func(p *player, rest string) { p.holdsNothing(rest) },
 	"remove": func(p *player, rest string) {

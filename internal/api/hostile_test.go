@@ -352,7 +352,5 @@ func TestStrangeRequestsAreAnsweredOrRefusedAndTheServerGoesOn(t *testing.T) {
 		assert.That(t, (err == nil || said == "") && (status < 500 || status == 505), "%.80q: %.200q", request, said)
 	}
 	h.get(question{path: "/api/me"}, nil)
-	if strings.Contains(h.log.text(), "panicked") {
-		t.Errorf("a handler panicked:\n%s", h.log.text())
-	}
+	assert.That(t, !strings.Contains(h.log.text(), "panicked"), "a handler panicked:\n%s", h.log.text())
 }

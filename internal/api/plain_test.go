@@ -75,11 +75,9 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 	h := newHouse(t).open()
 	a := h.get(question{path: "/", token: "-"}, nil)
 	policy := a.header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'",
+	assert.Contains(t, "the policy of the page", policy, "default-src 'none'", "script-src 'self'", "connect-src 'self'",
 		"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
-		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html sibyl-markdown"} {
-		assert.That(t, strings.Contains(policy, want), "the policy of the page is %q, without %s", policy, want)
-	}
+		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html sibyl-markdown")
 	html := string(a.body)
 	if strings.Contains(html, "<style") || regexp.MustCompile(`<script[^>]*>[^<]|\son\w+=|style=`).MatchString(html) {
 		t.Errorf("the page holds what its policy forbids:\n%s", html)

@@ -2,9 +2,15 @@ package api
 
 import (
 	"bufio"
+	"bytes"
+	"context"
+	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,4 +52,34 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 		}
 		assert.Require(t, !time.Now().After(end), "nobody is let in for the one who went")
 	}
+}
+
+func TestDescriptionThatCannotBeWrittenIsAFaultOfTheServer(t *testing.T) {
+	var log bytes.Buffer
+	s := &Server{config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
+	r := httptest.NewRequestWithContext(context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{id: "r-1"}),
+		http.MethodGet, "/openapi.json", nil)
+	w := httptest.NewRecorder()
+	s.serveDescription("application/openapi+json", func() ([]byte, error) { return nil, errors.New("a cycle") })(w, r)
+	assert.That(t, w.Code == http.StatusInternalServerError && w.Header().Get("Content-Type") == problemType &&
+		!strings.Contains(w.Body.String(), "cycle"), "the answer is %d %s", w.Code, w.Body)
+	line := log.String()
+	assert.That(t, strings.Contains(line, "level=ERROR") && strings.Contains(line, "a cycle") &&
+		strings.Contains(line, "r-1"), "the log says %q", line)
+}
+
+func TestTableStaysBoundedAndKeepsWhatIsInUse(t *testing.T) {
+	made := map[int]int{}
+	of := newTable(100, func(key int) *int {
+		made[key]++
+		return &key
+	})
+	for i := range 2_000 {
+		got := *of.get(i)
+		assert.Require(t, got == i, "of %d it gives what belongs to %d", i, got)
+		of.get(-1) // asked for all the time
+		kept := len(of.recent) + len(of.older)
+		assert.Require(t, kept <= 200, "after %d keys it keeps %d", i, kept)
+	}
+	assert.That(t, made[-1] == 1, "what is in use was made %d times", made[-1])
 }
