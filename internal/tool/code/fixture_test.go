@@ -25,10 +25,7 @@ func rootOf(t testing.TB, files map[string]string) (*Root, string) {
 func open(t testing.TB, dir string) *Root {
 	t.Helper()
 	r := assert.Must(Open(dir))(t)
-	t.Cleanup(func() {
-		err := r.Close()
-		assert.That(t, err == nil, "%v", err)
-	})
+	t.Cleanup(func() { assert.Nil(t, r.Close()) })
 	return r
 }
 

@@ -62,8 +62,7 @@ func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"a.go": "needle", "b.go": "needle", "c/d.go": "needle"})
 	passed, err := r.walk(context.Background(), scope{start: "."}, func(at string, _ []byte) {
 		if at == "a.go" {
-			err := os.Remove(filepath.Join(dir, "b.go"))
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, os.Remove(filepath.Join(dir, "b.go")))
 		}
 	})
 	assert.That(t, err == nil && passed.counts[unreadable] == 1, "a file that vanished: %v, %+v", err, passed)
