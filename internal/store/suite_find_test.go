@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 )
 
@@ -14,9 +15,9 @@ func (s *suite) told(owner journal.Owner, id, title, words string, at time.Time)
 	session.Title, session.UpdatedAt = title, at
 	r := runOf(owner, id, id+"-r")
 	r.StartedAt = at
-	s.ok(s.db.Begin(s.ctx, journal.Beginning{Session: &session, Run: r, Records: recordsFrom(0, 1)}))
-	s.ok(s.db.Append(s.ctx, owner, r.ID, recordsFrom(1, 1), &journal.End{Status: journal.Done, At: at}))
-	s.ok(s.db.KeepWords(s.ctx, owner, []journal.Wording{
+	assert.NoError(s, s.db.Begin(s.ctx, journal.Beginning{Session: &session, Run: r, Records: recordsFrom(0, 1)}))
+	assert.NoError(s, s.db.Append(s.ctx, owner, r.ID, recordsFrom(1, 1), &journal.End{Status: journal.Done, At: at}))
+	assert.NoError(s, s.db.KeepWords(s.ctx, owner, []journal.Wording{
 		{Found: journal.Found{Session: id, Title: title}, Words: title},
 		{Found: journal.Found{Session: id, Run: r.ID}, Words: words}}))
 }
@@ -24,8 +25,7 @@ func (s *suite) told(owner journal.Owner, id, title, words string, at time.Time)
 // found are the runs that have words, or with titles the sessions.
 func (s *suite) found(owner journal.Owner, titles bool, words ...string) []string {
 	s.Helper()
-	all, err := s.db.Find(s.ctx, owner, journal.Search{Words: words, Titles: titles})
-	s.ok(err)
+	all := assert.Must(s.db.Find(s.ctx, owner, journal.Search{Words: words, Titles: titles}))(s)
 	return idsOf(all, func(f journal.Found) string {
 		if titles {
 			return f.Session
@@ -48,10 +48,9 @@ var findTests = map[string]func(*suite){
 		s.same("runs", s.found("bob", false, "lease"), []string{})
 		s.same("sessions", s.found("bob", true, "plan"), []string{})
 		unread := journal.Wording{Found: journal.Found{Session: "a", Run: "a-r"}, Words: "bob was here"}
-		s.ok(s.db.KeepWords(s.ctx, "bob", []journal.Wording{unread}))
+		assert.NoError(s, s.db.KeepWords(s.ctx, "bob", []journal.Wording{unread}))
 		s.same("what bob wrote", s.found("ann", false, "bob"), []string{})
-		all, err := s.db.Unread(s.ctx, "bob", 0)
-		s.ok(err)
+		all := assert.Must(s.db.Unread(s.ctx, "bob", 0))(s)
 		s.same("unread", len(all), 0)
 	},
 	"ARunOfASessionWhoseTitleHasTheWordsIsNotFoundBesideIt": func(s *suite) {
@@ -72,21 +71,19 @@ var findTests = map[string]func(*suite){
 	},
 	"ARenamedSessionIsUnreadAgain": func(s *suite) {
 		s.told("ann", "a", "the lease", "words", noon)
-		s.ok(s.db.RenameSession(s.ctx, "ann", "a", "the plan"))
+		assert.NoError(s, s.db.RenameSession(s.ctx, "ann", "a", "the plan"))
 		s.same("by its old title", s.found("ann", true, "lease"), []string{})
-		all, err := s.db.Unread(s.ctx, "ann", 0)
-		s.ok(err)
+		all := assert.Must(s.db.Unread(s.ctx, "ann", 0))(s)
 		s.same("unread", idsOf(all, func(f journal.Found) string { return f.Session + f.Title }), []string{"athe plan"})
 		late := journal.Wording{Found: journal.Found{Session: "a", Title: "the lease"}, Words: "the lease"}
-		s.ok(s.db.KeepWords(s.ctx, "ann", []journal.Wording{late}))
+		assert.NoError(s, s.db.KeepWords(s.ctx, "ann", []journal.Wording{late}))
 		s.same("by the title that it had", s.found("ann", true, "lease"), []string{})
 	},
 	"ARunIsUnreadOnceItHasEnded": func(s *suite) {
 		s.begin("s", "r", 1)
 		owner := s.run("r").Owner
 		ids := func() []string {
-			all, err := s.db.Unread(s.ctx, owner, 0)
-			s.ok(err)
+			all := assert.Must(s.db.Unread(s.ctx, owner, 0))(s)
 			return idsOf(all, func(f journal.Found) string { return f.Session + "/" + f.Run })
 		}
 		s.same("while it goes on", ids(), []string{"s/"})
@@ -95,7 +92,7 @@ var findTests = map[string]func(*suite){
 	},
 	"WhatIsDeletedIsNotFound": func(s *suite) {
 		s.told("ann", "a", "the plan", "the lease", noon)
-		s.ok(s.db.DeleteSession(s.ctx, "ann", "a", journal.ByPerson, after(time.Hour)))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, "ann", "a", journal.ByPerson, after(time.Hour)))
 		s.same("runs", s.found("ann", false, "lease"), []string{})
 		s.same("sessions", s.found("ann", true, "plan"), []string{})
 	},
@@ -107,8 +104,7 @@ var findTests = map[string]func(*suite){
 		var seen []string
 		q := journal.Search{Words: []string{"lease"}, Limit: 2}
 		for n := 0; ; n++ {
-			page, err := s.db.Find(s.ctx, "ann", q)
-			s.ok(err)
+			page := assert.Must(s.db.Find(s.ctx, "ann", q))(s)
 			for _, f := range page {
 				seen = append(seen, f.Run)
 			}
@@ -126,25 +122,22 @@ var findTests = map[string]func(*suite){
 		s.told("ann", "b", "t", "the lease", after(time.Hour))
 		find := func(q journal.Search) []string {
 			q.Words = []string{"lease"}
-			all, err := s.db.Find(s.ctx, "ann", q)
-			s.ok(err)
+			all := assert.Must(s.db.Find(s.ctx, "ann", q))(s)
 			return idsOf(all, func(f journal.Found) string { return f.Run })
 		}
 		s.same("from", find(journal.Search{From: after(time.Hour)}), []string{"b-r"})
 		s.same("to", find(journal.Search{To: after(time.Hour)}), []string{"a-r"})
 		s.same("another assistant", find(journal.Search{Assistant: "nobody"}), []string{})
-		runs, err := s.db.Runs(s.ctx, "ann", journal.Filter{From: after(time.Minute)})
-		s.ok(err)
+		runs := assert.Must(s.db.Runs(s.ctx, "ann", journal.Filter{From: after(time.Minute)}))(s)
 		s.same("listed from", idsOf(runs, func(r journal.Run) string { return r.ID }), []string{"b-r"})
 	},
 	"ARunAsksWhileItsQuestionIsOpen": func(s *suite) {
 		s.begin("s", "r", 1)
 		owner := s.run("r").Owner
-		s.ok(s.db.Append(s.ctx, owner, "r", recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon,
+		assert.NoError(s, s.db.Append(s.ctx, owner, "r", recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon,
 			Pending: []journal.Pending{{ID: "p", Kind: "yes", ExpiresAt: after(time.Hour)}}}))
 		asking := func(owner journal.Owner, at time.Time) int {
-			runs, err := s.db.Runs(s.ctx, owner, journal.Filter{Asking: at})
-			s.ok(err)
+			runs := assert.Must(s.db.Runs(s.ctx, owner, journal.Filter{Asking: at}))(s)
 			return len(runs)
 		}
 		s.same("before it expires", asking(owner, noon), 1)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/server/user"
 	"sibyl/internal/task"
@@ -18,15 +19,15 @@ var sharedTests = map[string]func(one, two *suite){
 		one.start(leased(runOf(ada, "s", "running"), "here", time.Minute), recordsFrom(0, 3))
 		one.start(runOf(ada, "s", "ended"), recordsFrom(0, 1), "blob")
 		one.end("ended", 1, journal.NeedsUser, after(time.Second))
-		one.ok(one.db.RenameSession(one.ctx, ada, "s", "renamed"))
-		one.ok(one.claim(ada, "claimed", "key"))
+		assert.NoError(one, one.db.RenameSession(one.ctx, ada, "s", "renamed"))
+		assert.NoError(one, one.claim(ada, "claimed", "key"))
 		one.leave("s", "asking", noon, journal.Pending{ID: "p", Kind: "choice"})
 		two.same("records", two.records("running"), recordsFrom(0, 3))
-		two.ok(two.appendTo("running", 3, 1))
+		assert.NoError(two, two.appendTo("running", 3, 1))
 		one.same("records", one.records("running"), recordsFrom(0, 4))
 		one.fails(journal.ErrConflict, one.appendTo("running", 3, 1))
 		want := one.rows()
-		one.ok(one.db.Close())
+		assert.NoError(one, one.db.Close())
 		two.same("what is kept", two.rows(), want)
 		two.fails(journal.ErrEnded, two.appendTo("ended", 2, 1))
 	},
@@ -47,7 +48,7 @@ var sharedTests = map[string]func(one, two *suite){
 		go func() { closed <- one.db.Close() }()
 		closing(one.db)
 		close(free)
-		one.ok(errors.Join(<-written, <-closed))
+		assert.NoError(one, errors.Join(<-written, <-closed))
 		two.same("records", two.records("r"), recordsFrom(0, 2))
 	},
 	"WritersAtOnceFailByThemselvesAndAreToldWhatCameOfTheirWrites": func(one, two *suite) {
@@ -78,7 +79,7 @@ var sharedTests = map[string]func(one, two *suite){
 				one.fails(context.Canceled, err)
 				want = 1
 			default:
-				one.ok(err)
+				assert.NoError(one, err)
 			}
 			one.same("records of a writer", len(one.records(fmt.Sprint("r", i))), want)
 		}
@@ -100,7 +101,7 @@ var sharedTests = map[string]func(one, two *suite){
 	"ChangesOfHandlesAtOnceFollowEachOther": func(one, two *suite) {
 		t := one.add("1")
 		errs := together(10, func(i int) error { return []*suite{one, two}[i%2].applied("ada", numbered(t.ID)) })
-		one.ok(errors.Join(errs...))
+		assert.NoError(one, errors.Join(errs...))
 		one.same("title", two.task(t.ID).Title, "11")
 	},
 	"UndosOfHandlesAtOnceTakeBackEachChangeOnce": func(one, two *suite) {
@@ -127,23 +128,23 @@ var sharedTests = map[string]func(one, two *suite){
 	},
 	"WhatOneHandleRevokesHasEndedForTheOtherAtOnce": func(one, two *suite) {
 		one.addUsers("ada")
-		two.ok(two.addToken(tokenOf("ada", "cookie", user.Cookie)))
+		assert.NoError(two, two.addToken(tokenOf("ada", "cookie", user.Cookie)))
 		one.live(noon, "ada", "cookie")
-		two.ok(two.replace(tokenOf("ada", "next", user.Bearer)))
+		assert.NoError(two, two.replace(tokenOf("ada", "next", user.Bearer)))
 		one.live(noon, "cookie", "next")
-		one.ok(one.db.RevokeUser(one.ctx, "ada", noon))
+		assert.NoError(one, one.db.RevokeUser(one.ctx, "ada", noon))
 		two.live(noon)
 		two.fails(user.ErrNotFound, two.addToken(tokenOf("ada", "x", user.Bearer)))
 	},
 	"OfHandlesThatEndATokenAtOnceOneGetsIt": func(one, two *suite) {
 		for range 5 {
 			one.addUsers("ada")
-			one.ok(one.addToken(tokenOf("ada", "once", user.SignIn)))
+			assert.NoError(one, one.addToken(tokenOf("ada", "once", user.SignIn)))
 			one.oneWins(8, user.ErrNotFound, func(i int) error {
 				return []*suite{one, two}[i%2].endToken("once", user.SignIn, noon)
 			})
-			one.ok(one.db.RevokeUser(one.ctx, "ada", noon))
-			one.ok(one.db.ForgetTokens(one.ctx, after(time.Hour)))
+			assert.NoError(one, one.db.RevokeUser(one.ctx, "ada", noon))
+			assert.NoError(one, one.db.ForgetTokens(one.ctx, after(time.Hour)))
 		}
 	},
 	"NoTokenOutlivesAUserThatIsRevokedWhileItIsAdded": func(one, two *suite) {
@@ -164,7 +165,7 @@ var sharedTests = map[string]func(one, two *suite){
 				}
 			}
 			one.live(noon)
-			one.ok(one.db.ForgetTokens(one.ctx, after(time.Hour)))
+			assert.NoError(one, one.db.ForgetTokens(one.ctx, after(time.Hour)))
 		}
 	},
 }
