@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // accessible has axe-core look at what a tab shows, and fails for each thing that it finds.
@@ -25,9 +27,7 @@ func (p *tab) axe(view, options string) {
 	p.Helper()
 	if !evaluate[bool](p, "!!globalThis.axe") {
 		axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
-		if err != nil {
-			p.Fatalf("%v: sh scripts/web.sh fetches it", err)
-		}
+		assert.Require(p, err == nil, "%v: sh scripts/web.sh fetches it", err)
 		p.do("reading axe-core", chromedp.Evaluate[chromedp.Void](string(axe)+"; undefined"))
 	}
 	p.do("starting axe-core",
@@ -39,9 +39,7 @@ func (p *tab) axe(view, options string) {
 		ID, Impact, Help string
 		Nodes            []string
 	}
-	if err := json.Unmarshal([]byte(evaluate[string](p, "globalThis.found")), &found); err != nil {
-		p.Fatal(err)
-	}
+	assert.NoError(p, json.Unmarshal([]byte(evaluate[string](p, "globalThis.found")), &found))
 	for _, v := range found {
 		p.Errorf("%s: %s (%s): %s\n%.1500s", view, v.ID, v.Impact, v.Help, strings.Join(v.Nodes, "\n"))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 )
 
@@ -29,11 +30,9 @@ func TestPictureIsShownToTheModelAndNamedAmongTheSources(t *testing.T) {
 	p.says("What do you see?")
 	p.sees("It is a bridge.")
 	asked := m.Requests()
-	if !slices.ContainsFunc(asked, func(r modeltest.Request) bool {
+	assert.That(t, slices.ContainsFunc(asked, func(r modeltest.Request) bool {
 		return strings.Contains(r.Body, "data:image/png;base64,iVBORw0KGgoA")
-	}) {
-		t.Errorf("the model was shown nothing in %d requests", len(asked))
-	}
+	}), "the model was shown nothing in %d requests", len(asked))
 	p.press("Sources")
 	p.sees("Attached, not cited")
 	p.until("the picture among the sources", `document.querySelector("aside article")?.innerText.includes("car.png")`)

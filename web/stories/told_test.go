@@ -2,11 +2,11 @@ package stories
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -47,25 +47,15 @@ func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
 	run := p.run("done")
 	p.press("Why")
 	story := p.told()
-	for _, want := range []string{
+	assert.Contains(t, "the story", story,
 		"You asked: “How is a lease acquired?”", "Took it for a question",
 		"Asked played:player, which wanted to look something up",
 		"Searched the code for “lease”: ", "Read lease.go", "Checked the reply, and took it as the answer",
-		"Answered with what it had, because a limit was reached", "The limit: 3 turns of the model",
-	} {
-		if !strings.Contains(story, want) {
-			t.Errorf("the story lacks %q:\n%s", want, story)
-		}
-	}
-	for _, inside := range []string{"Oracle/", "{", "context_sufficient", "(0."} {
-		if strings.Contains(story, inside) {
-			t.Errorf("the story tells %q:\n%s", inside, story)
-		}
-	}
+		"Answered with what it had, because a limit was reached", "The limit: 3 turns of the model")
+	assert.Lacks(t, "the story", story, "Oracle/", "{", "context_sufficient", "(0.")
 	p.sees("played:player")
-	if bars := evaluate[int](p, `document.querySelectorAll(".story .gauge span").length`); bars < 4 {
-		t.Errorf("%d durations are drawn", bars)
-	}
+	bars := evaluate[int](p, `document.querySelectorAll(".story .gauge span").length`)
+	assert.That(t, bars >= 4, "%d durations are drawn", bars)
 	p.fits()
 	p.accessible("the story of run " + run)
 }
