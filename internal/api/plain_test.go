@@ -147,7 +147,8 @@ func TestOverTLSTheCookieIsForTLSAlone(t *testing.T) {
 		for name, value := range header {
 			r.Header.Set(name, value)
 		}
-		resp := assert.Must(server.Client().Do(r))(t)
+		resp, err := server.Client().Do(r)
+		assert.NoError(t, err)
 		defer func() { _ = resp.Body.Close() }()
 		text := assert.Must(io.ReadAll(resp.Body))(t)
 		return answer{resp.StatusCode, resp.Header, text}, resp.Proto
