@@ -57,8 +57,8 @@ type bench struct {
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	cfg := assert.Must(config.Load(config.Options{Home: tb.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + benchServer(tb),
-		"OPENAI_MODEL=m",
+	cfg := assert.Must(config.Load(config.Options{Home: tb.TempDir(), Environ: []string{
+		"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
 		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}}))(tb)
 	a := assert.Must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
 	tb.Cleanup(func() { _ = a.Close() })
