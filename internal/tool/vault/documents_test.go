@@ -121,8 +121,7 @@ func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 		now, err := os.ReadFile(filepath.Join(v.root.Name(), filepath.FromSlash(name)))
 		assert.That(t, err == nil && bytes.Equal(now, content), "%s was changed: %v", name, err)
 	}
-	v, err = Open(v.root.Name(), nil, nil)
-	assert.Require(t, err == nil, "%v", err)
+	v = assert.Must(Open(v.root.Name(), nil, nil))(t)
 	defer func() { _ = v.Close() }()
 	res, err = callTool(t, v, "vault_list", "key", `{}`)
 	assert.That(t, err == nil && strings.Contains(res.Text, "1 folder, 1 note.\n"),
