@@ -48,7 +48,8 @@ func TestSettingsStandWhereTheirValuesAre(t *testing.T) {
 	text := "\ufeff" + `<root BTCPP_format="4"><!-- ü --><BehaviorTree ID="Main"><Sequence><Paint most="4" turns="{turns}" how='green'/>
 	<SubTree ID="Twice" turns="{turns}"/><SubTree ID="Twice" turns="{turns}"/></Sequence></BehaviorTree>
 	<BehaviorTree ID="Twice"><Paint turns="{turns}" words="x"/></BehaviorTree></root>`
-	tree := assert.Must(r.Load("t.xml", []byte(text), Options{Main: "Main", Given: []Port{{Name: "turns", Type: typeInt}}}))(t)
+	tree := assert.Must(r.Load("t.xml", []byte(text), Options{Main: "Main",
+		Given: []Port{{Name: "turns", Type: typeInt}}}))(t)
 	var got []string
 	for _, s := range tree.Settings() {
 		got = append(got, fmt.Sprintf("%s=%s%s %v at %q absent %t",
