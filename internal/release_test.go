@@ -120,7 +120,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	assert.NoError(t, err)
 	for _, entry := range entries {
 		files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name()))
-		assert.Require(t, err == nil, "%v", err)
+		assert.NoError(t, err)
 	}
 	return files
 }
@@ -175,7 +175,7 @@ func checkArchive(t *testing.T, holds map[string]unpacked, folder, ending string
 	assert.That(t, page == "page of 1.2.3", "the manual says %q", page)
 	assert.Contains(t, "the licences of others", holds[folder+"/THIRD-PARTIES.txt"].Text,
 		"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0 and jsdiff 9.0.0",
-	"of Svelte", "of jsdiff")
+		"of Svelte", "of jsdiff")
 }
 
 // TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed has a go command that builds nothing, but notes for which system it
