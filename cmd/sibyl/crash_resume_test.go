@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/cli"
 	"sibyl/internal/oracle"
 )
@@ -17,13 +18,11 @@ import (
 func (d *drama) noticesOf(t *testing.T, file string) map[string]int {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil && !os.IsNotExist(err) {
-		t.Fatal(err)
-	}
+	assert.Require(t, err == nil || os.IsNotExist(err), "%v", err)
 	all := map[string]int{}
 	for line := range bytes.Lines(text) {
 		var n agent.Notice
-		noError(t, json.Unmarshal(line, &n))
+		assert.NoError(t, json.Unmarshal(line, &n))
 		all[n.Type]++
 	}
 	return all
@@ -51,12 +50,9 @@ func TestResumedShadowIsNotShownAsTheAnswer(t *testing.T) {
 	d := newDrama(t)
 	d.killed(t, itoa(writes), d.ask(true)...) // before the end of the shadow is written
 	o := d.run(t, "", cli.ExitAnswered, []string{"run", "resume", "--json"})
-	if o.out != "" {
-		t.Errorf("resuming a shadow prints %s", o.out)
-	}
-	if a := d.ended(t).answers[oracle.ShadowName]; !strings.Contains(a.Answer, "The shadow says so") {
-		t.Errorf("the shadow ends with %+v", a)
-	}
+	assert.That(t, o.out == "", "resuming a shadow prints %s", o.out)
+	a := d.ended(t).answers[oracle.ShadowName]
+	assert.That(t, strings.Contains(a.Answer, "The shadow says so"), "the shadow ends with %+v", a)
 }
 
 // TestKeyInAToolResultIsRedactedAfterACrashToo: the key comes from a command, is in a note, and the reading of that
@@ -73,10 +69,9 @@ func TestKeyInAToolResultIsRedactedAfterACrashToo(t *testing.T) {
 	check := func(t *testing.T, d *drama, when string) {
 		t.Helper()
 		for _, r := range d.ended(t).runs {
-			if _, out := d.here(t, "run", "watch", r.ID); strings.Contains(out, key) ||
-				!strings.Contains(out, "more.md") {
-				t.Errorf("%s: the journal holds the key, or nothing of the note", when)
-			}
+			_, out := d.here(t, "run", "watch", r.ID)
+			assert.That(t, !strings.Contains(out, key) && strings.Contains(out, "more.md"),
+				"%s: the journal holds the key, or nothing of the note", when)
 		}
 	}
 	calm := begin(t)

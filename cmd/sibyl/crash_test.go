@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -27,7 +28,7 @@ func newStory(t *testing.T) *story {
 // write writes a file and makes the folders that it lies in.
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	noError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
+	assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, []byte(text), 0o600)))
 }
 
 // note writes a file of the vault.
@@ -56,17 +57,13 @@ func (s *story) environ() []string {
 func (s *story) sibyl(t *testing.T, crash string, args ...string) (out []byte, killed bool) {
 	t.Helper()
 	o := s.begin(t, crashAt+"="+crash, args...)()
-	if o.code > 0 {
-		t.Fatalf("sibyl %s exits %d:\n%s", strings.Join(args, " "), o.code, o.err)
-	}
+	assert.Require(t, o.code <= 0, "sibyl %s exits %d:\n%s", strings.Join(args, " "), o.code, o.err)
 	return []byte(o.out), o.code < 0
 }
 
 // TestKilledAtAJournalWrite kills the process behind the write in which a run has asked for a note.
 func TestKilledAtAJournalWrite(t *testing.T) {
-	if !newStory(t).killedAt(t, "-4") {
-		t.Fatal("the run has less than four writes: nothing was tested")
-	}
+	assert.Require(t, newStory(t).killedAt(t, "-4"), "the run has less than four writes: nothing was tested")
 }
 
 // TestKilledAtEveryJournalWrite kills the process before and after every write of a run with model calls, reads and a
@@ -79,9 +76,7 @@ func TestKilledAtEveryJournalWrite(t *testing.T) {
 		for newStory(t).killedAt(t, after+itoa(n)) {
 			n++
 		}
-		if n < 5 {
-			t.Fatalf("the run has only %d writes: nothing was tested", n-1)
-		}
+		assert.Require(t, n >= 5, "the run has only %d writes: nothing was tested", n-1)
 	}
 }
 
@@ -112,13 +107,10 @@ func itoa(n int) string {
 func (s *story) check(t *testing.T, point string, out []byte) {
 	t.Helper()
 	note := read(t, filepath.Join(s.vault, "caching.md"))
-	if n := strings.Count(string(note), "no cache"); n != 1 {
-		t.Errorf("killed at write %s: the note was written %d times", point, n)
-	}
+	n := strings.Count(string(note), "no cache")
+	assert.That(t, n == 1, "killed at write %s: the note was written %d times", point, n)
 	for _, n := range s.server.counts() {
-		if n > 2 {
-			t.Errorf("killed at write %s: a turn was asked for %d times", point, n)
-		}
+		assert.That(t, n <= 2, "killed at write %s: a turn was asked for %d times", point, n)
 	}
 	if len(out) == 0 {
 		return // the run had ended before the kill
@@ -127,25 +119,8 @@ func (s *story) check(t *testing.T, point string, out []byte) {
 		Answer     string
 		StopReason string `json:"stop_reason"`
 	}
-	if err := json.Unmarshal(out, &answer); err != nil {
-		t.Fatalf("killed at write %s: %v in %q", point, err, out)
-	}
-	if answer.StopReason != "satisfied" || !strings.Contains(answer.Answer, "caching.md") {
-		t.Errorf("killed at write %s: the resumed run says %+v", point, answer)
-	}
-}
-
-func must[T any](value T, err error) func(t testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		noError(t, err)
-		return value
-	}
-}
-
-func noError(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	err := json.Unmarshal(out, &answer)
+	assert.Require(t, err == nil, "killed at write %s: %v in %q", point, err, out)
+	assert.That(t, answer.StopReason == "satisfied" && strings.Contains(answer.Answer, "caching.md"),
+		"killed at write %s: the resumed run says %+v", point, answer)
 }

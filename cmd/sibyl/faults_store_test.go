@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/journal"
 )
@@ -144,18 +145,14 @@ func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
 					s.told(t, o, d.ways)
 					d.goesOn(t, s, o)
 					s.tidy(t, o)
-					if t.Failed() {
-						t.Fatalf("call %d had failed, and it exited %d:\n%s%s", at, o.code, o.out, o.err)
-					}
+					assert.Require(t, !t.Failed(), "call %d had failed, and it exited %d:\n%s%s", at, o.code, o.out, o.err)
 				}
 				if !hit {
 					break
 				}
 			}
 			t.Logf("%d calls failed", points)
-			if points < 2 {
-				t.Error("too few to prove anything")
-			}
+			assert.That(t, points >= 2, "too few to prove anything")
 		})
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 )
@@ -37,14 +38,12 @@ func (s *story) begin(t *testing.T, env string, args ...string) func() outcome {
 	var out, errText bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errText
 	began := time.Now()
-	noError(t, cmd.Start())
+	assert.NoError(t, cmd.Start())
 	return func() outcome {
 		defer cancel()
 		err := cmd.Wait()
 		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Errorf("sibyl %s: %v", strings.Join(args, " "), err)
-		}
+		assert.That(t, err == nil || errors.As(err, &exit), "sibyl %s: %v", strings.Join(args, " "), err)
 		return outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errText.String(),
 			took: time.Since(began)}
 	}
@@ -60,14 +59,8 @@ func (s *story) run(t *testing.T, env string, code int, args []string, words ...
 
 func (o outcome) want(t *testing.T, what string, code int, words ...string) {
 	t.Helper()
-	if o.code != code {
-		t.Errorf("%s exits %d, want %d\n%s%s", what, o.code, code, o.out, o.err)
-	}
-	for _, w := range words {
-		if !strings.Contains(o.err, w) {
-			t.Errorf("%s does not say %q:\n%s", what, w, o.err)
-		}
-	}
+	assert.That(t, o.code == code, "%s exits %d, want %d\n%s%s", what, o.code, code, o.out, o.err)
+	assert.Contains(t, what, o.err, words...)
 }
 
 // question asks for a note, in which there are reads, a write and four turns of the model.
@@ -94,7 +87,7 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 	stopped, unbegun := 0, 0
 	for limit := 40 << 10; ; limit += step {
 		s := newStory(t)
-		noError(t, os.CopyFS(s.data, os.DirFS(first.data)))
+		assert.NoError(t, os.CopyFS(s.data, os.DirFS(first.data)))
 		point := fmt.Sprintf("with files of %d bytes at most", limit)
 		o := s.begin(t, fmt.Sprintf("%s=%d", fileLimit, limit), s.question()...)()
 		if o.code == cli.ExitAnswered {
@@ -116,16 +109,15 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 		s.check(t, point, []byte(again.out))
 	}
 	t.Logf("full in the middle of a run %d times, before it %d times", stopped, unbegun)
-	if stopped < 4 || unbegun == 0 {
-		t.Errorf("full in the middle of a run %d times, before it %d times: that proves little", stopped, unbegun)
-	}
+	assert.That(t, stopped >= 4 && unbegun != 0,
+		"full in the middle of a run %d times, before it %d times: that proves little", stopped, unbegun)
 }
 
 // holdLock begins to write to the journal, as another program might, and never ends until told to.
 func (s *story) holdLock(t *testing.T) (release func()) {
 	t.Helper()
-	db := must(sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)+"?_txlock=immediate"))(t)
-	tx := must(db.BeginTx(context.WithoutCancel(t.Context()), nil))(t)
+	db := assert.Must(sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)+"?_txlock=immediate"))(t)
+	tx := assert.Must(db.BeginTx(context.WithoutCancel(t.Context()), nil))(t)
 	return sync.OnceFunc(func() {
 		_ = tx.Rollback()
 		_ = db.Close()
@@ -146,9 +138,8 @@ func TestJournalThatIsLockedIsWaitedForAndNamed(t *testing.T) {
 	if o.took < patience { // begin ends one that waits for minutes
 		t.Errorf("it waited %v, want %v", o.took, patience)
 	}
-	if n := len(s.server.counts()); n != 2 {
-		t.Errorf("%d turns were asked for, want the 2 of the first question", n)
-	}
+	n := len(s.server.counts())
+	assert.That(t, n == 2, "%d turns were asked for, want the 2 of the first question", n)
 	release()
 	o = s.run(t, "", cli.ExitAnswered, s.question())
 	s.check(t, "after the lock", []byte(o.out))
@@ -187,10 +178,8 @@ func (s *story) journal(t *testing.T, id string) (j journaled) {
 				Given struct{ Question string }
 			}
 		}
-		noError(t, lines.Decode(&rec))
-		if rec.Seq != n {
-			t.Errorf("record %d of run %s has the number %d", n, id, rec.Seq)
-		}
+		assert.NoError(t, lines.Decode(&rec))
+		assert.That(t, rec.Seq == n, "record %d of run %s has the number %d", n, id, rec.Seq)
 		j.kinds = append(j.kinds, rec.Kind)
 		j.question += rec.Data.Given.Question
 		if rec.Data.Kind == "model.turn" {
@@ -232,24 +221,16 @@ func TestProcessesThatAskAtTheSameTimeBothGetTheirAnswer(t *testing.T) {
 			RunID            string `json:"run_id"`
 			Turns            int
 		}
-		if err := json.Unmarshal([]byte(o.out), &a); err != nil {
-			t.Fatalf("process %d: %v in %q", n, err, o.out)
-		}
+		err := json.Unmarshal([]byte(o.out), &a)
+		assert.Require(t, err == nil, "process %d: %v in %q", n, err, o.out)
 		want := fmt.Sprintf("How does the Greet%d function work?", n)
-		if a.Question != want || !strings.Contains(a.Answer, "It greets by name") {
-			t.Errorf("process %d says %+v", n, a)
-		}
+		assert.That(t, a.Question == want && strings.Contains(a.Answer, "It greets by name"), "process %d says %+v", n, a)
 		j := s.journal(t, a.RunID)
-		if j.question != want || j.turns != 2 || j.turns != a.Turns || j.kinds[0] != "start" ||
-			j.kinds[len(j.kinds)-1] != "end" ||
-			slices.Contains(j.kinds, "resume") {
-			t.Errorf("process %d has the journal %+v", n, j)
-		}
+		assert.That(t, j.question == want && j.turns == 2 && j.turns == a.Turns && j.kinds[0] == "start" &&
+			j.kinds[len(j.kinds)-1] == "end" && !slices.Contains(j.kinds, "resume"), "process %d has the journal %+v", n, j)
 	}
 	for _, n := range s.server.counts() {
-		if n != 1 {
-			t.Errorf("a turn was asked for %d times", n)
-		}
+		assert.That(t, n == 1, "a turn was asked for %d times", n)
 	}
 }
 
@@ -257,9 +238,8 @@ func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
 	t.Parallel()
 	for round := range 4 {
 		s := newStory(t)
-		if _, killed := s.sibyl(t, "-2", s.question()...); !killed {
-			t.Fatal("the run was not interrupted")
-		}
+		_, killed := s.sibyl(t, "-2", s.question()...)
+		assert.Require(t, killed, "the run was not interrupted")
 		goOn := make(chan struct{})
 		s.server.before(func() { <-goOn })
 		ended := make(chan outcome)
@@ -278,7 +258,7 @@ func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
 
 func hostname(t *testing.T) string {
 	t.Helper()
-	name := must(os.Hostname())(t)
+	name := assert.Must(os.Hostname())(t)
 	return name
 }
 
@@ -290,20 +270,17 @@ func TestDataFolderThatCanOnlyBeReadIsRead(t *testing.T) {
 		{"session", "audit"}, {"explain"}, {"run", "list"},
 		{"session", "prune", "--older-than", "1h", "--dry-run"}} {
 		o := s.run(t, onlyReads, cli.ExitAnswered, args)
-		if !strings.Contains(o.out, "Greet") && !slices.Contains(args, "--dry-run") {
-			t.Errorf("%s shows %q", strings.Join(args, " "), o.out)
-		}
+		assert.That(t, strings.Contains(o.out, "Greet") || slices.Contains(args, "--dry-run"),
+			"%s shows %q", strings.Join(args, " "), o.out)
 	}
 	for _, args := range [][]string{s.question(), {"session", "delete", "last", "--yes"},
 		{"session", "rename", "last", "x"}} {
 		s.run(t, onlyReads, cli.ExitJournal, args, "can only be read", app.DatabaseFile(s.data), "--data")
 	}
-	if o := s.run(t, onlyReads, cli.ExitFailed, []string{"doctor"}); !strings.Contains(o.out, "can only be read") {
-		t.Errorf("the doctor says %s", o.out)
-	}
-	if n := len(s.server.counts()); n != 2 {
-		t.Errorf("%d turns were asked for, want the 2 of the first question", n)
-	}
+	o := s.run(t, onlyReads, cli.ExitFailed, []string{"doctor"})
+	assert.That(t, strings.Contains(o.out, "can only be read"), "the doctor says %s", o.out)
+	n := len(s.server.counts())
+	assert.That(t, n == 2, "%d turns were asked for, want the 2 of the first question", n)
 }
 
 // closeFolder takes the right to write the data folder away.
@@ -315,6 +292,6 @@ func (s *story) closeFolder(t *testing.T) {
 		name string
 		mode os.FileMode
 	}{{db, 0o444}, {s.data, 0o555}, {s.vault, 0o755}, {filepath.Dir(s.data), 0o755}, {filepath.Dir(s.vault), 0o755}} {
-		noError(t, os.Chmod(c.name, c.mode))
+		assert.NoError(t, os.Chmod(c.name, c.mode))
 	}
 }

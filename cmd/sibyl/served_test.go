@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // served is the real server in a process of its own, with the tokens of its users.
@@ -59,22 +61,17 @@ func (s *served) serve() {
 	if err == nil {
 		err = cmd.Start()
 	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	assert.NoError(s.t, err)
 	s.t.Cleanup(func() {
 		err := cmd.Process.Signal(os.Interrupt)
-		if ended := cmd.Wait(); err != nil || ended != nil {
-			s.t.Errorf("the server ends with %v, %v:\n%s", err, ended, log)
-		}
+		ended := cmd.Wait()
+		assert.That(s.t, err == nil && ended == nil, "the server ends with %v, %v:\n%s", err, ended, log)
 	})
 	late := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() }) // else the line never comes
 	defer late.Stop()
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if s.url = strings.TrimSpace(strings.TrimPrefix(line, "listening at ")); err != nil ||
-		!strings.HasPrefix(s.url, "http://127.0.0.1:") {
-		s.t.Fatalf("the server says %q, %v", line, err)
-	}
+	s.url = strings.TrimSpace(strings.TrimPrefix(line, "listening at "))
+	assert.Require(s.t, err == nil && strings.HasPrefix(s.url, "http://127.0.0.1:"), "the server says %q, %v", line, err)
 }
 
 // asks sends a request of a user, with a body if there is one.
@@ -84,9 +81,9 @@ func (s *served) asks(user, method, path string, body any) (r reply) {
 	defer cancel()
 	var sent bytes.Buffer
 	if body != nil {
-		noError(s.t, json.NewEncoder(&sent).Encode(body))
+		assert.NoError(s.t, json.NewEncoder(&sent).Encode(body))
 	}
-	req := must(http.NewRequestWithContext(ctx, method, s.url+path, &sent))(s.t)
+	req := assert.Must(http.NewRequestWithContext(ctx, method, s.url+path, &sent))(s.t)
 	req.Header.Set("Accept", "application/json")
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
@@ -100,9 +97,8 @@ func (s *served) asks(user, method, path string, body any) (r reply) {
 		return r
 	}
 	text, err := io.ReadAll(resp.Body)
-	if ended := resp.Body.Close(); err != nil || ended != nil {
-		s.t.Error(err, ended)
-	}
+	ended := resp.Body.Close()
+	assert.That(s.t, err == nil && ended == nil, "%v %v", err, ended)
 	return reply{resp.StatusCode, string(text)}
 }
 
@@ -112,13 +108,10 @@ func (s *served) notes(user string) string {
 	r := s.asks(user, http.MethodPost, "/api/ask",
 		map[string]any{"question": "Add a note to caching.md that we use no cache",
 			"options": map[string]any{"vault": "notes"}})
-	if r.status != http.StatusOK || !strings.Contains(r.body, `"state":"satisfied"`) {
-		s.t.Fatalf("%s gets no note written: %d %s", user, r.status, r.body)
-	}
+	assert.Require(s.t, r.status == http.StatusOK && strings.Contains(r.body, `"state":"satisfied"`),
+		"%s gets no note written: %d %s", user, r.status, r.body)
 	ids := s.writes(user)
-	if len(ids) == 0 {
-		s.t.Fatalf("%s has no write", user)
-	}
+	assert.Require(s.t, len(ids) != 0, "%s has no write", user)
 	return ids[0]
 }
 
@@ -126,10 +119,9 @@ func (s *served) notes(user string) string {
 func (s *served) writes(user string) (ids []string) {
 	s.t.Helper()
 	var all struct{ Writes []struct{ ID string } }
-	if r := s.asks(user, http.MethodGet, "/api/writes", nil); r.status != http.StatusOK ||
-		json.Unmarshal([]byte(r.body), &all) != nil {
-		s.t.Fatalf("the writes of %s: %d %s", user, r.status, r.body)
-	}
+	r := s.asks(user, http.MethodGet, "/api/writes", nil)
+	assert.Require(s.t, r.status == http.StatusOK && json.Unmarshal([]byte(r.body), &all) == nil,
+		"the writes of %s: %d %s", user, r.status, r.body)
 	for _, w := range all.Writes {
 		ids = append(ids, w.ID)
 	}
@@ -144,14 +136,9 @@ func (s *served) undoes(user, write string) reply {
 // wants checks an answer, and that it tells nothing of where the notes lie.
 func (s *served) wants(about string, r reply, status int, text string) {
 	s.t.Helper()
-	if r.status != status || !strings.Contains(r.body, text) {
-		s.t.Errorf("%s: %d %s, want %d with %s", about, r.status, r.body, status, text)
-	}
-	for _, secret := range []string{s.vault, s.data, "no cache"} {
-		if strings.Contains(r.body, secret) {
-			s.t.Errorf("%s: the answer tells of %q: %s", about, secret, r.body)
-		}
-	}
+	assert.That(s.t, r.status == status && strings.Contains(r.body, text),
+		"%s: %d %s, want %d with %s", about, r.status, r.body, status, text)
+	assert.Lacks(s.t, about, r.body, s.vault, s.data, "no cache")
 }
 
 func (s *served) note() string {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 )
 
 // As the played model leaves the note.
@@ -25,21 +26,17 @@ const (
 func TestWriteIsTakenBackOverHTTPByItsOwnerAlone(t *testing.T) {
 	s := newServed(t)
 	write := s.notes("ada")
-	if got := s.note(); got != written {
-		t.Fatalf("the note is %q", got)
-	}
+	got := s.note()
+	assert.Require(t, got == written, "the note is %q", got)
 	for user, want := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden,
 		"eve": http.StatusNotFound} {
 		s.wants("by “"+user+"”", s.undoes(user, write), want, "")
 	}
-	if theirs := s.writes("eve"); len(theirs) > 0 || s.note() != written {
-		t.Errorf("eve sees %v, and the note is %q", theirs, s.note())
-	}
+	theirs := s.writes("eve")
+	assert.That(t, len(theirs) == 0 && s.note() == written, "eve sees %v, and the note is %q", theirs, s.note())
 	s.wants("by a beginning of its id", s.undoes("ada", write[:4]), http.StatusNotFound, "GET /api/writes")
 	s.wants("by ada", s.undoes("ada", write), http.StatusOK, `"done":true`)
-	if got := s.note(); got != blank {
-		t.Errorf("taken back, the note is %q", got)
-	}
+	assert.Equalf(t, s.note(), blank, "taken back, the note")
 	s.wants("twice", s.undoes("ada", write), http.StatusOK, `"done":false`)
 	if got := s.note(); got != blank || len(s.writes("ada")) != 1 {
 		t.Errorf("taken back twice, the note is %q, and there are %d writes", got, len(s.writes("ada")))
@@ -51,14 +48,10 @@ func TestUndoOverHTTPLeavesWhatAnotherUserWroteSince(t *testing.T) {
 	adas, eves := s.notes("ada"), s.notes("eve")
 	both := s.note()
 	s.wants("before eve's later one", s.undoes("ada", adas), http.StatusConflict, `"kind":"changed"`)
-	if s.note() != both {
-		t.Errorf("a refused undo changed the note to %q", s.note())
-	}
+	assert.That(t, s.note() == both, "a refused undo changed the note to %q", s.note())
 	s.wants("eve's", s.undoes("eve", eves), http.StatusOK, `"done":true`)
 	s.wants("ada's after it", s.undoes("ada", adas), http.StatusOK, `"done":true`)
-	if got := s.note(); got != blank {
-		t.Errorf("both taken back, the note is %q", got)
-	}
+	assert.Equalf(t, s.note(), blank, "both taken back, the note")
 }
 
 func TestUndoOverHTTPIsDoneOnceHoweverManyAskAndWhileOthersWrite(t *testing.T) {
@@ -80,16 +73,13 @@ func TestUndoOverHTTPIsDoneOnceHoweverManyAskAndWhileOthersWrite(t *testing.T) {
 		r := s.asks("eve", http.MethodPost, "/api/ask",
 			map[string]any{"question": "Add a note to caching.md that we use no cache",
 				"options": map[string]any{"vault": "notes"}})
-		if r.status != http.StatusOK {
-			t.Errorf("eve's write: %d %s", r.status, r.body)
-		}
+		assert.That(t, r.status == http.StatusOK, "eve's write: %d %s", r.status, r.body)
 	})
 	all.Wait()
-	text := must(os.ReadFile(other))(t)
+	text := assert.Must(os.ReadFile(other))(t)
 	lines := strings.Count(string(text), "no cache")
-	if n := int(done.Load()); n > 1 || lines != 2-n {
-		t.Errorf("taken back %d times, and of two lines there are %d", n, lines)
-	}
+	n := int(done.Load())
+	assert.That(t, n <= 1 && lines == 2-n, "taken back %d times, and of two lines there are %d", n, lines)
 }
 
 func TestUndoOverHTTPOfANoteThatCannotBeWrittenIsRefusedAndChangesNothing(t *testing.T) {
@@ -105,26 +95,23 @@ func TestUndoOverHTTPOfANoteThatCannotBeWrittenIsRefusedAndChangesNothing(t *tes
 		"it is a pipe": {func() error { return syscall.Mkfifo(name, 0o600) }, "refused"},
 		"a folder":     {func() error { return os.Mkdir(name, 0o700) }, "refused"},
 	} {
-		noError(t, os.Rename(name, moved))
-		noError(t, in.place())
+		assert.NoError(t, os.Rename(name, moved))
+		assert.NoError(t, in.place())
 		s.wants(about, s.undoes("ada", write), http.StatusConflict, `"kind":"`+in.kind+`"`)
 		if about != "it is gone" {
-			noError(t, os.Remove(name))
+			assert.NoError(t, os.Remove(name))
 		}
-		noError(t, os.Rename(moved, name))
-		if got := s.note(); got != written {
-			t.Fatalf("%s: the note is %q", about, got)
-		}
+		assert.NoError(t, os.Rename(moved, name))
+		got := s.note()
+		assert.Require(t, got == written, "%s: the note is %q", about, got)
 	}
-	noError(t, os.Chmod(name, 0o400))
+	assert.NoError(t, os.Chmod(name, 0o400))
 	s.wants("it is read-only", s.undoes("ada", write), http.StatusConflict, `"kind":"refused"`)
 	away := s.vault + ".away"
-	noError(t, os.Rename(s.vault, away))
+	assert.NoError(t, os.Rename(s.vault, away))
 	s.wants("its folder is away", s.undoes("ada", write), http.StatusConflict, `"kind":"refused"`)
-	noError(t, os.Rename(away, s.vault))
-	if got := s.note(); got != written {
-		t.Errorf("the note is %q", got)
-	}
+	assert.NoError(t, os.Rename(away, s.vault))
+	assert.Equalf(t, s.note(), written, "the note")
 }
 
 func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
@@ -136,17 +123,14 @@ func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 	marks := fmt.Appendf(nil, `{"settled":%[1]q,"marked":%[1]q,"looked":%[1]q}`, time.Now().Format(time.RFC3339))
 	write(t, app.MarksFile(s.data), string(marks))
 	s.sibyl(t, "", "ask", "--config", s.config, "Add a note to caching.md that we use no cache", "--vault", s.vault)
-	if ids := s.writes("ada"); len(ids) != 1 || ids[0] != lost {
-		t.Errorf("after 31 days there are %v, and %s was made before", ids, first)
-	}
+	ids := s.writes("ada")
+	assert.That(t, len(ids) == 1 && ids[0] == lost, "after 31 days there are %v, and %s was made before", ids, first)
 	s.wants("after 31 days", s.undoes("ada", first), http.StatusNotFound, "not_found")
-	texts := must(filepath.Glob(filepath.Join(shelf, "texts", "*")))(t)
+	texts := assert.Must(filepath.Glob(filepath.Join(shelf, "texts", "*")))(t)
 	for _, text := range texts {
 		content, err := os.ReadFile(text)
-		if err != nil || string(content) == blank {
-			t.Errorf("what the write replaced 31 days ago is still there: %v", err)
-		}
-		noError(t, os.Remove(text))
+		assert.That(t, err == nil && string(content) != blank, "what the write replaced 31 days ago is still there: %v", err)
+		assert.NoError(t, os.Remove(text))
 	}
 	s.wants("whose text is lost", s.undoes("ada", lost), http.StatusGone, "not_kept")
 }
@@ -155,9 +139,9 @@ func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 func age(t *testing.T, name string, by time.Duration) {
 	t.Helper()
 	var record map[string]any
-	noError(t, json.Unmarshal(read(t, name), &record))
-	at := must(time.Parse(time.RFC3339Nano, record["at"].(string)))(t)
+	assert.NoError(t, json.Unmarshal(read(t, name), &record))
+	at := assert.Must(time.Parse(time.RFC3339Nano, record["at"].(string)))(t)
 	record["at"] = at.Add(-by).Format(time.RFC3339Nano)
-	text := must(json.Marshal(record))(t)
+	text := assert.Must(json.Marshal(record))(t)
 	write(t, name, string(text))
 }
