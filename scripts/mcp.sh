@@ -21,4 +21,4 @@ fi
 if [ "${1:-}" = --packages ]; then
 	exit
 fi
-SIBYL_TEST_ALL=1 go test -count=1 .
+SIBYL_TEST_ALL=1 go test -count=1 -run 'Suites|AnyServer|Inspector' ..

@@ -4,6 +4,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 unset SIBYL_TEST_ALL SIBYL_LONG SIBYL_TEST_STORE
+. scripts/fast-environment.sh
 
 unformatted=$("$(go env GOROOT)/bin/gofmt" -l cmd internal trees prompts eval web/*.go web/stories)
 if [ -n "$unformatted" ]; then
@@ -12,4 +13,4 @@ if [ -n "$unformatted" ]; then
 fi
 # The longest begin first. Tests wait as well as compute, so one package more than there are cores is tested at once. Without symbols, binaries are linked
 # in half the time. -short is read by rapid, which tries a fifth of the random cases.
-exec go test -short -vet=off -ldflags='-s -w' -timeout 60m -p "$((1 + $(getconf _NPROCESSORS_ONLN)))" "$@" ./cmd/sibyl ./internal/api ./internal/oracle ./...
+go test -short -vet=off -ldflags='-s -w' -timeout 60m -p "$((1 + $(getconf _NPROCESSORS_ONLN)))" "$@" ./cmd/sibyl ./internal/api ./internal/oracle ./...

@@ -5,14 +5,9 @@ package main
 import (
 	"fmt"
 	"os"
-	"regexp"
-	"strings"
-
-	"github.com/spf13/cobra"
-	"github.com/spf13/cobra/doc"
-	"github.com/spf13/pflag"
 
 	"sibyl/internal/cli"
+	"sibyl/internal/cli/manual"
 )
 
 func main() {
@@ -20,38 +15,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: manual VERSION FOLDER")
 		os.Exit(2)
 	}
-	if err := writePages(cli.Commands(), os.Args[1], os.Args[2]); err != nil {
+	if err := manual.Write(cli.Commands(), os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "manual:", err)
 		os.Exit(1)
-	}
-}
-
-// writePages writes the pages of a command and of all below it to a folder that is there: sibyl-config-set.1 for ‘sibyl
-// config set’. It changes the commands.
-func writePages(root *cobra.Command, version, folder string) error {
-	quote(root)
-	header := &doc.GenManHeader{Source: "Sibyl " + version, Manual: "Sibyl"}
-	return doc.GenManTree(root, header, folder)
-}
-
-var signs = regexp.MustCompile("[\\\\`*_{}\\[\\]<>#|~]")
-
-// quote makes Markdown of the texts of a command and of all below it. cobra takes them for Markdown, but they are
-// plain: * and _ and < mean themselves, and a line that is indented stays one of its own.
-func quote(cmd *cobra.Command) {
-	plain := func(text string) string {
-		return signs.ReplaceAllString(strings.ReplaceAll(text, "\n  ", "  \n"), `\$0`)
-	}
-	cmd.InitDefaultHelpFlag()
-	cmd.InitDefaultVersionFlag()
-	cmd.DisableAutoGenTag = true
-	cmd.Short = plain(cmd.Short)
-	cmd.Long = plain(cmd.Long)
-	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		_, about := pflag.UnquoteUsage(f)
-		f.Usage = plain(about)
-	})
-	for _, below := range cmd.Commands() {
-		quote(below)
 	}
 }

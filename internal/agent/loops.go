@@ -93,27 +93,84 @@ func (l *Ledger) learnResult(t ToolFact, r *tool.Result) bool {
 	return novel
 }
 
-// volatile matches what differs between two calls that are otherwise the same: times, identifiers and numbers.
-var volatile = sync.OnceValue(func() (v struct{ clocks, idents, numbers *regexp.Regexp }) {
-	v.clocks = regexp.MustCompile(
-		`(?i)\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?\b` +
-			`|\b\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?\b|\b1\d{9}(?:\d{3}){0,3}\b|\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds|minutes|min) ?(?:ago)?\b` +
-			`|\b(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4}\b`)
-	v.idents = regexp.MustCompile(
-		`(?i)\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b|\b(?:0x)?[0-9a-f]{11,}\b`)
+// volatile matches, at the beginning of a word, what differs between two calls that are otherwise the same: a time or an
+// identifier. It matches numbers anywhere.
+var volatile = sync.OnceValue(func() (v struct{ clock, ident, numbers *regexp.Regexp }) {
+	v.clock = regexp.MustCompile(
+		`(?i)\A(?:\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?` +
+			`|\d{1,2}:\d\d(?::\d\d)?(?:[.,]\d+)?(?: ?[ap]m)?|1\d{9}(?:\d{3}){0,3}` +
+			`|\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|sec|seconds|minutes|min) ?(?:ago)?` +
+			`|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? \d{1,2} (?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{4})\b`)
+	v.ident = regexp.MustCompile(
+		`(?i)\A(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:0x)?[0-9a-f]{11,})\b`)
 	v.numbers = regexp.MustCompile(`[0-9]+`)
 	return v
 })
 
+const digits = "0123456789"
+
 // maskClock masks times and identifiers in a result. Other numbers stay, since a changed counter is news.
 func maskClock(text string) string {
-	return volatile().idents.ReplaceAllStringFunc(volatile().clocks.ReplaceAllString(text, "#t"),
-		func(id string) string {
-			if !strings.ContainsAny(id, "0123456789") {
-				return id // a word of the letters a to f
-			}
-			return "#i"
-		})
+	var masked strings.Builder
+	from := 0 // where what is not yet written begins
+	for i := 0; i < len(text); {
+		end := i
+		for end < len(text) && isWordByte(text[end]) {
+			end++
+		}
+		if end == i {
+			i++
+			continue
+		}
+		length, mark := volatileAt(text, i, end)
+		if length == 0 {
+			i = end
+			continue
+		}
+		masked.WriteString(text[from:i] + mark)
+		i += length
+		from = i
+	}
+	return masked.String() + text[from:]
+}
+
+func isWordByte(c byte) bool {
+	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// volatileAt returns the length and the mark of a time or an identifier that begins with the word from start to end; 0
+// if there is none. Few words can begin one: only there, regular expressions are tried.
+func volatileAt(text string, start, end int) (length int, mark string) {
+	const (
+		furthest = 80 // behind the word: no time or identifier is longer
+		uuidPart = 8  // the first part of an identifier in five parts may have letters alone
+	)
+	word := text[start:end]
+	if !strings.ContainsAny(word, digits) && !beginsDay(word) &&
+		(len(word) != uuidPart || end == len(text) || text[end] != '-') {
+		return 0, ""
+	}
+	near := text[start:min(len(text), end+furthest)]
+	if m := volatile().clock.FindStringIndex(near); m != nil {
+		return m[1], "#t"
+	}
+	// A word of the letters a to f is no identifier.
+	if m := volatile().ident.FindStringIndex(near); m != nil && strings.ContainsAny(near[:m[1]], digits) {
+		return m[1], "#i"
+	}
+	return 0, ""
+}
+
+// beginsDay says whether a word begins as the name of a day.
+func beginsDay(word string) bool {
+	if len(word) < len("mon") {
+		return false
+	}
+	switch strings.ToLower(word[:len("mon")]) {
+	case "mon", "tue", "wed", "thu", "fri", "sat", "sun":
+		return true
+	}
+	return false
 }
 
 // ignoredArguments are names of arguments by which two calls with the same purpose often differ. A call repeats another

@@ -73,7 +73,7 @@ func (s *Server) listAssistants(context.Context, *noInput) (list Assistants, err
 	for _, a := range s.config.Service.Assistants() {
 		one := Assistant{Name: a.Name, About: a.About, Companion: a.Companion}
 		if a.Options != nil {
-			one.Options = a.Options.JSON
+			one.Options = a.Options.JSON()
 		}
 		list.Assistants = append(list.Assistants, one)
 	}

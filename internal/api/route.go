@@ -328,7 +328,7 @@ func (s *Server) describeOptions() error {
 			continue
 		}
 		var described map[string]any
-		if err := json.Unmarshal(a.Options.JSON, &described); err != nil {
+		if err := json.Unmarshal(a.Options.JSON(), &described); err != nil {
 			return fmt.Errorf("schema of the options of %s: %w", a.Name, err)
 		}
 		name := ""
@@ -351,7 +351,7 @@ func (s *Server) describeOptions() error {
 func optionsSchema[T any](r huma.Registry, only ...string) *huma.Schema {
 	t := reflect.TypeFor[T]()
 	s := &huma.Schema{}
-	if err := json.Unmarshal(schema.Of[T]().JSON, s); err != nil {
+	if err := json.Unmarshal(schema.Of[T]().JSON(), s); err != nil {
 		panic(fmt.Sprintf("%s: %v", t, err)) // the declaration of T alone decides that
 	}
 	if len(only) > 0 {

@@ -138,10 +138,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 func (a *App) openAssistants() (err error) {
 	a.servers.log = cmp.Or(a.log, a.servers.log)
 	main := oracle.Describe(a.Oracle, a.Surroundings())
-	chat, err := a.tasksDeps()
-	if err != nil {
-		return err
-	}
+	chat := a.tasksDeps()
 	tasks, err := taskchat.New(chat)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +19,8 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/store/pgtest"
+	"sibyl/internal/store/teststore"
 	"sibyl/internal/tool"
 	"sibyl/trees"
 )
@@ -47,19 +50,24 @@ func (stubTool) Call(_ context.Context, call tool.Call) (tool.Result, error) {
 		Refs: []tool.Ref{{Source: tool.Code, Path: args.Path, Start: 1, End: 9, Opened: true}}}, nil
 }
 
-// bench is the whole program over a stub tool.
+// bench is the whole program over a stub tool, on SQLite or, with SIBYL_TEST_STORE=postgres, on PostgreSQL.
 type bench struct {
 	*App
-	from  oracle.Surroundings
-	tree  trees.Tree
-	words string
+	from oracle.Surroundings
+	tree trees.Tree
 }
+
+// question is what a run is asked.
+const question = "How does the function a() in a.go work?"
 
 func newBench(tb testing.TB) *bench {
 	tb.Helper()
-	cfg := assert.Must(config.Load(config.Options{Home: tb.TempDir(), Environ: []string{
-		"OPENAI_BASE_URL=" + benchServer(tb), "OPENAI_MODEL=m",
-		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}}))(tb)
+	settings := []string{"OPENAI_BASE_URL=" + startModel(tb), "OPENAI_MODEL=m",
+		"SIBYL_DATA=" + filepath.Join(tb.TempDir(), "data")}
+	if os.Getenv(teststore.Env) == "postgres" {
+		settings = append(settings, "DATABASE_URL="+pgtest.New(tb))
+	}
+	cfg := assert.Must(config.Load(config.Options{Home: tb.TempDir(), Environ: settings}))(tb)
 	a := assert.Must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
 	tb.Cleanup(func() { _ = a.Close() })
 	stub := assert.Must(tool.NewSet(stubTool{}))(tb)
@@ -74,7 +82,7 @@ func newBench(tb testing.TB) *bench {
 	from.Choose = func(context.Context, string) (string, error) { return "openai:m", nil }
 	from.Describe = func(context.Context, string) model.Info { return model.Info{} }
 	from.Tools = func(context.Context, oracle.Env) (*tool.Set, func(), error) { return stub, func() {}, nil }
-	return &bench{App: a, from: from, tree: t, words: "How does the function a() in a.go work?"}
+	return &bench{App: a, from: from, tree: t}
 }
 
 // start begins a run in a session of its own.
@@ -92,8 +100,8 @@ func (b *bench) start(ctx context.Context, words string) (*run.Live, error) {
 	return b.Engine.Start(ctx, spec)
 }
 
-func (b *bench) once(ctx context.Context) error {
-	live, err := b.start(ctx, b.words)
+func (b *bench) once(ctx context.Context, words string) error {
+	live, err := b.start(ctx, words)
 	if err != nil {
 		return err
 	}
@@ -116,11 +124,10 @@ func BenchmarkTurn(b *testing.B) {
 	for name, text := range map[string]string{"at-once": "", "slow-model": " slowly"} {
 		b.Run(name, func(b *testing.B) {
 			p := newBench(b)
-			p.words += text
-			assert.NoError(b, p.once(b.Context()))
+			assert.NoError(b, p.once(b.Context(), question+text))
 			b.ResetTimer()
 			for range b.N {
-				assert.NoError(b, p.once(b.Context()))
+				assert.NoError(b, p.once(b.Context(), question+text))
 			}
 			turn := b.Elapsed() / time.Duration(turns*b.N)
 			if text == "" {
@@ -134,7 +141,7 @@ func BenchmarkTurn(b *testing.B) {
 
 func TestRunWritesEachInputOnce(t *testing.T) {
 	b := newBench(t)
-	assert.NoError(t, b.once(t.Context()))
+	assert.NoError(t, b.once(t.Context(), question))
 	runs, err := b.Store.Runs(t.Context(), Owner, journal.Filter{Limit: 1})
 	assert.Require(t, err == nil && len(runs) != 0, "%v", err)
 	recs := assert.Must(b.Store.Records(t.Context(), Owner, runs[0].ID, 0))(t)

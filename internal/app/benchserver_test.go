@@ -1,50 +1,76 @@
 package app
 
 import (
+	"bufio"
 	"bytes"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
+
+	"sibyl/internal/behaviour/assert"
 )
 
-// The bench plays one run over and over: 3 turns, 2 tool calls with results of 490 and 1,100 bytes, and 2 KB streamed in
-// 100 events, each flushed, from a server without delay. It is the whole program, durable on SQLite with
-// synchronous=FULL.
+// The benchmarks play one run over and over: 3 turns, 2 tool calls with results of 490 and 1,100 bytes, and 2 KB
+// streamed in 100 events, each flushed. The model's server is a process of its own, so that its CPU time is not counted.
 
-// slowModel is how long the server thinks about a question that says “slowly”.
-const slowModel = 100 * time.Millisecond
+// serveEnv makes the test binary the model's server. It ends when its standard input does.
+const serveEnv = "SIBYL_APP_TEST_MODEL"
 
-// benchServer starts a model's server and returns its address.
-func benchServer(tb testing.TB) string {
-	tb.Helper()
-	call := func(path string) []string {
-		return []string{part(`{"tool_calls":[{"index":0,"id":"call_`+path+
-			`","type":"function","function":{"name":"code_read","arguments":"{\"path\":\"`+path+`\"}"}}]}`, ""),
-			part("{}", "tool_calls"), closing}
+// The server answers at once, unless the request holds one of these words.
+const (
+	slowModel   = 100 * time.Millisecond // “slowly”
+	distantTurn = 700 * time.Millisecond // “distant”
+)
+
+func serveModel() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the process
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	answer := make([]string, 0, 102)
+	fmt.Println(listener.Addr())
+	events := [][]string{readCall("a.go"), readCall("b.go"), answerEvents()}
+	server := &http.Server{ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			switch {
+			case bytes.Contains(body, []byte("slowly")):
+				<-time.After(slowModel)
+			case bytes.Contains(body, []byte("distant")):
+				<-time.After(distantTurn)
+			}
+			w.Header().Set("Content-Type", "text/event-stream")
+			for _, e := range events[min(2, bytes.Count(body, []byte(`"role":"tool"`)))] {
+				_, _ = io.WriteString(w, e)
+				w.(http.Flusher).Flush()
+			}
+		})}
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	fmt.Fprintln(os.Stderr, server.Serve(listener))
+	os.Exit(1)
+}
+
+func readCall(path string) []string {
+	return []string{part(`{"tool_calls":[{"index":0,"id":"call_`+path+
+		`","type":"function","function":{"name":"code_read","arguments":"{\"path\":\"`+path+`\"}"}}]}`, ""),
+		part("{}", "tool_calls"), closing}
+}
+
+func answerEvents() (events []string) {
 	for range 99 {
-		answer = append(answer, part(`{"content":"`+chunk+`"}`, ""))
+		events = append(events, part(`{"content":"`+chunk+`"}`, ""))
 	}
-	answer = append(answer, part(
-		`{"content":"<signal type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>"}`, ""),
-		part("{}", "stop"), closing)
-	events := [][]string{call("a.go"), call("b.go"), answer}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if bytes.Contains(body, []byte("slowly")) {
-			<-time.After(slowModel)
-		}
-		w.Header().Set("Content-Type", "text/event-stream")
-		for _, e := range events[min(2, bytes.Count(body, []byte(`"role":"tool"`)))] {
-			_, _ = io.WriteString(w, e)
-			w.(http.Flusher).Flush()
-		}
-	}))
-	tb.Cleanup(server.Close)
-	return server.URL + "/v1"
+	const signal = `<signal type=\"context_sufficient\"><sources_found>1</sources_found><confidence>0.9</confidence></signal>`
+	return append(events, part(`{"content":"`+signal+`"}`, ""), part("{}", "stop"), closing)
 }
 
 func part(delta, finish string) string {
@@ -61,3 +87,23 @@ const (
 	chunk   = "twenty characters ok"
 	closing = `data: {"choices":[],"usage":{"prompt_tokens":3300,"completion_tokens":40}}` + "\n\ndata: [DONE]\n\n"
 )
+
+// startModel starts the model's server and returns its address.
+func startModel(tb testing.TB) string {
+	tb.Helper()
+	cmd := exec.CommandContext(tb.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), serveEnv+"=1")
+	cmd.Stderr = os.Stderr
+	stdin := assert.Must(cmd.StdinPipe())(tb)
+	out := assert.Must(cmd.StdoutPipe())(tb)
+	assert.NoError(tb, cmd.Start())
+	tb.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	})
+	address, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		tb.Fatalf("the model's server did not say its address: %v", err)
+	}
+	return "http://" + strings.TrimSpace(address) + "/v1"
+}

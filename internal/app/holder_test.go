@@ -18,6 +18,10 @@ import (
 const presentEnv = "SIBYL_APP_TEST_PRESENT"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(serveEnv) != "" {
+		serveModel()
+		return
+	}
 	if data := os.Getenv(presentEnv); data != "" {
 		bePresent(data)
 		return

@@ -1,5 +1,11 @@
 // Package behaviour_test plays what real models do over their wires, to whole questions through the real program, and
 // states of each behaviour what the person gets, and how many requests it takes beside a plain loop's.
+//
+// It also proves that processes that serve one database survive what happens to processes: the real program, started
+// again and again as a node, is killed, stopped and continued, cut off, and restarted while users ask a played model for
+// notes in a vault. What is written there and what the journal holds is counted in the end: every run has ended once,
+// and has written its note once. SIBYL_LONG=1 asks for all of it; otherwise each scenario happens to one node, with
+// fewer runs.
 package behaviour_test
 
 import (

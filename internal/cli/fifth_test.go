@@ -178,7 +178,7 @@ func TestEachOptionOfTheOracleIsAFlagAnOptionOfHTTPAndASetting(t *testing.T) {
 			h.has("the help", help, "--"+name, f.Doc)
 		}
 		if f.Name != "" {
-			h.has("the schema", string(described.JSON), `"`+f.Name+`"`, f.Doc[:5])
+			h.has("the schema", string(described.JSON()), `"`+f.Name+`"`, f.Doc[:5])
 		}
 		path := f.Tag.Get("setting")
 		assert.That(t, path == "" || settings[path], "there is no setting %s", path)

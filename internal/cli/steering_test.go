@@ -241,10 +241,9 @@ func TestNothingButOwnSequencesReachesATerminal(t *testing.T) {
 func TestWhatIsWrittenForProgramsDoesNotSteerATerminal(t *testing.T) {
 	for name, text := range steering() {
 		t.Run(name, func(t *testing.T) {
-			for _, command := range [][]string{{"session", "export", "last"}, {"session", "show", "last", "--json"},
-				{"explain", "last", "--json"}, {"audit", "last", "--json"}} {
-				inert(t, terminal(t, spoken{first: text, then: text}, "x", []string{"ask", "--json", asking}, command))
-			}
+			inert(t, terminal(t, spoken{first: text, then: text}, "x", []string{"ask", "--json", asking},
+				[]string{"session", "export", "last"}, []string{"session", "show", "last", "--json"},
+				[]string{"explain", "last", "--json"}, []string{"audit", "last", "--json"}))
 			inert(t, terminal(t, spoken{fails: text}, "x", []string{"ask", asking}))
 		})
 	}

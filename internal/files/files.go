@@ -78,6 +78,12 @@ func (f File) Exists() bool { return f.Info != nil }
 
 // Read reads at most limit bytes of a regular file.
 func Read(root *os.Root, name string, limit int) (File, error) {
+	var content bytes.Buffer
+	return ReadInto(root, name, limit, &content)
+}
+
+// ReadInto is Read for many files: what is read lies in the buffer, and is valid until the next call with it.
+func ReadInto(root *os.Root, name string, limit int, content *bytes.Buffer) (File, error) {
 	f, err := root.Open(name)
 	if err != nil {
 		return File{}, err
@@ -93,7 +99,7 @@ func Read(root *os.Root, name string, limit int) (File, error) {
 	if err := CheckMemory(name, min(info.Size(), int64(limit)), 0); err != nil {
 		return File{}, err
 	}
-	var content bytes.Buffer
+	content.Reset()
 	content.Grow(int(min(info.Size(), int64(limit))) + bytes.MinRead)
 	if _, err := content.ReadFrom(io.LimitReader(f, int64(limit)+1)); err != nil {
 		return File{}, withName(name, err)

@@ -55,7 +55,7 @@ func newOffer[In, Out any](
 	s tool.Spec, do func(ctx context.Context, c call, in In) (data Out, text string, err error),
 ) offer {
 	arguments := schema.Of[In]()
-	o := described(s, arguments.JSON, schema.Result[Out]())
+	o := described(s, arguments.JSON(), schema.Result[Out]())
 	o.call = func(ctx context.Context, c call) (*sdk.CallToolResult, error) {
 		in := arguments.New(nil).(*In) //nolint:forcetypeassert // it is of In
 		if err := arguments.Decode(c.req.Params.Arguments, in); err != nil {

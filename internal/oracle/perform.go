@@ -111,14 +111,21 @@ func New(deps Deps) (*run.Assistant, error) {
 	}
 	effects := agent.EffectTypes[Heard]()
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
+	sets := &promptSets{kept: map[string]*prompt.Set{}}
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: composeOutcome,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
-			return openPerformers(ctx, deps, v)
+			return openPerformers(ctx, deps, sets, v)
 		}, Sends: sends}, nil
 }
 
-func openPerformers(ctx context.Context, deps Deps, v *run.View) (map[string]run.Performer, func(), error) {
-	b, a, err := newBuilder(ctx, v, nil)
+func openPerformers(
+	ctx context.Context, deps Deps, sets *promptSets, v *run.View,
+) (map[string]run.Performer, func(), error) {
+	prompts, err := sets.of(ctx, v)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, a, err := newBuilder(ctx, v, prompts, nil)
 	if err != nil {
 		return nil, nil, err
 	}

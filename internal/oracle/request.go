@@ -42,14 +42,13 @@ type requestData struct {
 	earlierMaterials map[string]loadedMaterial // pictures of earlier runs that are shown again, by run id
 }
 
-// newBuilder makes the builder of requests for a run with these tools.
-func newBuilder(ctx context.Context, v *run.View, tools []tool.Spec) (*agent.Builder[Heard], *requestData, error) {
-	a := &requestData{view: v, earlierMaterials: map[string]loadedMaterial{}}
+// newBuilder makes the builder of requests for a run with these prompts and tools.
+func newBuilder(
+	ctx context.Context, v *run.View, prompts *prompt.Set, tools []tool.Spec,
+) (*agent.Builder[Heard], *requestData, error) {
+	a := &requestData{view: v, prompts: prompts, earlierMaterials: map[string]loadedMaterial{}}
 	err := v.ReadStart(&a.env, &a.given)
 	if err != nil {
-		return nil, nil, err
-	}
-	if a.prompts, err = promptsOf(ctx, v); err != nil {
 		return nil, nil, err
 	}
 	if a.material, err = loadMaterial(ctx, v, MaterialText); err != nil {
@@ -76,7 +75,11 @@ func rebuildRequest(
 	if err != nil {
 		return r, nil, err
 	}
-	b, a, err := newBuilder(ctx, v, specs)
+	prompts, err := promptsOf(ctx, v)
+	if err != nil {
+		return r, nil, err
+	}
+	b, a, err := newBuilder(ctx, v, prompts, specs)
 	if err != nil {
 		return r, nil, err
 	}

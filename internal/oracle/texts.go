@@ -4,12 +4,44 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 )
+
+// mostPromptSets is how many sets of prompts are kept. Runs begin with the same one, until a file of it changes.
+const mostPromptSets = 8
+
+// promptSets keeps the sets of prompts that runs began with, by the hash of their segments.
+type promptSets struct {
+	mu   sync.Mutex
+	kept map[string]*prompt.Set
+}
+
+// of returns the prompts that a run began with.
+func (s *promptSets) of(ctx context.Context, v *run.View) (*prompt.Set, error) {
+	hash := v.Blob(SegmentsText)
+	s.mu.Lock()
+	set := s.kept[hash]
+	s.mu.Unlock()
+	if set != nil {
+		return set, nil
+	}
+	set, err := promptsOf(ctx, v)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.kept) >= mostPromptSets {
+		clear(s.kept)
+	}
+	s.kept[hash] = set
+	return set, nil
+}
 
 // promptsOf loads the prompts that a run began with.
 func promptsOf(ctx context.Context, v *run.View) (*prompt.Set, error) {

@@ -101,6 +101,13 @@ func findNamed(t string, from, i int) (start, end int) {
 	if last == len(t) || strings.IndexByte("\"'`\\]*? \t:=,>", t[last]) < 0 || last-first > maxName {
 		return -1, -1
 	}
+	kind := kindOfName(t[first:last])
+	if strings.EqualFold(t[first:last], "value") {
+		kind = kindBefore(t, first)
+	}
+	if kind == unnamed {
+		return -1, -1
+	}
 	m := assignment.FindStringSubmatchIndex(t[last:stop])
 	if m == nil {
 		return -1, -1
@@ -110,14 +117,11 @@ func findNamed(t string, from, i int) (start, end int) {
 			m[g] += last
 		}
 	}
-	kind, between := kindOfName(t[first:last]), "=" // the sign behind a type
-	if strings.EqualFold(t[first:last], "value") {
-		kind = kindBefore(t, first)
-	}
+	between := "=" // the sign behind a type
 	if m[sign] >= 0 {
 		between = t[m[sign]:m[sign+1]]
 	}
-	if kind == unnamed || !isAssignment(t, first, between, kind, m) {
+	if !isAssignment(t, first, between, kind, m) {
 		return -1, -1
 	}
 	group := bare

@@ -25,6 +25,7 @@ import (
 	"github.com/alecthomas/chroma/v2/lexers"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/behaviour/needs"
 )
 
 const packedDefinitions = "languages/definitions.zip"
@@ -274,13 +275,33 @@ func TestLanguagesAreFoundAsByChroma(t *testing.T) {
 }
 
 // Each language is coloured as chroma colours it.
-func TestLanguagesAreColouredAsByChroma(t *testing.T) {
+func TestLanguagesAreColouredAsByChroma(t *testing.T) { forLanguages(t, colouredAsByChroma) }
+
+// forLanguages tries some of chroma's languages, and with SIBYL_TEST_ALL=1 all: each has to be compiled.
+func forLanguages(t *testing.T, try func(t *testing.T, names []string)) {
+	t.Helper()
+	all := lexers.Names(false)
+	t.Run("some", func(t *testing.T) {
+		var some []string
+		for i := 0; i < len(all); i += 8 {
+			some = append(some, all[i])
+		}
+		try(t, some)
+	})
+	t.Run("all", func(t *testing.T) {
+		needs.All(t, "many languages")
+		try(t, all)
+	})
+}
+
+func colouredAsByChroma(t *testing.T, names []string) {
+	t.Helper()
 	sample := "#!/bin/sh\n// said \"a\\n\" /* b */ -- c\n# d\n<!-- e --><?php echo 'f'; ?>\n" +
 		"<script lang=\"ts\">let g = 1.5e3</script>{{ if .H }}{% for i in j %}<%= k %>${l}\n" +
 		"[section]\nkey: value\nkey = 'value' ; m\npublic static class N extends O { int p(q) { return 0x1F; } }\n" +
 		"def r(s):\n    \"\"\"t\"\"\"\n    return None\nfunction u() begin select * from v where w <> 1 end\n" +
 		"(defun x (y) :z nil)\n\\begin{a} $b$ \\end{a}\n@c #d ö `e` %f%\n\ttab\n\n"
-	for _, name := range lexers.Names(false) {
+	for _, name := range names {
 		if slices.Contains(shownPlain, name) {
 			assert.That(t, languages().Get(name) == nil, "%s is not plain", name)
 			continue

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -284,13 +285,21 @@ func (d *driver) input(life context.Context, kind string, v any) error {
 	return d.perform(life, d.f.last.Start, nil)
 }
 
-// append makes a record durable, and folds it.
+// append makes a record durable, and folds it. v points to one of the record types.
 func (d *driver) append(life context.Context, kind string, v any) error {
 	data, err := encode(kind, v)
 	if err != nil {
 		return err
 	}
-	return d.commit(life, []journal.Record{d.e.newRecord(d.next, d.e.Clock.Now(), kind, data)})
+	rec := d.e.newRecord(d.next, d.e.Clock.Now(), kind, data)
+	if !bytes.Equal(rec.Data, data) { // a secret was taken out
+		return d.commit(life, []journal.Record{rec})
+	}
+	if err := d.e.commit(life, d.key(), []journal.Record{rec}, nil); err != nil {
+		return err
+	}
+	d.a.decode(v)
+	return d.foldAndShowRecord(rec, v)
 }
 
 func (d *driver) commit(life context.Context, recs []journal.Record) error {
@@ -304,20 +313,25 @@ func (d *driver) commit(life context.Context, recs []journal.Record) error {
 // each to performers and watchers before the tree decides on it, and cancels what the tree withdraws.
 func (d *driver) foldAndShow(recs []journal.Record) error {
 	for _, rec := range recs {
-		body, err := d.f.a.read(rec)
+		body, err := d.a.read(rec)
+		if err == nil {
+			err = d.foldAndShowRecord(rec, body)
+		}
 		if err != nil {
 			return err
-		}
-		d.showRecord(rec, body)
-		step, err := d.f.Take(rec.Seq, body)
-		if err != nil {
-			return err
-		}
-		if step {
-			d.showStep(rec.Seq, body)
 		}
 	}
 	return nil
+}
+
+// foldAndShowRecord does so with one record, whose decoded content is body.
+func (d *driver) foldAndShowRecord(rec journal.Record, body any) error {
+	d.showRecord(rec, body)
+	step, err := d.f.Take(rec.Seq, body)
+	if err == nil && step {
+		d.showStep(rec.Seq, body)
+	}
+	return err
 }
 
 func (d *driver) showStep(seq int64, body any) {

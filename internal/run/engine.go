@@ -55,6 +55,7 @@ type Performer struct {
 type Job struct {
 	View   *View
 	Effect bt.Effect
+	Asked  any // the payload as the effect's type decodes it, where it can
 	Key    string
 	Emit   func(Piece)
 }

@@ -91,7 +91,8 @@ func (d *driver) startEffect(life context.Context, e openEffect, w performMode) 
 func (d *driver) performEffect(ctx context.Context, e openEffect, w performMode) *CompletionRecord {
 	began := d.e.Clock.Now()
 	c := newReceipt(e)
-	job := Job{View: d.view, Effect: e.Effect, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
+	c.Asked = decodeAs(d.a.Effects[e.Kind].payload, e.Payload)
+	job := Job{View: d.view, Effect: e.Effect, Asked: c.Asked, Key: d.ID + "/" + strconv.FormatUint(e.Op, 10),
 		Emit: func(p Piece) { p.Op = e.Op; d.feed.piece(p) }}
 	var err error
 	if w == underWay || w == lookedUp {

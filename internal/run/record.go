@@ -87,9 +87,11 @@ func EffectOf[P, R any]() EffectType { return EffectType{reflect.TypeFor[P](), r
 // Types are the Go types of payload and result.
 func (t EffectType) Types() (payload, result reflect.Type) { return t.payload, t.result }
 
-// decode sets Asked and Value of a receipt.
+// decode sets Asked, unless it is set, and Value of a receipt.
 func (t EffectType) decode(c *CompletionRecord) {
-	c.Asked = decodeAs(t.payload, c.Payload)
+	if c.Asked == nil {
+		c.Asked = decodeAs(t.payload, c.Payload)
+	}
 	c.Value = decodeAs(t.result, c.Result)
 }
 

@@ -90,8 +90,11 @@ func ResultAt[T any](v *View, seq int64) (result T, err error) {
 	return bt.ResultOf[T](bt.Completion{Op: c.Op, Result: c.Result, Value: c.Value})
 }
 
-// PayloadOf decodes the payload of a job.
+// PayloadOf returns the payload of a job. It is shared with the receipt, and must not be changed.
 func PayloadOf[P any](j Job) (p P, err error) {
+	if p, ok := j.Asked.(P); ok {
+		return p, nil
+	}
 	err = json.Unmarshal(j.Effect.Payload, &p)
 	return p, err
 }

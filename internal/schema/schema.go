@@ -32,6 +32,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -41,7 +42,7 @@ import (
 // Object is what a struct asks for. It is not changed once it is made.
 type Object struct {
 	Fields []*Field // in their order
-	JSON   json.RawMessage
+	json   func() json.RawMessage
 	of     reflect.Type
 }
 
@@ -51,7 +52,7 @@ type Field struct {
 	Doc    string
 	Tag    reflect.StructTag
 	schema *jsonschema.Schema
-	check  *jsonschema.Resolved
+	check  func() *jsonschema.Resolved
 	index  []int
 	of     reflect.Type
 }
@@ -106,19 +107,31 @@ func Of[T any]() *Object {
 				f.schema.Description += "; left out: as the server is set"
 			}
 		}
-		if err == nil {
-			f.check, err = f.schema.Resolve(nil)
-		}
 		if err != nil {
 			panic(fmt.Sprintf("%s of %s: %v", field.Name, t, err))
 		}
+		f.check = sync.OnceValue(f.resolve)
 		o.Fields = append(o.Fields, f)
 	}
-	o.JSON, err = json.Marshal(whole)
-	if err != nil {
-		panic(fmt.Sprintf("%s: %v", t, err))
-	}
+	o.json = sync.OnceValue(func() json.RawMessage {
+		text, err := json.Marshal(whole)
+		if err != nil {
+			panic(fmt.Sprintf("%s: %v", t, err))
+		}
+		return text
+	})
 	return o
+}
+
+// JSON is the JSON Schema. It is written when it is first asked for, as checks are made: most processes need few.
+func (o *Object) JSON() json.RawMessage { return o.json() }
+
+func (f *Field) resolve() *jsonschema.Resolved {
+	check, err := f.schema.Resolve(nil)
+	if err != nil {
+		panic(fmt.Sprintf("%s: %v", f.Name, err)) // the declaration of its struct alone decides that
+	}
+	return check
 }
 
 // typeSchemas are the schemas of types that are no structs in JSON.
@@ -384,7 +397,7 @@ func (f *Field) IsSet(into any) bool {
 func (f *Field) setJSON(into any, raw json.RawMessage) error {
 	wrong := &Error{Field: f.Name, Problem: f.Must()}
 	var value any
-	if json.Unmarshal(raw, &value) != nil || f.check.Validate(value) != nil {
+	if json.Unmarshal(raw, &value) != nil || f.check().Validate(value) != nil {
 		text, _ := value.(string)
 		if most := f.schema.MaxLength; most != nil && utf8.RuneCountInString(text) > *most {
 			wrong.Problem = fmt.Sprintf("has %d characters; %d at most", utf8.RuneCountInString(text), *most)

@@ -58,7 +58,7 @@ func TestValuesAreReadAsTheirFieldsSay(t *testing.T) {
 
 // What is refused, the JSON Schema refuses too, and the other way round; and what was sent is never repeated.
 func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
-	document := assert.Must(jsonschema.UnmarshalJSON(strings.NewReader(string(schema.Of[asked]().JSON))))(t)
+	document := assert.Must(jsonschema.UnmarshalJSON(strings.NewReader(string(schema.Of[asked]().JSON()))))(t)
 	compiler := jsonschema.NewCompiler()
 	assert.NoError(t, compiler.AddResource("asked.json", document))
 	published := assert.Must(compiler.Compile("asked.json"))(t)

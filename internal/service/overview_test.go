@@ -103,6 +103,16 @@ func (h *told) add(at service.LiveEvent) {
 	h.runs[at.Run] = append(h.runs[at.Run], what)
 }
 
+// knows says whether of each run all was told that is wanted.
+func (h *told) knows(wanted map[string][]string) bool {
+	for id, want := range wanted {
+		if !slices.Equal(want, h.runs[id]) {
+			return false
+		}
+	}
+	return true
+}
+
 // inTurns watches all runs of ada, and goes on from what it saw last in another process whenever cut says so.
 func (h *told) inTurns(ctx context.Context, t *testing.T, nodes []*service.Service, cut func() bool) {
 	for i := 0; ctx.Err() == nil; i++ {
@@ -198,7 +208,13 @@ func TestStreamsThatGoOnFromOneAnotherTellEverythingOnceWhateverTheClocksSay(t *
 				w.end(id)
 			}
 			pass(60)
-			<-time.After(700 * takes) // each stream that is cut begins with looks
+			for range 70 { // each stream that is cut begins with looks
+				<-time.After(10 * takes)
+				if synctest.Wait(); h.knows(w.want) {
+					break
+				}
+			}
+			<-time.After(30 * takes) // for what is told again
 			stop()
 			<-over
 			for id, want := range w.want {

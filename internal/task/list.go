@@ -78,16 +78,17 @@ func (s *Service) listMatches(ctx context.Context, owner string, q Query) (Page,
 // matchingTasks returns the tasks that have one of the words in title or description, the best match first, ties as
 // they stand in all.
 func matchingTasks(all []Task, words string) []Task {
-	entries := make([]search.Entry, len(all))
+	q := search.NewQuery(words)
+	finder, entries := q.Finder(), make([]search.Entry, len(all))
 	for i, t := range all {
 		d := search.Document{Fields: []search.Field{{Weight: titleWeight, Texts: []string{t.Title}}}}
 		if t.Description != nil {
 			d.Sections = []search.Section{{Lines: []string{*t.Description}}}
 		}
-		entries[i] = search.Count(d)
+		entries[i] = finder.Count(d)
 	}
 	byPlace := func(a, b search.Hit) int { return a.Document - b.Document }
-	hits := search.Rank(search.NewQuery(words), entries, 1, byPlace)
+	hits := search.Rank(q, entries, search.Others{}, 1, byPlace)
 	found := make([]Task, len(hits))
 	for i, h := range hits {
 		found[i] = all[h.Document]

@@ -32,7 +32,7 @@ type typed[A any] struct {
 
 func newTyped[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) typed[A] {
 	t := typed[A]{spec: spec, args: schema.Of[A](), call: call}
-	t.spec.Schema = t.args.JSON
+	t.spec.Schema = t.args.JSON()
 	return t
 }
 

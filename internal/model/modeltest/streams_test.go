@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 )
 
@@ -230,6 +231,9 @@ func waitsAreForProgress(t *testing.T, build Factory) {
 			0, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if len(c.parts) > 10_000 {
+				needs.All(t, "many pieces")
+			}
 			synctest.Test(t, func(t *testing.T) {
 				m := build(t, &Setup{BaseURL: "http://house",
 					Client: &http.Client{Transport: pacedTransport(c.pause, c.parts, c.ended == 0)}})

@@ -88,6 +88,7 @@ func TestServerKeepsWhatItHasOverRestarts(t *testing.T) {
 }
 
 func TestServerDiesWithItsProcessAndItsFolderIsSweptByTheNext(t *testing.T) {
+	needs.All(t, "PostgreSQL")
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"=start")
 	cmd.Stderr = os.Stderr
@@ -122,6 +123,7 @@ func processOf(t *testing.T, file string) *os.Process {
 }
 
 func TestServerThatCannotStartSaysWhy(t *testing.T) {
+	needs.All(t, "PostgreSQL")
 	s, err := open(t.Context(), Options{Settings: []string{"shared_buffers=nonsense"}})
 	if err == nil {
 		s.remove()

@@ -2,10 +2,8 @@ package search
 
 import (
 	"cmp"
-	"maps"
 	"math"
 	"slices"
-	"unique"
 )
 
 // Document is a text in sections, such as a note with headings, or a file in chunks.
@@ -33,51 +31,29 @@ const headingWeight = 2.0
 // ofWhole is the section number of the document's own fields.
 const ofWhole = -1
 
-// Entry is a document with its words counted. It never changes.
+// Entry is a document in which the words of a query are counted. It never changes.
 type Entry struct {
-	postings []posting
-	lengths  []int // words per section
+	matches []match
+	lengths []int // words per section
+	bytes   int   // of the running text
 }
 
-// posting says how often a word occurs in one place of a document. The document's fields come first, then the sections.
-type posting struct {
-	word    unique.Handle[string]
-	section int32
-	count   uint16
-	weight  float32 // of its field; 0 in running text
+// Found says whether the document holds a word of the query.
+func (e Entry) Found() bool { return len(e.matches) > 0 }
+
+// match says how often words that answer a term equally well occur in one place of a document. The document's fields
+// come first, then the sections.
+type match struct {
+	section, count int32
+	weight         float32 // of its field; 0 in running text
+	term, quality  uint8   // quality is an index of qualities
 }
 
-// Count counts the words of a document.
-func Count(d Document) Entry {
-	e := Entry{lengths: make([]int, len(d.Sections))}
-	for _, f := range d.Fields {
-		e.countWords(ofWhole, f.Weight, f.Texts)
-	}
-	for i, s := range d.Sections {
-		if s.Heading != "" {
-			e.countWords(i, headingWeight, []string{s.Heading})
-		}
-		e.lengths[i] = e.countWords(i, 0, s.Lines)
-	}
-	e.postings = slices.Clone(e.postings) // without room for more
-	return e
-}
+// worth is how well the words of a match answer its term.
+func (m match) worth() float64 { return qualities[m.quality] }
 
-// countWords adds the words of one place, and returns their number.
-func (e *Entry) countWords(section int, weight float64, texts []string) (total int) {
-	counts := map[string]int{}
-	for _, text := range texts {
-		EachWord(text, func(word []byte) {
-			counts[string(word)]++
-			total++
-		})
-	}
-	for _, word := range slices.Sorted(maps.Keys(counts)) {
-		e.postings = append(e.postings, posting{word: unique.Make(word), section: int32(section),
-			count: uint16(min(counts[word], math.MaxUint16)), weight: float32(weight)})
-	}
-	return total
-}
+// Others are documents that were not counted, as they hold no word of the query.
+type Others struct{ Documents, Sections, Bytes int }
 
 // Hit is a section that answers a query.
 type Hit struct {
@@ -86,68 +62,46 @@ type Hit struct {
 	Score    float64
 }
 
-// candidate is a document with a matching word, and the range of its matches.
-type candidate struct{ document, from, to int }
-
-type match struct {
-	posting
-	term    int
-	quality float64
-}
-
 // ranking gathers what scores depend on.
 type ranking struct {
 	questionWeights []float64 // Query.weights
 	entries         []Entry
-	sections        int
-	words           int
-	matches         []match
-	candidates      []candidate
+	documents       float64
+	usual           float64 // words of a section
 	weights         Weights // of the terms, by their rarity
 	total           float64
 }
 
-// Rank returns the sections of documents that answer q, the best first, of each document at most most. Ties says which
-// of two hits of equal score comes first.
+// Rank returns the sections of documents that answer q, the best first, of each document at most most. entries were
+// counted for q. Ties says which of two hits of equal score comes first.
 //
 // For words, the score is the sum over the terms of rarity x (fields of the whole + heading + saturated frequency in
 // the section), times how much of the query the document covers. For a question (Query.weights), titles and headings
 // count less, and the factor is what the section covers.
-func Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
-	r := ranking{questionWeights: q.weights, entries: entries, weights: make(Weights, len(q.terms))}
-	type answer struct {
-		term    int
-		quality float64
-	}
-	answers := map[unique.Handle[string]]answer{}
-	for i, e := range entries {
+func Rank(q Query, entries []Entry, others Others, most int, ties func(a, b Hit) int) []Hit {
+	r := ranking{questionWeights: q.weights, entries: entries, weights: make(Weights, len(q.terms)),
+		documents: float64(len(entries) + others.Documents)}
+	sections, words, bytes := others.Sections, 0, 0
+	for _, e := range entries {
 		for _, length := range e.lengths {
-			r.words += length
+			words += length
 		}
-		r.sections += len(e.lengths)
-		from := len(r.matches)
-		for _, p := range e.postings {
-			a, known := answers[p.word]
-			if !known {
-				text := p.word.Value()
-				a.term, a.quality = q.bestTerm(word{text, Stem(text)})
-				answers[p.word] = a
-			}
-			if a.quality > 0 {
-				r.matches = append(r.matches, match{p, a.term, a.quality})
-			}
-		}
-		if len(r.matches) > from {
-			r.candidates = append(r.candidates, candidate{i, from, len(r.matches)})
-		}
+		sections += len(e.lengths)
+		bytes += e.bytes
+	}
+	if words > 0 { // a byte of the others is taken to hold as many words as one of the entries
+		r.usual = float64(words) * (1 + float64(others.Bytes)/float64(bytes)) / float64(sections)
 	}
 	r.weighTerms()
 	order := func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), ties(a, b), cmp.Compare(a.Section, b.Section))
 	}
 	var hits []Hit
-	for _, c := range r.candidates {
-		sections := r.sectionsOf(c)
+	for document, e := range entries {
+		if !e.Found() {
+			continue
+		}
+		sections := r.sectionsOf(document)
 		slices.SortFunc(sections, order)
 		hits = append(hits, sections[:min(len(sections), most)]...)
 	}
@@ -158,13 +112,16 @@ func Rank(q Query, entries []Entry, most int, ties func(a, b Hit) int) []Hit {
 // weighTerms sets the weight of each term: its rarity, times what the question gives it.
 func (r *ranking) weighTerms() {
 	holding := make([]float64, len(r.weights))
-	for _, c := range r.candidates {
-		for term, has := range r.termsOf(c) {
+	for _, e := range r.entries {
+		if !e.Found() {
+			continue
+		}
+		for term, has := range r.termsOf(e) {
 			holding[term] += has
 		}
 	}
 	for term, with := range holding {
-		r.weights[term] = Rarity(float64(len(r.entries)), with)
+		r.weights[term] = Rarity(r.documents, with)
 		if r.questionWeights != nil {
 			r.weights[term] *= r.questionWeights[term]
 		}
@@ -173,9 +130,9 @@ func (r *ranking) weighTerms() {
 }
 
 // termsOf gives for each term 1 if the document contains it, else 0.
-func (r *ranking) termsOf(c candidate) []float64 {
+func (r *ranking) termsOf(e Entry) []float64 {
 	has := make([]float64, len(r.weights))
-	for _, m := range r.matches[c.from:c.to] {
+	for _, m := range e.matches {
 		has[m.term] = 1
 	}
 	return has
@@ -183,13 +140,14 @@ func (r *ranking) termsOf(c candidate) []float64 {
 
 // sectionsOf scores the sections of a document that contain a term. If the terms are only in the document's fields, it
 // scores the first section.
-func (r *ranking) sectionsOf(c candidate) []Hit {
-	scale := leastOfWords + (1-leastOfWords)*r.weights.Sum(r.termsOf(c))/r.total
+func (r *ranking) sectionsOf(document int) []Hit {
+	e := r.entries[document]
+	scale := leastOfWords + (1-leastOfWords)*r.weights.Sum(r.termsOf(e))/r.total
 	whole := make([]float64, len(r.weights))
-	matches := r.matches[c.from:c.to]
+	matches := e.matches
 	for len(matches) > 0 && matches[0].section == ofWhole {
 		m := matches[0]
-		whole[m.term] = max(whole[m.term], float64(m.weight)*m.quality)
+		whole[m.term] = max(whole[m.term], float64(m.weight)*m.worth())
 		matches = matches[1:]
 	}
 	var hits []Hit
@@ -198,11 +156,11 @@ func (r *ranking) sectionsOf(c candidate) []Hit {
 		for n < len(matches) && matches[n].section == matches[0].section {
 			n++
 		}
-		hits = append(hits, r.scoreSection(c.document, int(matches[0].section), whole, matches[:n], scale))
+		hits = append(hits, r.scoreSection(document, int(matches[0].section), whole, matches[:n], scale))
 		matches = matches[n:]
 	}
 	if len(hits) == 0 {
-		hits = append(hits, r.scoreSection(c.document, min(0, len(r.entries[c.document].lengths)-1), whole, nil, scale))
+		hits = append(hits, r.scoreSection(document, min(0, len(e.lengths)-1), whole, nil, scale))
 	}
 	return hits
 }
@@ -213,14 +171,14 @@ func (r *ranking) scoreSection(document, section int, whole []float64, matches [
 	heading, frequency := make([]float64, len(r.weights)), make([]float64, len(r.weights))
 	for _, m := range matches {
 		if m.weight > 0 {
-			heading[m.term] = max(heading[m.term], float64(m.weight)*m.quality)
+			heading[m.term] = max(heading[m.term], float64(m.weight)*m.worth())
 		} else {
-			frequency[m.term] += m.quality * float64(m.count)
+			frequency[m.term] += m.worth() * float64(m.count)
 		}
 	}
 	length := 0.0
-	if section >= 0 && r.words > 0 {
-		length = float64(r.entries[document].lengths[section]) * float64(r.sections) / float64(r.words)
+	if section >= 0 && r.usual > 0 {
+		length = float64(r.entries[document].lengths[section]) / r.usual
 	}
 	values := slices.Clone(whole)
 	if r.questionWeights != nil {

@@ -118,7 +118,8 @@ func TestRankingCountsRarityFieldsAndRepetition(t *testing.T) {
 
 // rank ranks documents of one line each, or with the heading before a colon.
 func rank(query string, most int, documents ...[]string) (places [][2]int, scores []float64) {
-	var entries []Entry
+	q := NewQuery(query)
+	finder, entries := q.Finder(), []Entry(nil)
 	for _, sections := range documents {
 		var d Document
 		for _, s := range sections {
@@ -128,9 +129,9 @@ func rank(query string, most int, documents ...[]string) (places [][2]int, score
 			}
 			d.Sections = append(d.Sections, Section{Heading: heading, Lines: []string{text}})
 		}
-		entries = append(entries, Count(d))
+		entries = append(entries, finder.Count(d))
 	}
-	for _, h := range Rank(NewQuery(query), entries, most, func(a, b Hit) int { return a.Document - b.Document }) {
+	for _, h := range Rank(q, entries, Others{}, most, func(a, b Hit) int { return a.Document - b.Document }) {
 		places, scores = append(places, [2]int{h.Document, h.Section}), append(scores, h.Score)
 	}
 	return places, scores
@@ -162,10 +163,31 @@ func TestRankOrdersSections(t *testing.T) {
 }
 
 func TestFieldsOfTheWholeCountForEverySection(t *testing.T) {
-	titled := Count(Document{Fields: []Field{{3, []string{"zebra"}}},
+	q := NewQuery("zebra")
+	finder := q.Finder()
+	titled := finder.Count(Document{Fields: []Field{{3, []string{"zebra"}}},
 		Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}})
-	empty := Count(Document{Fields: []Field{{1, []string{"zebra"}}}})
-	hits := Rank(NewQuery("zebra"), []Entry{titled, empty}, 9, func(a, b Hit) int { return 0 })
-	assert.That(t, len(hits) == 2 && hits[0].Document == 0 && hits[0].Section == 1 && hits[1].Section == -1 &&
-		!math.IsNaN(hits[1].Score) && hits[1].Score > 0, "%+v", hits)
+	empty := finder.Count(Document{Fields: []Field{{1, []string{"zebra"}}}})
+	hits := Rank(q, []Entry{titled, empty}, Others{}, 9, func(a, b Hit) int { return 0 })
+	if len(hits) != 2 || hits[0].Document != 0 || hits[0].Section != 1 || hits[1].Section != -1 ||
+		math.IsNaN(hits[1].Score) || hits[1].Score <= 0 {
+		t.Errorf("%+v", hits)
+	}
+}
+
+func TestDocumentsThatHoldNoWordCountByTheirNumberAndLength(t *testing.T) {
+	q := NewQuery("zebra")
+	long := Document{Sections: []Section{{Lines: []string{"a zebra and a long text beside it, of twelve words in all"}}}}
+	other := Document{Sections: []Section{{Lines: []string{"nothing of that is told in twelve other words of this text"}}}}
+	finder := q.Finder()
+	noTies := func(a, b Hit) int { return 0 }
+	hit, none := finder.Count(long), finder.Count(other)
+	all := Rank(q, []Entry{hit, none, none, none}, Others{}, 9, noTies)
+	told := Rank(q, []Entry{hit}, Others{Documents: 3, Sections: 3, Bytes: 3 * len(other.Sections[0].Lines[0])}, 9, noTies)
+	if len(all) != 1 || len(told) != 1 || math.Abs(all[0].Score-told[0].Score) > 0.02 {
+		t.Errorf("%v and %v", all, told)
+	}
+	if alone := Rank(q, []Entry{hit}, Others{}, 9, noTies); alone[0].Score > told[0].Score/2 {
+		t.Errorf("the others don't make the word rare: %v and %v", alone, told)
+	}
 }

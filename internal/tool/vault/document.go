@@ -55,8 +55,13 @@ type link struct {
 // parseNote parses a note. It never fails: what is wrong becomes a warning. cut says that raw is only the beginning of
 // the note. Secrets are removed here, before lines are cut, numbered or searched.
 func parseNote(p string, raw []byte, cut bool) *document {
+	return parseText(p, redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff"))), cut)
+}
+
+// parseText is parseNote with the secrets, for what is not shown.
+func parseText(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
-	raw = redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff")))
+	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if cut {
 		raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
 		d.warn("the note is larger than %d MiB: only its beginning can be read", maxNote>>20)
@@ -181,7 +186,7 @@ func (d *document) parseInline() {
 
 // scanInline reports the links and tags of a line, in order. Its time is linear in the line's length.
 func scanInline(line string, onLink func(link), onTag func(string)) {
-	if !strings.ContainsAny(line, "[#") {
+	if strings.IndexByte(line, '#') < 0 && !strings.Contains(line, "[[") {
 		return
 	}
 	var unclosed [9]bool // lengths of backtick runs that no later run of the line closes
@@ -212,6 +217,11 @@ func scanInline(line string, onLink func(link), onTag func(string)) {
 		default:
 			i++
 		}
+		next := strings.IndexAny(line[min(i, len(line)):], "\\`[#")
+		if next < 0 {
+			return
+		}
+		i += next
 	}
 }
 

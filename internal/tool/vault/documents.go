@@ -21,7 +21,7 @@ const defaultReadTimeout = 15 * time.Second
 
 // searchedDocument is a PDF or DOCX that was read for searching.
 type searchedDocument struct {
-	note       *note // nil if it could not be read, or was beyond Vault.maxTexts
+	document   *document // nil if it could not be read, or was beyond Vault.maxTexts
 	info       fs.FileInfo
 	bytes      int    // of the text
 	problem    string // why it could not be read; "": it could
@@ -29,90 +29,82 @@ type searchedDocument struct {
 	mayBeStale bool   // it is so new that info would not show another change
 }
 
-// withDocuments returns a snapshot in which PDFs and DOCX can be searched by their words. A document that can't be read
-// is reported once, and one beyond maxTexts each time: its words are dropped, since they take much more memory than the
-// text, and it is read again when it fits.
-func (v *Vault) withDocuments(ctx context.Context, s *snapshot) (*snapshot, error) {
-	if !slices.ContainsFunc(s.notes, (*note).isDocument) {
-		return s, nil
+// readDocuments returns the PDFs and DOCX among places, by path, and why others can't be searched. A document that
+// can't be read is reported once, and one beyond maxTexts each time: its text is dropped, and it is read again when it
+// fits.
+func (v *Vault) readDocuments(
+	ctx context.Context, places []place,
+) (read map[string]*document, skipped []string, err error) {
+	documents := slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !at.isDocument() })
+	if len(documents) == 0 {
+		return nil, nil, nil
 	}
-	v.documentsMu.Lock() // not the lock of the notes: calls that need only notes don't wait
+	v.documentsMu.Lock()
 	defer v.documentsMu.Unlock()
 	limited, done := context.WithTimeout(ctx, v.readTimeout)
 	defer done()
-	whole, known := *s, map[string]*searchedDocument{}
-	whole.notes, whole.skipped = slices.Clone(s.notes), slices.Clone(s.skipped)
-	var documents []int
-	for i, n := range whole.notes {
-		if n.isDocument() {
-			documents = append(documents, i)
-		}
-	}
+	read, known := map[string]*document{}, map[string]*searchedDocument{}
 	// Small ones first: a large one must not delay the others.
-	slices.SortStableFunc(documents, func(a, b int) int {
-		return cmp.Compare(whole.notes[a].info.Size(), whole.notes[b].info.Size())
-	})
+	slices.SortStableFunc(documents, func(a, b place) int { return cmp.Compare(a.info.Size(), b.info.Size()) })
 	total, unread := 0, 0
-	for _, i := range documents {
-		n := whole.notes[i]
-		d := v.documentsRead[n.path]
-		dropped := d != nil && d.note == nil && d.problem == ""
-		if d == nil || d.mayBeStale || !isSameFile(d.info, n.info) || dropped && total+d.bytes <= v.maxTexts {
-			d = v.loadDocument(limited, n)
+	for _, at := range documents {
+		d := v.documentsRead[at.path]
+		dropped := d != nil && d.document == nil && d.problem == ""
+		if d == nil || d.mayBeStale || !isSameFile(d.info, at.info) || dropped && total+d.bytes <= v.maxTexts {
+			d = v.loadDocument(limited, at)
 		}
 		switch {
 		case ctx.Err() != nil:
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		case d == nil:
 			unread++
 			continue
 		}
-		known[n.path] = d
+		known[at.path] = d
 		switch {
 		case d.problem != "" && !d.reported:
-			whole.skipped = append(whole.skipped, n.path+": "+d.problem)
+			skipped = append(skipped, at.path+": "+d.problem)
 			d.reported = true
 		case d.problem != "":
 		case total+d.bytes > v.maxTexts:
-			d.note = nil
-			whole.skipped = append(whole.skipped,
+			d.document = nil
+			skipped = append(skipped,
 				fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together",
-					n.path, v.maxTexts>>20))
+					at.path, v.maxTexts>>20))
 		default:
 			total += d.bytes
-			whole.notes[i] = d.note
+			read[at.path] = d.document
 		}
 	}
 	if unread > 0 {
-		whole.skipped = append(whole.skipped, tool.Count(unread, "document")+
+		skipped = append(skipped, tool.Count(unread, "document")+
 			" not read yet: search again to read more of them")
 	}
 	v.documentsRead = known
-	return &whole, nil
+	return read, skipped, nil
 }
 
 // loadDocument reads a PDF or DOCX for searching; nil if there was no time for it.
-func (v *Vault) loadDocument(ctx context.Context, n *note) *searchedDocument {
+func (v *Vault) loadDocument(ctx context.Context, at place) *searchedDocument {
 	if ctx.Err() != nil {
 		return nil
 	}
 	began := time.Now()
-	d, _, err := v.readDocument(ctx, n.path)
+	d, _, err := v.readDocument(ctx, at.path)
 	if ctx.Err() != nil && time.Since(began) < v.readTimeout/2 {
 		return nil
 	} else if ctx.Err() != nil { // the next search would take as long
 		err = fmt.Errorf("it could not be read within %v; split it", time.Since(began).Round(time.Second))
 	}
-	seen := &searchedDocument{info: n.info, mayBeStale: !n.info.ModTime().Before(began.Add(-settledAfter))}
+	seen := &searchedDocument{info: at.info, mayBeStale: !at.info.ModTime().Before(began.Add(-settledAfter))}
 	if err != nil {
-		seen.problem = strings.TrimPrefix(err.Error(), n.path+": ")
+		seen.problem = strings.TrimPrefix(err.Error(), at.path+": ")
 		return seen
 	}
 	for _, line := range d.lines {
 		seen.bytes += len(line) + 1
 	}
-	seen.note = noteOf(d)
-	seen.note.info = n.info
+	seen.document = d
 	return seen
 }
 
@@ -157,19 +149,19 @@ func (d *document) addText(text string, page int) {
 }
 
 // readContent reads the current content of a note or document. cut says that it is only the beginning.
-func (v *Vault) readContent(ctx context.Context, n *note) (d *document, hash string, cut bool, err error) {
-	if n.isDocument() {
-		d, hash, err = v.readDocument(ctx, n.path)
+func (v *Vault) readContent(ctx context.Context, p string) (d *document, hash string, cut bool, err error) {
+	if doc.IsPDFOrDOCX(p) {
+		d, hash, err = v.readDocument(ctx, p)
 		return d, hash, false, err
 	}
-	f, err := v.readFile(n.path)
+	f, err := v.readFile(p)
 	if err != nil {
 		return nil, "", false, err
 	}
 	if !f.Cut {
 		hash = files.Hash(f.Content)
 	}
-	return parseNote(n.path, f.Content, f.Cut), hash, f.Cut, nil
+	return parseNote(p, f.Content, f.Cut), hash, f.Cut, nil
 }
 
 // showPages shows the pages from-to as far as they fit, and sets in data which ones these are.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -36,7 +38,7 @@ func parseFront(lines []string) frontMatter {
 	size := 0
 	for i, line := range lines[1:] {
 		if mark := strings.TrimRight(line, " \t"); mark == "---" || mark == "..." {
-			front := decodeFront(strings.Join(lines[1:i+1], "\n"))
+			front := decodeFront(lines[1 : i+1])
 			front.end = i + 2
 			return front
 		}
@@ -48,26 +50,12 @@ func parseFront(lines []string) frontMatter {
 	return frontMatter{warning: "the front matter is not closed by ---: it is taken for text"}
 }
 
-func decodeFront(block string) frontMatter {
-	var front frontMatter
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(block), &doc); err != nil {
-		front.warning = "the front matter is not valid YAML and is ignored: " + text.Brief(err.Error(), 200)
-		return front
-	}
-	if doc.Kind == 0 || len(doc.Content) == 0 {
-		return front
-	}
-	budget := maxFields
-	fields, isMap := plainValue(doc.Content[0], &budget).(map[string]any)
-	if !isMap {
-		if doc.Content[0].ShortTag() != "!!null" {
-			front.warning = "the front matter is not a list of `name: value` and is ignored"
+func decodeFront(lines []string) (front frontMatter) {
+	fields, isPlain := plainFields(lines)
+	if !isPlain {
+		if fields, front.warning = decodeYAML(strings.Join(lines, "\n")); fields == nil {
+			return front
 		}
-		return front
-	}
-	if budget < 0 {
-		front.warning = fmt.Sprintf("the front matter has more than %d values: the rest is ignored", maxFields)
 	}
 	front.fields = fields
 	front.title = text.Brief(scalar(fields["title"]), 200)
@@ -76,6 +64,115 @@ func decodeFront(block string) frontMatter {
 	front.tags = nameList(fields, func(r rune) bool { return r == ',' || r == ' ' || r == '#' }, "tags", "tag")
 	front.aliases = nameList(fields, func(r rune) bool { return r == ',' }, "aliases", "alias")
 	return front
+}
+
+// decodeYAML reads a block, and says what is wrong with it. fields is nil if there are none.
+func decodeYAML(block string) (fields map[string]any, warning string) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal([]byte(block), &doc); err != nil {
+		return nil, "the front matter is not valid YAML and is ignored: " + text.Brief(err.Error(), 200)
+	}
+	if doc.Kind == 0 || len(doc.Content) == 0 {
+		return nil, ""
+	}
+	budget := maxFields
+	fields, isMap := plainValue(doc.Content[0], &budget).(map[string]any)
+	switch {
+	case !isMap && doc.Content[0].ShortTag() != "!!null":
+		warning = "the front matter is not a list of `name: value` and is ignored"
+	case budget < 0:
+		warning = fmt.Sprintf("the front matter has more than %d values: the rest is ignored", maxFields)
+	}
+	return fields, warning
+}
+
+// mostPlainLines is how many lines plainFields reads: fewer than maxFields, which need not be counted.
+const mostPlainLines = 100
+
+// plainFields reads what most front matter is, as YAML does but much faster: lines of `name: value`, `name: [value,
+// value]` and lists of `- value`, all of letters, digits and few signs.
+func plainFields(lines []string) (fields map[string]any, ok bool) {
+	if len(lines) > mostPlainLines {
+		return nil, false
+	}
+	fields = map[string]any{}
+	for i := 0; i < len(lines); i++ {
+		name, rest, found := strings.Cut(lines[i], ":")
+		value := strings.Trim(rest, " ")
+		if !found || !isPlainName(name) || value != "" && rest[0] != ' ' {
+			return nil, false
+		}
+		inner, isList := strings.CutPrefix(value, "[")
+		switch {
+		case isList:
+			inner, closed := strings.CutSuffix(inner, "]")
+			list := []any{}
+			for item := range strings.SplitSeq(inner, ",") {
+				item = strings.Trim(item, " ")
+				if !isPlainValue(item, "-_/.") {
+					return nil, false
+				}
+				list = append(list, item)
+			}
+			if fields[name] = list; !closed {
+				return nil, false
+			}
+		case value != "":
+			if fields[name] = value; !isPlainValue(value, "-_/.,:()'+") {
+				return nil, false
+			}
+		default:
+			list, count := plainList(lines[i+1:])
+			if fields[name] = list; count == 0 {
+				fields[name] = nil
+			}
+			i += count
+		}
+	}
+	return fields, len(fields) > 0
+}
+
+// plainList reads the lines of a list, and returns how many there are.
+func plainList(lines []string) (list []any, count int) {
+	before := ""
+	for _, line := range lines {
+		indent, item, found := strings.Cut(line, "- ")
+		item = strings.Trim(item, " ")
+		if !found || strings.Trim(indent, " ") != "" || count > 0 && indent != before ||
+			!isPlainValue(item, "-_/.,:()'+") {
+			break
+		}
+		before = indent
+		list, count = append(list, item), count+1
+	}
+	return list, count
+}
+
+func isPlainName(name string) bool {
+	for i := range len(name) {
+		if !isLetterOrDigit(rune(name[i])) && (i == 0 || !strings.ContainsRune("-_", rune(name[i]))) {
+			return false
+		}
+	}
+	return name != "" && len(name) <= 64
+}
+
+func isLetterOrDigit(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+}
+
+// isPlainValue says whether YAML takes a text for a value as it is written: letters, digits, blanks and these signs.
+func isPlainValue(value, signs string) bool {
+	for i, r := range value {
+		switch {
+		case isLetterOrDigit(r), r >= utf8.RuneSelf && unicode.IsLetter(r):
+		case i == 0, r != ' ' && !strings.ContainsRune(signs, r):
+			return false
+		case r == ':' && (i+1 == len(value) || value[i+1] == ' '):
+			return false
+		}
+	}
+	return value != "" && !strings.EqualFold(value, "null")
 }
 
 // plainValue converts YAML to values that JSON can hold. Scalars keep their spelling, as 2025-10-05 and 007.

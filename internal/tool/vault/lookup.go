@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"context"
 	"path"
 	"slices"
 	"strings"
@@ -8,7 +9,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// graph finds notes by the names that links use.
+// graph finds notes by the names that links use. It holds the notes that can have one of the names that are asked for.
 type graph struct {
 	notes                    []*note
 	byBase, byTitle, byAlias map[string][]*note // by nameKey; the base is the file's name without its ending
@@ -63,10 +64,7 @@ func (g *graph) resolveLink(from *note, l link) (target *note, ambiguous bool) {
 	if l.target == "" {
 		return from, false
 	}
-	name := l.target
-	if strings.HasPrefix(name, "./") || strings.HasPrefix(name, "../") {
-		name = path.Join(path.Dir(from.path), name)
-	}
+	name := linkedName(from.path, l)
 	notes := g.notesNamed(name)
 	if len(notes) == 0 {
 		return nil, false
@@ -80,6 +78,28 @@ func (g *graph) resolveLink(from *note, l link) (target *note, ambiguous bool) {
 		}
 	}
 	return notes[0], false
+}
+
+// linkedName is the name to which a link in the note at p leads: relative to the vault if it has folders.
+func linkedName(p string, l link) string {
+	if strings.HasPrefix(l.target, "./") || strings.HasPrefix(l.target, "../") {
+		return path.Join(path.Dir(p), l.target)
+	}
+	return l.target
+}
+
+// graphAround reads the notes to which the first links of a document lead, and those that link to it.
+func (s *survey) graphAround(ctx context.Context, d *document) (*graph, error) {
+	var wanted []nameHash
+	for _, name := range append([]string{noteName(d.path), d.title}, d.front.aliases...) {
+		wanted = append(wanted, linkHashes(ownName, name)...)
+		wanted = append(wanted, linkHashes(linkName, name)...)
+	}
+	for _, l := range d.links[:min(len(d.links), maxRelated)] {
+		wanted = append(wanted, linkHashes(ownName, linkedName(d.path, l))...)
+	}
+	notes, err := s.vault.load(ctx, s.having(wanted...))
+	return newGraph(notes), err
 }
 
 // backlink is a link from another note.
@@ -96,7 +116,7 @@ func (g *graph) backlinks(to *note) (links []backlink) {
 			hits, known := leads[l.target]
 			if !known {
 				target, _ := g.resolveLink(from, l)
-				hits = target == to && from != to
+				hits = target != nil && target.path == to.path && from.path != to.path
 				leads[l.target] = hits
 			}
 			if hits {
@@ -114,68 +134,87 @@ func exactlySpelled(notes []*note, name string) []*note {
 	})
 }
 
-// byName returns the one note that a name can mean; several are an error.
-func (s *snapshot) byName(name string) (*note, error) {
-	notes := s.graph().notesNamed(name)
+// byName returns the path of the one note that a name can mean; several are an error.
+func (s *survey) byName(ctx context.Context, name string) (string, error) {
+	named, err := s.vault.load(ctx, s.having(linkHashes(ownName, name)...))
+	if err != nil {
+		return "", err
+	}
+	notes := newGraph(named).notesNamed(name)
 	if len(notes) == 0 {
-		return nil, tool.Errorf(tool.NotFound, s.suggest(name), "there is no note called %q", name)
+		return "", tool.Errorf(tool.NotFound, s.suggest(ctx, name), "there is no note called %q", name)
 	}
 	if len(notes) > 1 {
 		exact := exactlySpelled(notes, name)
 		if len(exact) != 1 {
-			return nil, tool.Errorf(tool.InvalidArgs, "give one of them as path", "%q can mean %d notes: %s", name,
+			return "", tool.Errorf(tool.InvalidArgs, "give one of them as path", "%q can mean %d notes: %s", name,
 				len(notes), pathList(notes, 20))
 		}
 		notes = exact
 	}
-	return notes[0], nil
+	return notes[0].path, nil
 }
 
-// byPath returns the note at a path. The path may lack its ending or differ in case, if only one note can be meant.
-func (s *snapshot) byPath(p string) (*note, error) {
+// atPath returns the places at a path in any spelling, with or without its ending.
+func atPath(places []place, p string) []place {
+	key := nameKey(path.Join(path.Dir(p), noteName(p)))
+	return slices.DeleteFunc(slices.Clone(places), func(at place) bool {
+		return nameKey(path.Join(path.Dir(at.path), noteName(at.path))) != key
+	})
+}
+
+// byPath returns the path of the note at a path. It may lack its ending or differ in case, if only one note can be
+// meant.
+func (s *snapshot) byPath(ctx context.Context, p string) (string, error) {
 	if err := checkPath(p); err != nil {
-		return nil, err
+		return "", err
 	}
-	if n := s.noteAt(p); n != nil {
-		return n, nil
+	if s.has(p) {
+		return p, nil
 	}
-	notes := s.graph().atPath(p, false)
+	places := atPath(s.places, p)
 	switch ext := path.Ext(p); {
-	case len(notes) == 1:
-		return notes[0], nil
-	case len(notes) > 1:
-		return nil, tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s",
-			p, pathList(notes, 20))
+	case len(places) == 1:
+		return places[0].path, nil
+	case len(places) > 1:
+		return "", tool.Errorf(tool.InvalidArgs, "give the path in its exact spelling", "%q can mean %s",
+			p, pathList(places, 20))
 	case ext != "" && !isNote(path.Base(p)):
-		return nil, tool.Errorf(tool.Denied, "", "%q is neither a Markdown note nor a PDF or DOCX", p)
+		return "", tool.Errorf(tool.Denied, "", "%q is neither a Markdown note nor a PDF or DOCX", p)
 	}
-	return nil, tool.Errorf(tool.NotFound, s.suggest(noteName(p)), "there is no note at %q", p)
+	return "", tool.Errorf(tool.NotFound, s.suggest(ctx, noteName(p)), "there is no note at %q", p)
 }
 
 // suggest returns a hint that names notes with a similar name.
-func (s *snapshot) suggest(name string) string {
+func (s *snapshot) suggest(ctx context.Context, name string) string {
 	const hint = "vault_search finds notes by their words"
 	key := nameKey(path.Base(name))
 	var similar []*note
-	for _, n := range s.notes {
+	err := s.vault.eachNote(ctx, s.places, func(n *note) {
 		base, title := nameKey(noteName(n.path)), nameKey(n.title)
 		if len(key) >= 3 && (strings.Contains(base, key) || strings.Contains(title, key) || len(base) >= 3 &&
 			strings.Contains(key, base)) {
 			similar = append(similar, n)
 		}
-	}
-	if len(similar) == 0 {
+	})
+	if err != nil || len(similar) == 0 {
 		return hint
 	}
 	return "similar: " + pathList(similar, 5) + "; " + hint
 }
 
-func pathList(notes []*note, most int) string {
+// located is what lies at a path of the vault.
+type located interface{ where() string }
+
+func (n *note) where() string { return n.path }
+func (p place) where() string { return p.path }
+
+func pathList[P located](all []P, most int) string {
 	var paths []string
-	for _, n := range notes[:min(len(notes), most)] {
-		paths = append(paths, n.path)
+	for _, one := range all[:min(len(all), most)] {
+		paths = append(paths, one.where())
 	}
-	if len(notes) > most {
+	if len(all) > most {
 		paths = append(paths, "…")
 	}
 	return strings.Join(paths, ", ")
@@ -196,9 +235,12 @@ func (s *snapshot) resolveFolder(name, hint string) (string, error) {
 	return name, nil
 }
 
+// tagKey is the form in which a tag that is asked for is compared.
+func tagKey(tag string) string { return nameKey(strings.TrimLeft(strings.TrimSpace(tag), "#")) }
+
 // hasTag says whether the note has the tag, or one below it: project/sibyl is below project.
 func (n *note) hasTag(tag string) bool {
-	key := nameKey(strings.TrimLeft(strings.TrimSpace(tag), "#"))
+	key := tagKey(tag)
 	return slices.ContainsFunc(n.tags, func(t string) bool {
 		t = nameKey(t)
 		return t == key || strings.HasPrefix(t, key+"/")

@@ -5,12 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -22,11 +20,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// settledAfter is how old a change must be so that the file's time and size show the next one: some file systems store
-// times in steps of two seconds, and hide a second change within one.
-const settledAfter = 2 * time.Second
-
-// note is what is kept in memory of a document. It never changes.
+// note is what a call knows of a document that it has read. It never changes.
 type note struct {
 	path, title string
 	date        string
@@ -35,191 +29,204 @@ type note struct {
 	aliases     []string
 	sections    []section
 	links       []link
-	words       search.Entry
-	info        fs.FileInfo // of a PDF or DOCX; nil: it is a note
 }
 
-func (n *note) isDocument() bool { return n.info != nil } // a PDF or DOCX
-
-// snapshot is the vault as one call sees it. It never changes.
-type snapshot struct {
-	notes   []*note       // by path
-	folders []string      // by path, without "."
-	skipped []string      // what could not be read, and why
-	graph   func() *graph // made at its first use
-}
-
-// noteAt returns the note at exactly this path; nil if there is none.
-func (s *snapshot) noteAt(p string) *note {
-	if i := s.position(p); i < len(s.notes) && s.notes[i].path == p {
-		return s.notes[i]
+// noteIn returns what is known of a document, as long as its text is kept.
+func noteIn(d *document) *note {
+	return &note{
+		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
+		sections: d.sections, links: d.links,
 	}
-	return nil
 }
 
-// position returns how many notes sort before the path p.
-func (s *snapshot) position(p string) int {
-	i, _ := slices.BinarySearchFunc(s.notes, p, func(n *note, p string) int { return strings.Compare(n.path, p) })
-	return i
+// noteOf returns what is known of a document. It does not keep the text.
+func noteOf(d *document) *note {
+	n := noteIn(d)
+	n.title, n.date = strings.Clone(n.title), strings.Clone(n.date)
+	n.tags, n.aliases, n.sections, n.links = cloned(n.tags), cloned(n.aliases), slices.Clone(n.sections),
+		slices.Clone(n.links)
+	for i := range n.sections {
+		s := &n.sections[i]
+		s.heading, s.id = strings.Clone(s.heading), strings.Clone(s.id)
+	}
+	for i := range n.links {
+		l := &n.links[i]
+		l.target, l.heading = strings.Clone(l.target), strings.Clone(l.heading)
+	}
+	return n
 }
 
-// noteCache keeps the notes of the last call, so that unchanged notes are not read again.
-type noteCache struct {
-	mu    sync.Mutex
-	files map[string]cachedFile
+func cloned(texts []string) []string {
+	texts = slices.Clone(texts)
+	for i := range texts {
+		texts[i] = strings.Clone(texts[i])
+	}
+	return texts
 }
 
-type cachedFile struct {
-	note *note
-	info fs.FileInfo // nil if another change would not show in it
-}
-
-// readSnapshot reads the vault as it is on disk.
-func (v *Vault) readSnapshot(ctx context.Context) (*snapshot, error) {
-	v.cache.mu.Lock()
-	defer v.cache.mu.Unlock()
-	w := walk{ctx: ctx, vault: v}
-	switch err := w.walkFolder(".", 0); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
-	case err != nil:
-		return nil, err
-	}
-	read, err := v.loadChanged(ctx, w.notes)
-	if err != nil {
-		return nil, err
-	}
-	s := &snapshot{folders: w.folders, skipped: w.skipped}
-	if w.notesOver > 0 {
-		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", w.notesOver, v.maxNotes))
-	}
-	if w.documentsOver > 0 {
-		s.skipped = append(s.skipped, fmt.Sprintf("%d documents after the first %d", w.documentsOver, doc.MaxFiles))
-	}
-	v.cache.files = make(map[string]cachedFile, len(read))
-	for i, l := range read {
-		if l.err != nil {
-			s.skipped = append(s.skipped, whySkipped(w.notes[i].path, l.err))
-			continue
-		}
-		v.cache.files[w.notes[i].path] = l.cachedFile
-		s.notes = append(s.notes, l.note)
-	}
-	for _, f := range w.documents {
-		base := path.Base(f.path)
-		s.notes = append(s.notes, &note{path: f.path, title: strings.TrimSuffix(base, path.Ext(base)), info: f.info})
-	}
-	slices.SortFunc(s.notes, func(a, b *note) int { return strings.Compare(a.path, b.path) })
-	s.graph = sync.OnceValue(func() *graph { return newGraph(s.notes) })
-	return s, nil
-}
-
-// walk finds the notes, documents and folders of a vault.
-type walk struct {
-	ctx                      context.Context
-	vault                    *Vault
-	notes, documents         []foundFile
-	folders                  []string
-	skipped                  []string
-	notesOver, documentsOver int // how many are beyond the bounds
-}
-
-type foundFile struct {
+// place is a note or document of the vault that need not have been read.
+type place struct {
 	path string
 	info fs.FileInfo
 }
 
-func whySkipped(p string, err error) string { return p + ": " + text.Brief(err.Error(), 200) }
+func (p place) isDocument() bool { return doc.IsPDFOrDOCX(p.path) } // a PDF or DOCX
 
-func (w *walk) walkFolder(folder string, depth int) error {
-	if err := w.ctx.Err(); err != nil {
-		return err
+// unread is what is known of a document without reading it.
+func (p place) unread() *note {
+	base := path.Base(p.path)
+	return &note{path: p.path, title: strings.TrimSuffix(base, path.Ext(base))}
+}
+
+// snapshot is the vault, or its threads, as one call sees it. It never changes.
+type snapshot struct {
+	vault   *Vault
+	places  []place  // by path
+	folders []string // by path, without "."
+	skipped []string // what could not be read, and why
+}
+
+// has says whether there is a note or document at exactly this path.
+func (s *snapshot) has(p string) bool {
+	i := s.position(p)
+	return i < len(s.places) && s.places[i].path == p
+}
+
+// position returns how many places sort before the path p.
+func (s *snapshot) position(p string) int {
+	i, _ := slices.BinarySearchFunc(s.places, p, func(at place, p string) int { return strings.Compare(at.path, p) })
+	return i
+}
+
+// below returns the places in a folder, at any depth.
+func (s *snapshot) below(folder string) []place {
+	if folder == "." {
+		return s.places
 	}
-	infos, err := files.List(w.vault.root, folder)
-	if err != nil && folder == "." {
-		return err
+	const afterSlash = "0" // the character after /: what begins with folder/ sorts between the two
+	return s.places[s.position(folder+"/"):s.position(folder+afterSlash)]
+}
+
+// look lists the vault as it is on disk, without reading a note.
+func (v *Vault) look(ctx context.Context) (*snapshot, error) {
+	s, err := v.lookIn(ctx, ".", maxDepth)
+	return s, goneError(err)
+}
+
+// lookAtThreads lists the threads.
+func (v *Vault) lookAtThreads(ctx context.Context) (*snapshot, error) {
+	s, err := v.lookIn(ctx, threadDir, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err = files.List(v.root, ".")
+		s = &snapshot{vault: v}
 	}
 	if err != nil {
-		w.skipped = append(w.skipped, whySkipped(folder, err))
-		return nil
+		return nil, goneError(err)
 	}
-	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
-	for _, info := range infos {
-		p := path.Join(folder, info.Name())
+	s.places = slices.DeleteFunc(s.places, func(at place) bool { return !isThread(at.path) })
+	return s, nil
+}
+
+// goneError is the error of a look.
+func goneError(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return tool.Errorf(tool.Unavailable, missingHint, "the vault's folder is gone: %w", err)
+	}
+	return err
+}
+
+// lookIn lists a folder and what lies at most depth folders below it.
+func (v *Vault) lookIn(ctx context.Context, folder string, depth int) (*snapshot, error) {
+	top := &listing{path: folder}
+	var lists errgroup.Group
+	lists.SetLimit(runtime.GOMAXPROCS(0))
+	v.list(ctx, top, depth, &lists)
+	switch _ = lists.Wait(); {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case top.err != nil:
+		return nil, top.err
+	}
+	w := walk{vault: v}
+	w.walkFolder(top, depth)
+	s := &snapshot{vault: v, places: w.places, folders: w.folders, skipped: w.skipped}
+	if over := w.notes - v.maxNotes; over > 0 {
+		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", over, v.maxNotes))
+	}
+	if over := w.documents - doc.MaxFiles; over > 0 {
+		s.skipped = append(s.skipped, fmt.Sprintf("%d documents after the first %d", over, doc.MaxFiles))
+	}
+	slices.SortFunc(s.places, func(a, b place) int { return strings.Compare(a.path, b.path) })
+	return s, nil
+}
+
+// listing is what a folder holds.
+type listing struct {
+	path    string
+	infos   []fs.FileInfo // by name
+	folders []*listing    // those among infos, unless they lie too deep
+	err     error
+}
+
+// list fills a listing and those below it, several at a time.
+func (v *Vault) list(ctx context.Context, l *listing, depth int, lists *errgroup.Group) {
+	if ctx.Err() != nil {
+		return
+	}
+	l.infos, l.err = files.List(v.root, l.path)
+	l.infos = slices.DeleteFunc(l.infos, func(info fs.FileInfo) bool { return isHidden(info.Name()) })
+	slices.SortFunc(l.infos, func(a, b fs.FileInfo) int { return strings.Compare(a.Name(), b.Name()) })
+	for _, info := range l.infos {
+		if !info.IsDir() || depth == 0 {
+			continue
+		}
+		below := &listing{path: path.Join(l.path, info.Name())}
+		l.folders = append(l.folders, below)
+		fill := func() error {
+			v.list(ctx, below, depth-1, lists)
+			return nil
+		}
+		if !lists.TryGo(fill) {
+			_ = fill() // each listing holds its own error
+		}
+	}
+}
+
+// walk finds the notes, documents and folders of a vault in its listings.
+type walk struct {
+	vault            *Vault
+	places           []place
+	folders          []string
+	skipped          []string
+	notes, documents int // how many there are, with those beyond the bounds
+}
+
+func whySkipped(p string, err error) string { return p + ": " + text.Brief(err.Error(), 200) }
+
+func (w *walk) walkFolder(l *listing, depth int) {
+	if l.err != nil {
+		w.skipped = append(w.skipped, whySkipped(l.path, l.err))
+		return
+	}
+	below := l.folders
+	for _, info := range l.infos {
+		p := path.Join(l.path, info.Name())
 		switch {
-		case strings.HasPrefix(info.Name(), "."):
-		case info.IsDir() && depth == maxDepth:
+		case info.IsDir() && depth == 0:
 			w.skipped = append(w.skipped, fmt.Sprintf("%s: lies more than %d folders deep", p, maxDepth))
 		case info.IsDir():
 			w.folders = append(w.folders, p)
-			if err := w.walkFolder(p, depth+1); err != nil {
-				return err
-			}
+			w.walkFolder(below[0], depth-1)
+			below = below[1:]
 		case info.Mode().IsRegular() && doc.IsPDFOrDOCX(info.Name()) && w.vault.documents != nil:
-			if len(w.documents) == doc.MaxFiles {
-				w.documentsOver++
-			} else {
-				w.documents = append(w.documents, foundFile{p, info})
+			if w.documents++; w.documents <= doc.MaxFiles {
+				w.places = append(w.places, place{p, info})
 			}
-		case !info.Mode().IsRegular() || !isNote(info.Name()):
-		case len(w.notes) == w.vault.maxNotes:
-			w.notesOver++
-		default:
-			w.notes = append(w.notes, foundFile{p, info})
+		case info.Mode().IsRegular() && isNote(info.Name()):
+			if w.notes++; w.notes <= w.vault.maxNotes {
+				w.places = append(w.places, place{p, info})
+			}
 		}
-	}
-	return nil
-}
-
-type loadedNote struct {
-	cachedFile
-	err error
-}
-
-// loadChanged reads those of the files that have changed, several at a time, and takes the others from the cache.
-func (v *Vault) loadChanged(ctx context.Context, files []foundFile) ([]loadedNote, error) {
-	result := make([]loadedNote, len(files))
-	var all errgroup.Group
-	all.SetLimit(runtime.GOMAXPROCS(0))
-	for i, f := range files {
-		if ctx.Err() != nil {
-			break
-		}
-		if old := v.cache.files[f.path]; old.info != nil && isSameFile(old.info, f.info) {
-			result[i].cachedFile = old
-			continue
-		}
-		all.Go(func() error {
-			result[i] = v.loadFile(f.path)
-			return nil
-		})
-	}
-	_ = all.Wait() // each result holds its own error
-	return result, ctx.Err()
-}
-
-func isSameFile(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
-}
-
-func (v *Vault) loadFile(p string) loadedNote {
-	began := time.Now()
-	content, err := files.Read(v.root, p, maxNote)
-	if err != nil {
-		return loadedNote{err: err}
-	}
-	d := parseNote(p, content.Content, content.Cut)
-	l := loadedNote{cachedFile: cachedFile{note: noteOf(d)}}
-	if content.Info.ModTime().Before(began.Add(-settledAfter)) {
-		l.info = content.Info
-	}
-	return l
-}
-
-func noteOf(d *document) *note {
-	return &note{
-		path: d.path, title: d.title, date: d.front.date, at: d.front.at, tags: d.tags, aliases: d.front.aliases,
-		sections: d.sections, links: d.links, words: search.Count(searchDocument(d)),
 	}
 }
 

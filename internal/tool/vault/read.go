@@ -37,7 +37,7 @@ type readArgs struct {
 }
 
 func (v *Vault) readTool() tool.Tool {
-	return newReadTool(v, tool.Spec{
+	return newReadTool(v.survey, tool.Spec{
 		Name: "vault_read",
 		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to " +
 			"it, or the pages of a PDF or DOCX. " +
@@ -46,21 +46,25 @@ func (v *Vault) readTool() tool.Tool {
 	}, v.read)
 }
 
-func (v *Vault) read(ctx context.Context, s *snapshot, args readArgs) (tool.Result, error) {
+func (v *Vault) read(ctx context.Context, s *survey, args readArgs) (tool.Result, error) {
 	err := checkRead(&args)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	var n *note
+	var p string
 	if args.Path != "" {
-		n, err = s.byPath(args.Path)
+		p, err = s.byPath(ctx, args.Path)
 	} else {
-		n, err = s.byName(args.Note)
+		p, err = s.byName(ctx, args.Note)
 	}
 	if err != nil {
 		return tool.Result{}, v.linkError(args.Path, err)
 	}
-	d, hash, isCut, err := v.readContent(ctx, n)
+	d, hash, isCut, err := v.readContent(ctx, p)
+	if err != nil {
+		return tool.Result{}, err
+	}
+	g, err := s.graphAround(ctx, d)
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -79,7 +83,7 @@ func (v *Vault) read(ctx context.Context, s *snapshot, args readArgs) (tool.Resu
 	data := ReadData{Path: d.path, Title: d.title}
 	shown, cut := show(from, to, &data)
 	ref.Start, ref.End = data.Start, data.End
-	shown = d.header(ref, to, n.isDocument()) + shown + relatedLinks(s.graph(), n, d)
+	shown = d.header(ref, to, doc.IsPDFOrDOCX(p)) + shown + relatedLinks(g, d)
 	return newResult(shown, data, []tool.Ref{ref}, cut || isCut)
 }
 
@@ -211,7 +215,8 @@ func (d *document) header(ref tool.Ref, to int, isDocument bool) string {
 }
 
 // relatedLinks lists the links in a note, and the links to it from others.
-func relatedLinks(g *graph, n *note, d *document) string {
+func relatedLinks(g *graph, d *document) string {
+	n := noteIn(d)
 	var b strings.Builder
 	if len(d.links) > 0 {
 		fmt.Fprintf(&b, "\nLinks (%d):\n", len(d.links))

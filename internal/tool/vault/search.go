@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/files"
+	"sibyl/internal/redact"
 	"sibyl/internal/text"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
@@ -46,27 +49,37 @@ type searchArgs struct {
 }
 
 func (v *Vault) searchTool() tool.Tool {
-	return newReadTool(v, tool.Spec{
+	return newReadTool(v.look, tool.Spec{
 		Name: "vault_search",
 		Description: "Searches the person's notes, threads and documents (PDF, DOCX) for words and returns the best " +
 			"sections: path, lines or page, and a snippet. " +
 			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with " +
 			"vault_read before you cite it.",
 		Search: true,
-	}, func(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
-		folder, err := s.resolveFolder(args.Folder, "vault_list shows the folders")
+	}, v.search)
+}
+
+func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.Result, error) {
+	folder, err := s.resolveFolder(args.Folder, "vault_list shows the folders")
+	if err != nil {
+		return tool.Result{}, err
+	}
+	in := scope{places: s.below(folder), tag: args.Tag}
+	if args.Tag != "" {
+		names, err := v.survey(ctx)
 		if err != nil {
 			return tool.Result{}, err
 		}
-		if s, err = v.withDocuments(ctx, s); err != nil {
-			return tool.Result{}, err
-		}
-		res, err := v.searchNotes(ctx, s, args.Query, args.Limit, perNote, func(n *note, _ section) bool {
-			return isUnder(n.path, folder) && (args.Tag == "" || n.hasTag(args.Tag))
-		})
-		res.Text += s.skippedText()
-		return res, err
-	})
+		s = names.snapshot
+		in.places = names.tagged(folder, args.Tag)
+	}
+	var unread []string
+	if in.documents, unread, err = v.readDocuments(ctx, s.places); err != nil {
+		return tool.Result{}, err
+	}
+	res, skipped, err := v.searchNotes(ctx, s, args.Query, args.Limit, perNote, in)
+	res.Text += skippedText(slices.Concat(s.skipped, unread, skipped))
+	return res, err
 }
 
 type seekArgs struct {
@@ -76,37 +89,54 @@ type seekArgs struct {
 }
 
 func (v *Vault) seekTool() tool.Tool {
-	return newReadTool(v, tool.Spec{
+	return newReadTool(v.lookAtThreads, tool.Spec{
 		Name: "thread_seek",
 		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with " +
 			"thread_read before you cite it.",
 		Search: true,
-	}, func(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
-		var only *note
-		if args.Thread != "" {
-			n, err := s.threadNote(args.Thread)
-			if err != nil {
-				return tool.Result{}, err
-			}
-			only = n
+	}, v.seek)
+}
+
+func (v *Vault) seek(ctx context.Context, s *snapshot, args seekArgs) (tool.Result, error) {
+	in := scope{places: s.places, onlyEntries: true}
+	if args.Thread != "" {
+		p, err := s.threadPath(args.Thread)
+		if err != nil {
+			return tool.Result{}, err
 		}
-		return v.searchNotes(ctx, s, args.Query, args.Limit, maxParts, func(n *note, at section) bool {
-			return at.entry > 0 && isThread(n.path) && (only == nil || n == only)
-		})
-	})
+		in.places = slices.DeleteFunc(slices.Clone(s.places), func(at place) bool { return at.path != p })
+	}
+	res, _, err := v.searchNotes(ctx, s, args.Query, args.Limit, maxParts, in)
+	return res, err
+}
+
+// scope is the part of a vault that is searched.
+type scope struct {
+	places      []place              // by path
+	documents   map[string]*document // those of the PDFs and DOCX that were read, by path
+	tag         string               // "": notes need no tag
+	onlyEntries bool                 // of threads
+}
+
+// isWhole says whether all of each place belongs to the scope.
+func (sc scope) isWhole() bool { return sc.tag == "" && !sc.onlyEntries }
+
+// holds says whether a part of a note belongs to the scope.
+func (sc scope) holds(n *note) bool {
+	return (sc.tag == "" || n.hasTag(sc.tag)) && (!sc.onlyEntries || len(entriesOf(n.sections)) > 0)
 }
 
 // hit is a section that a search found.
 type hit struct {
-	note    *note
-	section section // zero: the note has no section at all
+	note    *counted
+	section int // -1: the note has no section at all
 	score   float64
 }
 
 // date returns the time of the entry that was found, or else that of the note.
 func (h hit) date() time.Time {
-	if h.section.entry > 0 {
-		return h.section.at
+	if h.section >= 0 && h.section < len(h.note.entries) && h.note.entries[h.section].entry > 0 {
+		return h.note.entries[h.section].at
 	}
 	return h.note.at
 }
@@ -114,63 +144,76 @@ func (h hit) date() time.Time {
 // searchNotes lists the sections in scope that contain the words, the best first; ties are sorted by date (the latest
 // first), path and line. It lists at most perNote sections of a note.
 func (v *Vault) searchNotes(
-	ctx context.Context, s *snapshot, words string, limit, perNote int, scope func(*note, section) bool,
-) (tool.Result, error) {
+	ctx context.Context, s *snapshot, words string, limit, perNote int, in scope,
+) (res tool.Result, skipped []string, err error) {
 	shownQuery := text.Brief(words, 100)
 	q := search.NewQuestion(tool.Clip(words, 4096))
 	if q.Empty() {
-		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", shownQuery)
+		return tool.Result{}, nil, tool.Errorf(tool.InvalidArgs, "", "the query %q has no word in it", shownQuery)
 	}
-	ranked := s.rank(q, perNote, scope)
+	notes, others, skipped, err := v.count(ctx, s, q, in)
+	if err != nil {
+		return tool.Result{}, nil, err
+	}
+	ranked := rank(q, notes, others, perNote, in)
 	if len(ranked) == 0 {
-		none := fmt.Sprintf("Nothing found for %q in %s.\n", shownQuery, countText(s.notes))
-		return newResult(none, SearchData{Hits: []Hit{}}, nil, false)
+		none := fmt.Sprintf("Nothing found for %q in %s.\n", shownQuery, countText(s.places))
+		res, err = newResult(none, SearchData{Hits: []Hit{}}, nil, false)
+		return res, skipped, err
 	}
 	shown := ranked[:min(len(ranked), limit)]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
-		len(shown), tool.Count(len(ranked), "hit"), shownQuery)
 	var data SearchData
 	var refs []tool.Ref
-	lines := map[string][]string{}
-	for i, h := range shown {
+	documents := map[string]*document{}
+	for _, h := range shown {
 		if err := ctx.Err(); err != nil {
-			return tool.Result{}, err
+			return tool.Result{}, nil, err
 		}
 		p := h.note.path
-		if _, read := lines[p]; !read {
-			// If the note was removed in the meantime, the hit has no snippet.
-			if read, _, _, err := v.readContent(ctx, h.note); err == nil {
-				lines[p] = read.lines
+		if documents[p] == nil {
+			if documents[p], _, _, err = v.readContent(ctx, p); err != nil {
+				documents[p] = &document{}
 			}
 		}
-		d := Hit{
-			Path: p, Title: h.note.title, Heading: text.Brief(h.section.heading, 200),
-			Start: h.section.start, End: h.section.end, Snippet: snippet(q, lines[p], h.section), Score: h.score,
+		d := documents[p]
+		if d.path == "" || h.section >= len(d.sections) {
+			continue // the note was removed or changed in the meantime
 		}
-		if h.section.page > 0 {
-			d.Start, d.End = h.section.page, h.section.page
+		var at section
+		if h.section >= 0 {
+			at = d.sections[h.section]
 		}
-		data.Hits = append(data.Hits, d)
-		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.Title, Start: d.Start, End: d.End, Paged: h.section.page > 0}
+		found := Hit{
+			Path: p, Title: d.title, Heading: text.Brief(at.heading, 200),
+			Start: at.start, End: at.end, Snippet: snippet(q, d.lines, at), Score: h.score,
+		}
+		if at.page > 0 {
+			found.Start, found.End = at.page, at.page
+		}
+		data.Hits = append(data.Hits, found)
+		ref := tool.Ref{Source: tool.Vault, Path: p, Title: d.title, Start: found.Start, End: found.End, Paged: at.page > 0}
 		refs = append(refs, ref)
-		fmt.Fprintf(&b, "\n%d. %s  %s\n", i+1, ref, h.description())
-		if d.Snippet != "" {
-			fmt.Fprintf(&b, "   %s\n", d.Snippet)
+		fmt.Fprintf(&b, "\n%d. %s  %s\n", len(refs), ref, d.description(at))
+		if found.Snippet != "" {
+			fmt.Fprintf(&b, "   %s\n", found.Snippet)
 		}
 	}
-	return newResult(b.String(), data, refs, len(shown) < len(ranked))
+	head := fmt.Sprintf("%d of %s for %q. Not read yet: open with vault_read or thread_read.\n",
+		len(refs), tool.Count(len(ranked), "hit"), shownQuery)
+	res, err = newResult(head+b.String(), data, refs, len(shown) < len(ranked))
+	return res, skipped, err
 }
 
-// description returns title, heading or entry, and date.
-func (h hit) description() string {
-	about, date := h.note.title, h.note.date
-	if h.section.entry > 0 {
-		about += fmt.Sprintf(", entry %d", h.section.entry)
-		date = h.section.at.Format(time.RFC3339)
+// description returns title, heading or entry, and date of a section.
+func (d *document) description(at section) string {
+	about, date := d.title, d.front.date
+	if at.entry > 0 {
+		about += fmt.Sprintf(", entry %d", at.entry)
+		date = at.at.Format(time.RFC3339)
 	}
-	if h.section.heading != "" {
-		about += " > " + text.Brief(h.section.heading, 200)
+	if at.heading != "" {
+		about += " > " + text.Brief(at.heading, 200)
 	}
 	if date != "" {
 		about += "  (" + date + ")"
@@ -178,30 +221,111 @@ func (h hit) description() string {
 	return about
 }
 
-func (s *snapshot) rank(q search.Query, perNote int, scope func(*note, section) bool) []hit {
-	var notes []*note
-	var words []search.Entry
-	for _, n := range s.notes {
-		inScope := func(at section) bool { return scope(n, at) }
-		if slices.ContainsFunc(n.sections, inScope) || len(n.sections) == 0 && inScope(section{}) {
-			notes = append(notes, n)
-			words = append(words, n.words)
+// counted is a note or document in which the words of a query were counted.
+type counted struct {
+	path    string
+	at      time.Time
+	entries []section // of a thread
+	words   search.Entry
+}
+
+// countIn counts words in a document; nil if it does not belong to the scope.
+func (sc scope) countIn(d *document, f *search.Finder) *counted {
+	if !sc.holds(noteIn(d)) {
+		return nil
+	}
+	c := &counted{path: d.path, at: d.front.at, words: f.Count(searchDocument(d))}
+	if isThread(d.path) && c.words.Found() {
+		c.entries = noteOf(d).sections
+	}
+	return c
+}
+
+// count counts the words of a query in the notes and documents of a scope, by path. Notes that hold none of them are
+// not parsed for it.
+func (v *Vault) count(
+	ctx context.Context, s *snapshot, q search.Query, in scope,
+) (notes []*counted, others search.Others, skipped []string, err error) {
+	all, learnt, errs := make([]*counted, len(in.places)), make([]known, len(in.places)), make([]error, len(in.places))
+	began, before := time.Now(), v.names.all()
+	// A secret that is taken out leaves words of its own.
+	everyNote := !in.isWhole() || q.Finder().MayHold([]byte(redact.Mark))
+	err = v.readEach(ctx, in.places, func() visit {
+		finder := q.Finder()
+		return func(i int, f files.File, err error) {
+			if errs[i] = err; err != nil {
+				return
+			}
+			p := in.places[i].path
+			learnt[i] = before[p]
+			isKnown := !in.isWhole() || isSameFile(learnt[i].info, f.Info)
+			if everyNote || mayHold(finder, p, f.Content) {
+				d := parseNote(p, f.Content, f.Cut)
+				if all[i] = in.countIn(d, finder); !isKnown {
+					learnt[i] = learn(d, f.Info, began)
+				}
+			} else if !isKnown {
+				learnt[i] = learn(parseText(p, f.Content, f.Cut), f.Info, began)
+			}
+		}
+	})
+	if err != nil {
+		return nil, others, nil, err
+	}
+	if in.isWhole() && len(in.places) == len(s.places) { // then it is the whole vault
+		after := make(map[string]known, len(in.places))
+		for i, at := range in.places {
+			after[at.path] = learnt[i]
+		}
+		v.names.keep(after)
+	}
+	finder := q.Finder()
+	for i, at := range in.places {
+		if d := in.documents[at.path]; d != nil {
+			all[i] = in.countIn(d, finder)
+		}
+		switch {
+		case errs[i] != nil:
+			skipped = append(skipped, whySkipped(at.path, errs[i]))
+		case all[i] != nil:
+			notes = append(notes, all[i])
+		case in.isWhole():
+			others.Documents++
+			others.Sections += learnt[i].sections
+			others.Bytes += learnt[i].bytes
 		}
 	}
-	hitOf := func(h search.Hit) hit {
-		found := hit{note: notes[h.Document], score: h.Score}
-		if h.Section >= 0 {
-			found.section = found.note.sections[h.Section]
-		}
-		return found
+	return notes, others, skipped, nil
+}
+
+// mayHold says whether the note at p may hold a word that is looked for, in its name, text or front matter, in which
+// YAML may write a character by an escape.
+func mayHold(f *search.Finder, p string, content []byte) bool {
+	if f.MayHold([]byte(noteName(p))) || f.MayHold(content) {
+		return true
 	}
+	rest, has := bytes.CutPrefix(bytes.TrimPrefix(content, []byte("\ufeff")), []byte("---"))
+	if !has {
+		return false
+	}
+	front, _, closed := bytes.Cut(rest, []byte("\n---"))
+	return closed && bytes.IndexByte(front, '\\') >= 0
+}
+
+func rank(q search.Query, notes []*counted, others search.Others, perNote int, in scope) []hit {
+	entries := make([]search.Entry, len(notes))
+	for i, n := range notes {
+		entries[i] = n.words
+	}
+	hitOf := func(h search.Hit) hit { return hit{notes[h.Document], h.Section, h.Score} }
 	var hits []hit
-	for _, h := range search.Rank(q, words, perNote, func(a, b search.Hit) int {
+	for _, h := range search.Rank(q, entries, others, perNote, func(a, b search.Hit) int {
 		return cmp.Or(hitOf(b).date().Compare(hitOf(a).date()), cmp.Compare(a.Document, b.Document))
 	}) {
-		if found := hitOf(h); scope(found.note, found.section) {
-			hits = append(hits, found)
+		if in.onlyEntries && (h.Section < 0 || notes[h.Document].entries[h.Section].entry == 0) {
+			continue
 		}
+		hits = append(hits, hitOf(h))
 	}
 	return hits
 }
@@ -230,23 +354,23 @@ func snippet(q search.Query, lines []string, s section) string {
 }
 
 // skippedText lists what could not be searched; "" if nothing.
-func (s *snapshot) skippedText() string {
+func skippedText(skipped []string) string {
 	const most = 10
-	if len(s.skipped) == 0 {
+	if len(skipped) == 0 {
 		return ""
 	}
-	list := "\nNot looked at:\n- " + strings.Join(s.skipped[:min(len(s.skipped), most)], "\n- ") + "\n"
-	if more := len(s.skipped) - most; more > 0 {
+	list := "\nNot looked at:\n- " + strings.Join(skipped[:min(len(skipped), most)], "\n- ") + "\n"
+	if more := len(skipped) - most; more > 0 {
 		list += fmt.Sprintf("- and %d more\n", more)
 	}
 	return list
 }
 
 // countText says how many notes and documents there are.
-func countText(all []*note) string {
+func countText(all []place) string {
 	documents := 0
-	for _, n := range all {
-		if n.isDocument() {
+	for _, at := range all {
+		if at.isDocument() {
 			documents++
 		}
 	}
@@ -266,43 +390,41 @@ type listArgs struct {
 }
 
 func (v *Vault) listTool() tool.Tool {
-	return newReadTool(v, tool.Spec{
+	return newReadTool(v.survey, tool.Spec{
 		Name: "vault_list",
 		Description: "Lists the notes, documents (PDF, DOCX) and folders in a folder of the vault, with titles, tags " +
 			"and dates. Use it to see what there is; to find words use vault_search.",
-	}, v.list)
+	}, v.listNotes)
 }
 
-func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result, error) {
+func (v *Vault) listNotes(ctx context.Context, s *survey, args listArgs) (tool.Result, error) {
 	folder, err := s.resolveFolder(args.Folder, "vault_list without a folder shows what there is")
 	if err != nil {
 		return tool.Result{}, err
 	}
 	const room = tool.MaxText - 8<<10 // for the first and the last lines
 	var b strings.Builder
-	folders, total := 0, 0
+	folders := 0
 	for _, f := range s.folders {
 		if path.Dir(f) != folder {
 			continue
 		}
 		if folders++; folders <= maxListedFolders && b.Len() < room/2 {
-			const afterSlash = "0" // the character after /: what begins with f/ sorts between the two
-			fmt.Fprintf(&b, "- %s/ (%s)\n", f, countText(s.notes[s.position(f+"/"):s.position(f+afterSlash)]))
+			fmt.Fprintf(&b, "- %s/ (%s)\n", f, countText(s.below(f)))
 		}
 	}
+	listed, err := s.listed(ctx, folder, args)
+	if err != nil {
+		return tool.Result{}, err
+	}
 	var refs []tool.Ref
-	var listed []*note
-	for _, n := range s.notes {
-		isBelow := isUnder(n.path, folder) && (args.Recursive || path.Dir(n.path) == folder)
-		if !isBelow || args.Tag != "" && !n.hasTag(args.Tag) {
-			continue
-		}
-		listed = append(listed, n)
-		if total++; total < args.From || len(refs) == args.Limit || b.Len() > room {
-			continue
+	first := min(args.From-1, len(listed))
+	err = v.eachNote(ctx, listed[first:min(first+args.Limit, len(listed))], func(n *note) {
+		if b.Len() > room {
+			return
 		}
 		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
-		fmt.Fprintf(&b, "%d. %s  %s", total, n.path, n.title)
+		fmt.Fprintf(&b, "%d. %s  %s", first+len(refs), n.path, n.title)
 		if n.date != "" {
 			fmt.Fprintf(&b, "  (%s)", n.date)
 		}
@@ -310,15 +432,34 @@ func (v *Vault) list(_ context.Context, s *snapshot, args listArgs) (tool.Result
 			fmt.Fprintf(&b, "  #%s", tool.Clip(strings.Join(n.tags, " #"), 400))
 		}
 		b.WriteByte('\n')
+	})
+	if err != nil {
+		return tool.Result{}, err
 	}
 	name := "The vault"
 	if folder != "." {
 		name = folder
 	}
 	head := fmt.Sprintf("%s: %s, %s.\n", name, tool.Count(folders, "folder"), countText(listed))
-	last := args.From - 1 + len(refs)
+	last, total := args.From-1+len(refs), len(listed)
 	if last < total && len(refs) > 0 {
 		fmt.Fprintf(&b, "%d more; go on with from %d.\n", total-last, last+1)
 	}
-	return newResult(head+b.String()+s.skippedText(), nil, refs, folders > maxListedFolders || last < total)
+	return newResult(head+b.String()+skippedText(s.skipped), nil, refs, folders > maxListedFolders || last < total)
+}
+
+// listed are the places in a folder that args ask for.
+func (s *survey) listed(ctx context.Context, folder string, args listArgs) (listed []place, err error) {
+	places := s.below(folder)
+	if args.Tag != "" {
+		err = s.vault.eachNote(ctx, s.tagged(folder, args.Tag), func(n *note) {
+			if n.hasTag(args.Tag) {
+				listed = append(listed, place{path: n.path})
+			}
+		})
+		places = listed
+	}
+	return slices.DeleteFunc(slices.Clone(places), func(at place) bool {
+		return !args.Recursive && path.Dir(at.path) != folder
+	}), err
 }

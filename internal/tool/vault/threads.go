@@ -93,22 +93,19 @@ type threadListArgs struct {
 }
 
 func (v *Vault) threadListTool() tool.Tool {
-	return newReadTool(v, tool.Spec{
+	return newReadTool(v.lookAtThreads, tool.Spec{
 		Name:        "thread_list",
 		Description: "Lists the threads of the vault with the number of their entries and the time of the last.",
 	}, v.listThreads)
 }
 
-func (v *Vault) listThreads(_ context.Context, s *snapshot, args threadListArgs) (tool.Result, error) {
+func (v *Vault) listThreads(ctx context.Context, s *snapshot, args threadListArgs) (tool.Result, error) {
 	var refs []tool.Ref
 	var b strings.Builder
 	total := 0
-	for _, n := range s.notes {
-		if !isThread(n.path) {
-			continue
-		}
+	err := v.eachNote(ctx, s.places, func(n *note) {
 		if total++; len(refs) == args.Limit || b.Len() > tool.MaxText-2<<10 {
-			continue
+			return
 		}
 		refs = append(refs, tool.Ref{Source: tool.Vault, Path: n.path, Title: n.title})
 		entries := entriesOf(n.sections)
@@ -117,6 +114,9 @@ func (v *Vault) listThreads(_ context.Context, s *snapshot, args threadListArgs)
 			fmt.Fprintf(&b, ", the last of %s", entries[len(entries)-1].at.Format(time.RFC3339))
 		}
 		fmt.Fprintf(&b, ")  %s\n", n.path)
+	})
+	if err != nil {
+		return tool.Result{}, err
 	}
 	head := fmt.Sprintf("%s in the vault.\n", tool.Count(total, "thread"))
 	return newResult(head+b.String(), nil, refs, len(refs) < total)
@@ -129,7 +129,7 @@ type threadReadArgs struct {
 }
 
 func (v *Vault) threadReadTool() tool.Tool {
-	return newReadTool(v, tool.Spec{
+	return newReadTool(v.lookAtThreads, tool.Spec{
 		Name: "thread_read",
 		Description: "Reads entries of a thread in the order they were written, " +
 			"with their lines, so that they can be cited.",
@@ -137,15 +137,15 @@ func (v *Vault) threadReadTool() tool.Tool {
 }
 
 func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) (tool.Result, error) {
-	n, err := s.threadNote(args.Thread)
+	p, err := s.threadPath(args.Thread)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	content, err := v.readFile(n.path)
+	content, err := v.readFile(p)
 	if err != nil {
 		return tool.Result{}, err
 	}
-	d := parseNote(n.path, content.Content, content.Cut)
+	d := parseNote(p, content.Content, content.Cut)
 	entries := entriesOf(d.sections)
 	from := max(0, args.From-1)
 	if args.From < 0 {
@@ -154,11 +154,11 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 	count := tool.Count(len(entries), "entry")
 	if from > 0 && from >= len(entries) {
 		return tool.Result{}, tool.Errorf(tool.InvalidArgs, "", "the thread %q has %s, and no number %d",
-			noteName(n.path), count, args.From)
+			noteName(p), count, args.From)
 	}
 	const room = tool.MaxText - 4<<10
 	var b strings.Builder
-	fmt.Fprintf(&b, "Thread %q, %s.\n", noteName(n.path), count)
+	fmt.Fprintf(&b, "Thread %q, %s.\n", noteName(p), count)
 	if len(d.warnings) > 0 {
 		fmt.Fprintf(&b, "Warning: %s\n", strings.Join(d.warnings, "; "))
 	}
@@ -191,19 +191,19 @@ func (v *Vault) readThread(_ context.Context, s *snapshot, args threadReadArgs) 
 	return newResult(b.String(), nil, refs, cut || last < len(entries))
 }
 
-// threadNote returns the note of a thread to be read.
-func (s *snapshot) threadNote(name string) (*note, error) {
+// threadPath returns the path of a thread to be read.
+func (s *snapshot) threadPath(name string) (string, error) {
 	if err := checkThread(name); err != nil {
-		return nil, err
+		return "", err
 	}
 	p := path.Join(threadDir, name+".md")
-	if n := s.noteAt(p); n != nil {
-		return n, nil
+	if s.has(p) {
+		return p, nil
 	}
-	if notes := s.graph().atPath(p, false); len(notes) > 0 {
-		return notes[0], nil
+	if places := atPath(s.places, p); len(places) > 0 {
+		return places[0].path, nil
 	}
-	return nil, tool.Errorf(tool.NotFound, "thread_list shows the names", "there is no thread %q", name)
+	return "", tool.Errorf(tool.NotFound, "thread_list shows the names", "there is no thread %q", name)
 }
 
 const (

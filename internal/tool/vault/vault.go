@@ -21,7 +21,9 @@
 //     within tool.MaxText. Documents are read when they are first searched or opened; a search covers 64 MiB of their
 //     texts.
 //
-// Every call looks at the vault again, and sees what other programs have changed. Unchanged notes are not read again.
+// Every call looks at the vault again, and sees what other programs have changed. A search reads the notes, and counts
+// words only in those that may hold one of the question's. Of each note at most 200 hashes of names are kept between
+// calls: they say which notes to read for a name, and unchanged notes are not read again for them.
 package vault
 
 import (
@@ -58,7 +60,8 @@ type Vault struct {
 	now      func() time.Time
 	writes   files.Changer[tool.Result]
 	maxNotes int
-	cache    noteCache
+	names    nameCache
+	surveys  surveys
 
 	documents     *doc.Reader
 	readTimeout   time.Duration
@@ -113,13 +116,13 @@ func (v *Vault) readFile(p string) (files.File, error) {
 	return files.Read(v.root, p, maxNote)
 }
 
-// newReadTool makes a repeatable tool that runs on a new snapshot of the vault at each call.
-func newReadTool[A any](
-	v *Vault, spec tool.Spec, run func(context.Context, *snapshot, A) (tool.Result, error),
+// newReadTool makes a repeatable tool that runs on a new look at the vault at each call.
+func newReadTool[S, A any](
+	look func(context.Context) (S, error), spec tool.Spec, run func(context.Context, S, A) (tool.Result, error),
 ) tool.Tool {
 	spec.Source, spec.Effect = tool.Vault, tool.Repeatable
 	return tool.New(spec, func(ctx context.Context, _ tool.Call, args A) (tool.Result, error) {
-		s, err := v.readSnapshot(ctx)
+		s, err := look(ctx)
 		if err != nil {
 			return tool.Result{}, toolError(err)
 		}

@@ -1,4 +1,4 @@
-package nodes_test
+package behaviour_test
 
 import (
 	"context"
@@ -99,7 +99,7 @@ func TestNodeIsCutOffFromTheDatabaseAndComesBack(t *testing.T) {
 	var proxies []*proxy
 	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: shortPeople, most: room,
 		by: func(_ int, database string) string {
-			p, address := between(t, database)
+			p, address := cableTo(t, database)
 			proxies = append(proxies, p)
 			return address
 		}})

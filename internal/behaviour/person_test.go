@@ -1,4 +1,4 @@
-package nodes_test
+package behaviour_test
 
 import (
 	"bytes"
@@ -59,8 +59,8 @@ func (c *cluster) pick() (p *process, address string) {
 	return c.nodes[turn%len(c.nodes)], c.nodes[turn%len(c.nodes)].currentAddress()
 }
 
-// reply is what a node answers, or that it does not.
-type reply struct {
+// answered is what a node answers, or that it does not.
+type answered struct {
 	status int
 	kind   string // of a problem, or of what went wrong with the connection
 	after  time.Duration
@@ -68,19 +68,19 @@ type reply struct {
 }
 
 // mayRetry says that it may be asked again, later.
-func (r reply) mayRetry() bool {
+func (r answered) mayRetry() bool {
 	return r.status == 0 || r.status == http.StatusServiceUnavailable || r.status == http.StatusTooManyRequests ||
 		r.kind == "unsure"
 }
 
 // call asks a node.
-func (u *person) call(ctx context.Context, p *process, address, method, path, body string) reply {
+func (u *person) call(ctx context.Context, p *process, address, method, path, body string) answered {
 	return u.callWith(ctx, p, address, method, path, body, nil)
 }
 
 func (u *person) callWith(
 	ctx context.Context, p *process, address, method, path, body string, header map[string]string,
-) (r reply) {
+) (r answered) {
 	defer func() {
 		u.c.mu.Lock()
 		defer u.c.mu.Unlock()

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package nodes_test
+package behaviour_test
 
 import "syscall"
 

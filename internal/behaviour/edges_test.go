@@ -1,4 +1,4 @@
-package nodes_test
+package behaviour_test
 
 import (
 	"encoding/json"
@@ -55,7 +55,7 @@ func (c *cluster) waitForEnd(r journal.Run) (now journal.Run) {
 }
 
 // post asks for something to be done with a run.
-func (c *cluster) post(p *process, u *person, r journal.Run, what string) reply {
+func (c *cluster) post(p *process, u *person, r journal.Run, what string) answered {
 	return u.call(c.Context(), p, p.currentAddress(), http.MethodPost, "/api/runs/"+r.ID+"/"+what, "")
 }
 
@@ -125,7 +125,7 @@ func TestNodeThatIsCutOffAndToldToStopLeavesItsRunsToOthers(t *testing.T) {
 				return database
 			}
 			var address string
-			cable, address = between(t, database)
+			cable, address = cableTo(t, database)
 			return address
 		}})
 	one := c.nodes[0]
@@ -161,7 +161,7 @@ func TestWriteThatIsUnderWayWhenItsNodeIsLostIsWrittenOnce(t *testing.T) {
 						return database
 					}
 					var address string
-					cable, address = between(t, database)
+					cable, address = cableTo(t, database)
 					return address
 				}})
 			unlock := c.lockVault()

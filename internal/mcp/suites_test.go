@@ -1,8 +1,7 @@
-package conformance_test
+package mcp_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -51,6 +50,12 @@ func serve(t *testing.T, m *mcp.HTTP) (url string) {
 	return server.URL + "/mcp"
 }
 
+// suites is the folder into which npm puts the MCP project's own suites, with the Node that they need: scripts/mcp.sh
+// fetches them. They are run against this project's HTTP server: its routes, checks, tokens and sessions, in both eras
+// of the protocol. What they call by name is mounted by the tests alone; the tools of the product are held against what
+// the suites ask of any server, and used with the inspector.
+const suites = "conformance"
+
 // suite is a version of the suites, by the folder that npm puts it into.
 type suite string
 
@@ -63,7 +68,7 @@ const (
 func node(t *testing.T, program string, args ...string) (out []byte, err error) {
 	t.Helper()
 	needs.All(t, "the suites of MCP")
-	path, err := filepath.Abs("node_modules/node/bin/node")
+	path, err := filepath.Abs(filepath.Join(suites, "node_modules/node/bin/node"))
 	if err == nil {
 		_, err = os.Stat(path)
 	}
@@ -72,7 +77,7 @@ func node(t *testing.T, program string, args ...string) (out []byte, err error) 
 	defer cancel()
 	run := exec.CommandContext(ctx, path, append([]string{filepath.Join("node_modules", filepath.FromSlash(program))},
 		args...)...)
-	run.WaitDelay = time.Second
+	run.Dir, run.WaitDelay = suites, time.Second
 	return run.CombinedOutput()
 }
 
@@ -89,7 +94,7 @@ func (s suite) pass(t *testing.T, args ...string) {
 const expected = "expected-failures.yml"
 
 func TestFixturesPassTheSuites(t *testing.T) {
-	url := serve(t, mcp.NewHTTP(mcp.HTTPConfig{Server: fixture, Key: key(), Sessions: 1000}))
+	url := serve(t, mcp.NewHTTP(mcp.HTTPConfig{Server: fixture, Key: key, Sessions: 1000}))
 	t.Run("0.1, 2025-11-25", func(t *testing.T) { first.pass(t, "--url", url, "--spec-version", "2025-11-25") })
 	t.Run("0.2, 2025-11-25", func(t *testing.T) { second.pass(t, "--url", url, "--requirements", "2025-11-25") })
 	t.Run("0.2, 2026-07-28", func(t *testing.T) {
@@ -99,7 +104,7 @@ func TestFixturesPassTheSuites(t *testing.T) {
 
 // What the suites ask of every server, whatever it offers.
 func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
-	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key()}))(t)
+	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key}))(t)
 	url := serve(t, s.HTTP())
 	for scenario, revision := range map[string]string{"server-initialize": "2025-11-25", "ping": "2025-11-25",
 		"server-session-lifecycle": "2025-11-25",
@@ -113,7 +118,7 @@ func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
 }
 
 func TestInspectorListsAndCalls(t *testing.T) {
-	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key()}))(t)
+	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key}))(t)
 	url := serve(t, s.HTTP())
 	const isError = 5 // its exit code for a result that is one
 	for _, era := range []string{"legacy", "modern"} {
@@ -139,9 +144,4 @@ func TestInspectorListsAndCalls(t *testing.T) {
 				"%s %v: exit code %d\n%s", era, one.args, code, out)
 		}
 	}
-}
-
-func key() []byte {
-	sum := sha256.Sum256([]byte("of these tests"))
-	return sum[:]
 }

@@ -1,4 +1,4 @@
-package nodes_test
+package behaviour_test
 
 import (
 	"net"
@@ -24,8 +24,8 @@ type proxy struct {
 	all     sync.WaitGroup
 }
 
-// between puts a proxy before a database, and gives the address by which that is reached through it.
-func between(t *testing.T, database string) (*proxy, string) {
+// cableTo puts a proxy before a database, and gives the address by which that is reached through it.
+func cableTo(t *testing.T, database string) (*proxy, string) {
 	t.Helper()
 	u := assert.Must(url.Parse(database))(t)
 	l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)

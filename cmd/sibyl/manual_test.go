@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/cli"
+	"sibyl/internal/cli/manual"
 )
 
 // eachCommand calls f with every command that people are shown.
@@ -71,7 +72,7 @@ func TestExamplesCallCommandsAndFlagsThatExist(t *testing.T) {
 func TestEveryCommandHasAPageThatLeadsToAllBelowIt(t *testing.T) {
 	pageOf := func(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 	folder := t.TempDir()
-	assert.NoError(t, writePages(cli.Commands(), "1.2.3", folder))
+	assert.NoError(t, manual.Write(cli.Commands(), "1.2.3", folder))
 	eachCommand(func(cmd *cobra.Command) {
 		if cmd.Name() == "help" {
 			return // its page would say what all others say of --help
@@ -99,7 +100,7 @@ func TestAPageSaysWhatWasWrittenWordForWord(t *testing.T) {
 	cmd.Flags().Lookup("secret").Hidden = true
 	t.Setenv("SOURCE_DATE_EPOCH", "1795348800") // 22 Nov 2026
 	folder := t.TempDir()
-	assert.NoError(t, writePages(cmd, "1.2.3", folder))
+	assert.NoError(t, manual.Write(cmd, "1.2.3", folder))
 	text := assert.Must(os.ReadFile(filepath.Join(folder, "sibyl.1")))(t)
 	assert.Contains(t, "the page", string(text),
 		"sibyl - Say “no”\n", "Takes <name> and *stars* of MY_DIR.\n", "\\&.so /etc/passwd",

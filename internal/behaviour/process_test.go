@@ -1,4 +1,4 @@
-package nodes_test
+package behaviour_test
 
 import (
 	"bytes"

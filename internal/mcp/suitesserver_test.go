@@ -1,4 +1,4 @@
-package conformance_test
+package mcp_test
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func fixture(_ string, sessionID func() string) *sdk.Server {
 	for name, do := range tools(s) {
 		add(s, name, do)
 	}
-	prompts(s)
+	mountPrompts(s)
 	resources(s)
 	return s
 }
@@ -36,7 +36,7 @@ func said(all ...sdk.Content) *sdk.GetPromptResult {
 	return res
 }
 
-func prompts(s *sdk.Server) {
+func mountPrompts(s *sdk.Server) {
 	for name, of := range map[string]func(args map[string]string) []sdk.Content{
 		"test_simple_prompt": func(map[string]string) []sdk.Content {
 			return []sdk.Content{&sdk.TextContent{Text: "A simple prompt."}}
