@@ -299,9 +299,7 @@ func (h *history) crashes() (all []crash) {
 		})
 		for missing := max(0, n-8); missing < n; missing++ {
 			add(fmt.Sprintf("all but %s %s", h.ops[missing].call.Call, h.ops[missing].call.Path),
-				func(i int, o op) (int, bool) {
-					return len(o.call.Data), i != missing
-				})
+				func(i int, o op) (int, bool) { return len(o.call.Data), i != missing })
 		}
 	}
 	return all

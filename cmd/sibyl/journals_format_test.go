@@ -76,9 +76,7 @@ type form struct {
 }
 
 // root describes what is kept under a name.
-func (f *form) root(name string, t reflect.Type) {
-	fmt.Fprintf(&f.text, "%s: %s\n", name, f.of(t))
-}
+func (f *form) root(name string, t reflect.Type) { fmt.Fprintf(&f.text, "%s: %s\n", name, f.of(t)) }
 
 // of is what a type is called. A struct is described once, with its fields.
 func (f *form) of(t reflect.Type) string {

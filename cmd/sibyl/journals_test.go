@@ -81,9 +81,7 @@ func tellLong(t *testing.T, s *story) {
 }
 
 // tellSuspended leaves a run that waits for a model that is down.
-func tellSuspended(t *testing.T, s *story) {
-	s.begin(t, "", (&drama{story: s}).ask(false)...)()
-}
+func tellSuspended(t *testing.T, s *story) { s.begin(t, "", (&drama{story: s}).ask(false)...)() }
 
 // tellTasks leaves a list, a deletion that was confirmed, one that is asked about, and a message that a crash
 // interrupted.

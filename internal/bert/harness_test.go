@@ -230,9 +230,7 @@ func fails(t *testing.T, err error, says ...string) {
 		"the error is %q", err)
 }
 
-func shut(t *testing.T, c io.Closer) {
-	assert.Nil(t, c.Close())
-}
+func shut(t *testing.T, c io.Closer) { assert.Nil(t, c.Close()) }
 
 // edit changes a JSON file of a model.
 func edit(t *testing.T, path string, change func(map[string]any)) {

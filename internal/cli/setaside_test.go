@@ -75,9 +75,8 @@ func TestInterruptedRunIsToldOfOnceADay(t *testing.T) {
 		{"the next day", []string{"a"}, 24 * time.Hour, false},
 		{"a clock that was put back", []string{"a"}, -time.Hour, false},
 	} {
-		if got := told.covers(c.runs, noon.Add(c.later)); got != c.silent {
-			t.Errorf("%s: silent %t", c.about, got)
-		}
+		got := told.covers(c.runs, noon.Add(c.later))
+		assert.That(t, got == c.silent, "%s: silent %t", c.about, got)
 	}
 }
 

@@ -197,9 +197,7 @@ func (h *house) process(holder string, store journal.Store) *process {
 	p.engine = assert.Must(run.NewEngine(c))(h)
 	set := assert.Must(trees.Open(""))(h)
 	p.service = assert.Must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: all,
-		Redact: redact.New(secret).String, Now: func() time.Time {
-			return h.now()
-		},
+		Redact: redact.New(secret).String, Now: func() time.Time { return h.now() },
 		Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			if h.tree != "" {

@@ -1,6 +1,9 @@
 package council_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -172,4 +175,132 @@ func TestRunsOfASessionAreInOneSessionOfTheJournal(t *testing.T) {
 	res, _ := p.run(h.ask("ada"))
 	same(t, "status of a run after the journal's session was deleted", res.Status, journal.Done)
 	h.whole(4)
+}
+
+// naming asks a model for a name.
+func (h *house) naming() council.Options { return council.Options{Session: h.id, Name: true} }
+
+func TestModelNamesTheSessionByWhatWasSaid(t *testing.T) {
+	h := newHouse(t)
+	h.says("We might move the office in spring.")
+	same(t, "name before", []string{h.session().Name, h.session().NamedBy},
+		[]string{"We might move the office in spring.", session.ByWords})
+	p := h.process("one", h.journal)
+	p.run(h.ask("ada"))
+	r := p.begin(council.Name, h.naming())
+	res, _ := p.wait(r)
+	same(t, "how it ended", []any{res.Status, res.Reason, res.Answer},
+		[]any{journal.Done, "named", "Called the session “The new office”"})
+	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"The new office", acting})
+	contains(t, h.told(p, r.ID), "Called the session “The new office”\n")
+	asked := h.requests(council.EffectName)
+	same(t, "requests", len(asked), 1)
+	contains(t, asked[0].Messages[0].Text, "We might move the office in spring.")
+	lacks(t, asked[0].Messages[0].Text, "Ada answers.")
+}
+
+func TestNameThatAPersonGaveIsNeverReplaced(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	p := h.process("one", h.journal)
+	// while the model thinks
+	h.hearing(func() { assert.Must(p.desk().Rename(t.Context(), h.id, "Mine", session.ByPerson))(t) })
+	res, _ := p.run(h.naming())
+	same(t, "status", res.Status, journal.Done)
+	same(t, "name", []string{h.session().Name, h.session().NamedBy}, []string{"Mine", session.ByPerson})
+	p.refused(council.Name, h.naming(), "the session already has a name given by hand")
+}
+
+func TestNameThatCanNotBeHadLeavesTheSessionAsItWas(t *testing.T) {
+	for what, turn := range map[string]modeltest.Turn{
+		"a failure": modeltest.Fail(model.Server), "no JSON": modeltest.Say("Hm"),
+		"an empty name": modeltest.Say(`{"name":""}`), "a blank name": modeltest.Say(`{"name":"  "}`),
+		"a long name": modeltest.Say(`{"name":"` + strings.Repeat("long ", 100) + `"}`),
+	} {
+		t.Run(what, func(t *testing.T) {
+			h := houseOf(t, "Hm.")
+			before := h.metadata()
+			h.plays = func(model.Request) modeltest.Turn { return turn }
+			res, _ := h.process("one", h.journal).run(h.naming())
+			same(t, "status", res.Status, journal.Failed)
+			contains(t, res.Failure.Hint, "the session keeps its name")
+			same(t, "metadata.json", h.metadata(), before)
+		})
+	}
+}
+
+func TestNamingIsRefusedWithTheReason(t *testing.T) {
+	h := newHouse(t)
+	p := h.process("one", h.journal)
+	p.refused(council.Name, h.naming(), "nothing was said in this session yet")
+	h.says("Hm.")
+	h.offline = true
+	p.refused(council.Name, h.naming(), "suggesting a name needs a language model", "first words")
+}
+
+func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	p := h.process("one", h.journal)
+	made := func(err error) {
+		t.Helper()
+		assert.NoError(t, err)
+	}
+	damaged := "2020-01-02_00-00-00"
+	made(os.Mkdir(filepath.Join(h.folder, damaged), 0o700))
+	made(os.Mkdir(filepath.Join(h.folder, "notes"), 0o700))
+	made(os.Symlink(t.TempDir(), filepath.Join(h.folder, "2020-01-03_00-00-00")))
+	all := assert.Must(p.desk().Repair(t.Context(), nil))(t)
+	var repaired []string
+	for _, one := range all {
+		repaired = append(repaired, one.Session)
+	}
+	same(t, "sessions", sorted(repaired), []string{damaged, h.id})
+}
+
+func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	p := h.process("one", h.journal)
+	first, last := "2999-01-02_00-00-00", "2020-01-02_00-00-00"
+	for _, id := range []string{first, last} {
+		assert.NoError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
+	}
+	assert.NoError(t, os.WriteFile(filepath.Join(h.folder, first, "audio"), []byte("no folder"), 0o600))
+	all, err := p.desk().Repair(t.Context(), nil)
+	assert.Require(t, err != nil, "it is repaired: %+v", all)
+	contains(t, err.Error(), first)
+	lacks(t, err.Error(), last)
+	same(t, "sessions", len(all), 2)
+	same(t, "the damaged one", []any{all[1].Session, all[1].Changed}, []any{last, true})
+}
+
+func TestSessionWhoseWholeNameIsTypedIsMeant(t *testing.T) {
+	h := newHouse(t)
+	p := h.process("one", h.journal)
+	office := assert.Must(p.desk().New(t.Context(), "Office", ""))(t)
+	assert.Must(p.desk().New(t.Context(), "The new office", ""))(t)
+	same(t, "session", assert.Must(p.desk().Open(t.Context(), "office"))(t).ID, office.ID)
+	var many *council.AmbiguousError
+	_, err := p.desk().Open(t.Context(), "offic")
+	assert.That(t, errors.As(err, &many) && len(many.Sessions) == 2, "a part of both names gives %v", err)
+}
+
+func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	p := h.process("one", h.journal)
+	older, latest := "2020-01-02_00-00-00", "2999-01-02_00-00-00"
+	opens := func(id string) error {
+		t.Helper()
+		assert.NoError(t, os.Mkdir(filepath.Join(h.folder, id), 0o700))
+		o, err := p.desk().Open(t.Context(), "")
+		if err == nil {
+			same(t, "session", o.ID, h.id)
+		}
+		return err
+	}
+	err := opens(older)
+	assert.That(t, err == nil, "an older one that can't be read: %v", err)
+	err = opens("2999-not-a-session")
+	assert.That(t, err == nil, "a folder that is no session: %v", err)
+	var damaged *session.Damaged
+	err = opens(latest)
+	assert.That(t, errors.As(err, &damaged) && damaged.ID == latest, "the latest can't be read: %v", err)
 }

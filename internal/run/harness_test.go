@@ -301,9 +301,7 @@ func newStore(t *testing.T) journal.Store {
 func localStore(t *testing.T) journal.Store {
 	t.Helper()
 	db := assert.Must(store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced()))(t)
-	t.Cleanup(func() {
-		assert.Nilf(t, db.Close(), "close the store")
-	})
+	t.Cleanup(func() { assert.Nilf(t, db.Close(), "close the store") })
 	return withSession(db)
 }
 

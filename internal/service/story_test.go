@@ -151,8 +151,6 @@ func TestSourceThatItsFileDoesNotShowIsShownAsItWasRead(t *testing.T) {
 		"lines of a file of a like name": {assistant.Place{Cite: "data.go:12",
 			File: gone, Start: 12, End: 12, Read: true}, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Same(t, c.want, s.checkSource(c.place, heard).Lines)
-		})
+		t.Run(name, func(t *testing.T) { assert.Same(t, c.want, s.checkSource(c.place, heard).Lines) })
 	}
 }

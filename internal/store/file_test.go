@@ -224,9 +224,7 @@ func locked(t *testing.T, timeout time.Duration, test func(t *testing.T, db *DB,
 		conn := connect(t, dsn)
 		tx := assert.Must(conn.Begin(t.Context()))(t)
 		assert.Must(tx.Exec(t.Context(), `SELECT FROM run WHERE id = 'run' FOR UPDATE`))(t)
-		test(t, db, func() { awaitWaiter(t, conn) }, func() {
-			assert.Nil(t, tx.Rollback(t.Context()))
-		})
+		test(t, db, func() { awaitWaiter(t, conn) }, func() { assert.Nil(t, tx.Rollback(t.Context())) })
 	})
 }
 

@@ -78,9 +78,7 @@ var contentTests = map[string]func(*suite){
 				"CreatedAt of a pending row": pending[0].CreatedAt, "At": s.records(id)[0].At,
 				"At of the last": s.records(id)[1].At,
 			} {
-				if got != want {
-					s.Errorf("%s of %s is %v, want exactly %v", what, id, got, want)
-				}
+				assert.That(s, got == want, "%s of %s is %v, want exactly %v", what, id, got, want)
 			}
 		}
 	},

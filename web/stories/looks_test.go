@@ -72,9 +72,7 @@ func onSheet(row, column int) image.Rectangle {
 	return image.Rect(0, 0, widths()[column]/reduced, high/reduced).Add(image.Pt(left, row*high/reduced))
 }
 
-func sheetSize() image.Rectangle {
-	return image.Rectangle{Max: onSheet(1, len(widths())-1).Max}
-}
+func sheetSize() image.Rectangle { return image.Rectangle{Max: onSheet(1, len(widths())-1).Max} }
 
 func keptAt(name string) string { return filepath.Join("testdata", "pictures", name+".png") }
 

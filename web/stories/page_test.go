@@ -1,13 +1,23 @@
 package stories
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/app"
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/journal"
+	"sibyl/internal/run"
+	"sibyl/internal/server/user"
+	"sibyl/internal/store/pgtest"
+	"sibyl/internal/store/teststore"
 )
 
 func TestConversationOpensAtItsEndAndIsFoundWhereItWasLeft(t *testing.T) {
@@ -111,4 +121,118 @@ func TestTabThatWasOpenWhileTheProgramWasReplacedLoadsTheNewPageOnce(t *testing.
 	p.cuts()
 	p.press("Try again")
 	p.sees("No inquiries yet.")
+}
+
+// longSession is a session of so many exchanges, one each so often, each as the last one was but for its number. They
+// are written past the assistants, who would take long.
+func (h *house) longSession(many int, every time.Duration) (session string) {
+	h.Helper()
+	h.sibyl("ask", "--in", h.dir+"/code", asksOfLease(many))
+	h.database(func(store app.Database) error {
+		last := must(store.Runs(h.Context(), "local", journal.Filter{}))[0]
+		last = must(store.Run(h.Context(), last.Owner, last.ID))
+		records := must(store.Records(h.Context(), last.Owner, last.ID, 0))
+		var start run.StartRecord
+		if err := json.Unmarshal(records[0].Data, &start); err != nil {
+			return err
+		}
+		blobs := [][]byte{must(store.Blob(h.Context(), last.Owner, start.Tree))}
+		for _, text := range start.Texts {
+			blobs = append(blobs, must(store.Blob(h.Context(), last.Owner, text.Blob)))
+		}
+		session = last.Session[:len(last.Session)-4] + "long"
+		for n := 1; n <= many; n++ { // one after the other, as the exchanges of a session begin
+			if err := copied(h.TB, store, session, last, records, blobs, n, every*time.Duration(n-many)); err != nil {
+				return err
+			}
+		}
+		return store.DeleteSession(h.Context(), last.Owner, last.Session, journal.ByPerson, time.Now())
+	})
+	return session
+}
+
+// asksOfLease is what is asked in an exchange of a long session.
+func asksOfLease(n int) string { return fmt.Sprintf("How is lease %d acquired?", n) }
+
+// copied writes run n of a session as another one was, so much later.
+func copied(
+	t testing.TB, store journal.Store, session string, r journal.Run, records []journal.Record, blobs [][]byte, n int,
+	later time.Duration,
+) error {
+	numbered := func(b []byte) []byte {
+		b = bytes.ReplaceAll(b, []byte(r.Title), []byte(asksOfLease(n)))
+		return bytes.ReplaceAll(b, []byte(r.Session), []byte(session))
+	}
+	end := journal.End{Status: r.Status, At: r.EndedAt.Add(later), Reason: r.Reason, Summary: numbered(r.Summary)}
+	of := journal.Run{ID: fmt.Sprintf("%s%04d", r.ID[:len(r.ID)-4], n), Session: session, Owner: r.Owner,
+		Assistant: r.Assistant, Title: asksOfLease(n), Status: journal.Running,
+		StartedAt: r.StartedAt.Add(later), LeaseHolder: "story", LeaseUntil: time.Now().Add(5 * time.Second)}
+	all := make([]journal.Record, len(records))
+	for i, one := range records {
+		all[i] = journal.Record{Seq: one.Seq, At: one.At.Add(later), Kind: one.Kind, Data: numbered(one.Data)}
+	}
+	b := journal.Beginning{Run: of, Blobs: blobs, Records: all[:1]}
+	if n == 1 {
+		b.Session = &journal.Session{ID: session, Owner: r.Owner, Assistant: r.Assistant, Title: r.Title,
+			CreatedAt: of.StartedAt, UpdatedAt: of.StartedAt}
+	}
+	if err := store.Begin(t.Context(), b); err != nil {
+		return err
+	}
+	return store.Append(t.Context(), of.Owner, of.ID, all[1:], &end)
+}
+
+// onOneStore skips a story of how the page looks, or of how long it takes, where SIBYL_TEST_STORE asks for PostgreSQL:
+// both are the page's alone.
+func onOneStore(t testing.TB) {
+	t.Helper()
+	if onPostgres() {
+		t.Skip("what the page looks like, and how much it bears, is looked at with SQLite")
+	}
+}
+
+func onPostgres() bool { return os.Getenv(teststore.Env) == "postgres" }
+
+// storing is what the program's environment says of its store.
+func storing(t testing.TB) []string {
+	t.Helper()
+	if !onPostgres() {
+		return nil
+	}
+	return []string{"SIBYL_DATABASE=" + pgtest.New(t)}
+}
+
+// turnsTo shows another place of the page.
+func (p *tab) turnsTo(place string) {
+	p.Helper()
+	p.do("going to "+place, chromedp.Evaluate[chromedp.Void]("location.hash = "+quoted(place)))
+}
+
+// visitReading opens a tab for the user of the house, who from here on may only read.
+func (h *house) visitReading(width int64) *tab {
+	h.Helper()
+	h.revokes()
+	h.admits(h.user, user.Read)
+	p := h.tab(width)
+	p.do("opening the page to read", chromedp.Navigate(h.signIn(h.user)), chromedp.WaitVisible("nav"))
+	return p
+}
+
+// opensMenu opens the menu of the bar, wherever that is.
+func (p *tab) opensMenu() {
+	p.Helper()
+	p.do("going to it", chromedp.Evaluate[chromedp.Void](
+		`[...document.querySelectorAll("header button[aria-haspopup=dialog]")].find((e) => e.checkVisibility()).focus()`))
+	if evaluate[int](p, "innerWidth") <= 700 { // a story may have made the window narrow
+		p.press("More")
+	} else {
+		p.press("Language, colours, account")
+	}
+	p.until("the menu", "document.querySelector('dialog[open] select')")
+}
+
+// opensList shows the list of conversations on a narrow screen.
+func (p *tab) opensList() {
+	p.Helper()
+	p.until("the list", `(document.querySelector("aside:popover-open") ?? document.querySelector("section > .bar button")?.click(), document.querySelector("aside:popover-open"))`)
 }

@@ -69,9 +69,8 @@ func TestASentenceGoesOnPastALineThatIsMuchShorterThanOthers(t *testing.T) {
 		{[]string{"Bakery", long}, []bool{false, false}},
 		{[]string{"A paragraph that somebody wrapped by hand,", "- " + long}, []bool{false, false}},
 	} {
-		if got := ContinuedLines(c.lines); !slices.Equal(got, c.want) {
-			t.Errorf("%q: %v", c.lines, got)
-		}
+		got := ContinuedLines(c.lines)
+		assert.That(t, slices.Equal(got, c.want), "%q: %v", c.lines, got)
 	}
 }
 

@@ -54,9 +54,7 @@ func TestLineOfTheLogSaysWhatItsContextIsOf(t *testing.T) {
 		}, map[string]any{"level": "INFO", "msg": "m", "a": 1.0, "request_id": "q1", "run_id": "r1"}},
 		"below the level": {func(l *slog.Logger) { l.DebugContext(ctx, "m") }, nil},
 	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Same(t, c.want, line(t, nil, c.log))
-		})
+		t.Run(name, func(t *testing.T) { assert.Same(t, c.want, line(t, nil, c.log)) })
 	}
 }
 

@@ -144,7 +144,5 @@ func FuzzRead(f *testing.F) {
 		"yes 👍🏽", "add these:\n- x\n2) y"} {
 		f.Add(words, 0)
 	}
-	f.Fuzz(func(t *testing.T, words string, in int) {
-		wellFormed(t, words, contexts()[(in%5+5)%5])
-	})
+	f.Fuzz(func(t *testing.T, words string, in int) { wellFormed(t, words, contexts()[(in%5+5)%5]) })
 }

@@ -209,7 +209,6 @@ func TestNothingThatIsWrittenIntoANoteIsLive(t *testing.T) {
 	own := "# Ours\n\n![holiday](https://photos.example/1.jpg)"
 	mustCallOnce(t, v, "vault_write", "mine", object{"path": "mine.md", "mode": "replace", "content": own,
 		"base_hash": read.Refs[0].Hash})
-	if got := content(t, mustCall(t, v, "vault_read", object{"path": "mine.md"})); got != own+"\n" {
-		t.Errorf("a picture of the person's own became %q", got)
-	}
+	got := content(t, mustCall(t, v, "vault_read", object{"path": "mine.md"}))
+	assert.That(t, got == own+"\n", "a picture of the person's own became %q", got)
 }
