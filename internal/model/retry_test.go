@@ -178,9 +178,7 @@ func TestRetryAfterThatIsTooLongGivesUpAtOnceAndSaysWhy(t *testing.T) {
 	var e *model.Error
 	assert.That(t, errors.As(got.err, &e) && e.Kind == model.RateLimit && e.RetryAfter == 2*time.Minute && got.took == 0 &&
 		got.resp.Attempts == 1, "error %v after %v; want the rate limit at once", got.err, got.took)
-	for _, want := range []string{"scripted", "2m0s", "1m30s"} {
-		assert.That(t, strings.Contains(fmt.Sprint(got.err), want), "error %q does not say %q", got.err, want)
-	}
+	assert.Contains(t, "the error", fmt.Sprint(got.err), "scripted", "2m0s", "1m30s")
 }
 
 func TestOtherFailuresAreNotRepeated(t *testing.T) {

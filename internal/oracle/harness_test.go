@@ -387,17 +387,13 @@ func same(t *testing.T, what string, got, want any) {
 // wantParts fails the test where a text lacks a part.
 func wantParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
-	for _, p := range parts {
-		assert.That(t, strings.Contains(text, p), "%s lacks %q:\n%s", what, p, text)
-	}
+	assert.Contains(t, what, text, parts...)
 }
 
 // wantNoParts fails the test where a text has a part.
 func wantNoParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
-	for _, p := range parts {
-		assert.That(t, !strings.Contains(text, p), "%s holds %q:\n%s", what, p, text)
-	}
+	assert.Lacks(t, what, text, parts...)
 }
 
 func cites(a oracle.Answer) []string {

@@ -157,8 +157,7 @@ func (g *ground) page(w http.ResponseWriter, r *http.Request) {
 
 func (g *ground) search(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	err := json.NewEncoder(w).Encode(map[string]any{"results": g.hits})
-	assert.That(g.t, err == nil, "%v", err)
+	assert.Nil(g.t, json.NewEncoder(w).Encode(map[string]any{"results": g.hits}))
 }
 
 // servePage serves a page of the stranger.

@@ -45,7 +45,7 @@ func planned(t *testing.T, dsn string) (*Server, *plans) {
 	db.server.pool.Close()
 	var err error
 	db.server.pool, err = pgxpool.NewWithConfig(t.Context(), config)
-	assert.Require(t, err == nil, "%v", err)
+	assert.NoError(t, err)
 	return db, p
 }
 

@@ -66,11 +66,6 @@ func TestHandlesOnOneDatabaseKeepTheGuarantees(t *testing.T) { keepsShared(t, sh
 
 func after(d time.Duration) time.Time { return noon.Add(d) }
 
-func (s *suite) ok(err error) {
-	s.Helper()
-	assert.NoErrorf(s, err, "unexpected error")
-}
-
 // fails wants errors to match target.
 func (s *suite) fails(target error, errs ...error) {
 	s.Helper()
