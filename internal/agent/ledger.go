@@ -67,6 +67,14 @@ func (l *Ledger) Calls() (n int) {
 	return n
 }
 
+// Succeeded counts the calls that gave a result.
+func (l *Ledger) Succeeded() (n int) {
+	for _, t := range l.Sources {
+		n += t.Calls - t.Errors
+	}
+	return n
+}
+
 // HasWritten says whether a write was done, according to its receipt.
 func (l *Ledger) HasWritten() bool {
 	return slices.ContainsFunc(l.Turns, func(r TurnFact) bool { return r.Wrote })

@@ -68,7 +68,7 @@ func TestObedientModelCausesNoEffectAndEndsNothing(t *testing.T) {
 func TestControlWordsNeverStandInTheToolChannel(t *testing.T) {
 	h := setUp(t,
 		modeltest.SayAndCall(needTurn("search"), "code_search", `{}`),
-		modeltest.Say(stuck("nothing")), modeltest.Say("I know nothing. "), modeltest.Say("Nothing. "+partial("all")))
+		modeltest.Say(stuck("nothing")), modeltest.Say(stuck("nothing")), modeltest.Say("Nothing. "+partial("all")))
 	h.turns = 4
 	h.world.replaceTool("code_search", finds())
 	h.ask(auth)

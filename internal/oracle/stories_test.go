@@ -178,7 +178,7 @@ func TestStory5Scenario4WithoutAClassifierTheRulesDecide(t *testing.T) {
 	look := modeltest.SayAndCall(needTurn("search"), "code_search", `{"query":"auth"}`)
 	for name, turns := range map[string][]modeltest.Turn{
 		"silent": {modeltest.Call("code_search", `{"query":"a"}`),
-			modeltest.Call("code_search", `{"query":"b"}`), modeltest.Say("So."), theEnd},
+			modeltest.Call("code_search", `{"query":"b"}`), modeltest.Say("So.")},
 		"silent calls": {modeltest.Call("code_search", `{"query":"a"}`),
 			modeltest.Call("code_search", `{"query":"b"}`), silently(0), theEnd},
 		"malformed":               {modeltest.Say("So. " + malformed), modeltest.Say("So. " + malformed)},

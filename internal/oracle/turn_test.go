@@ -84,7 +84,7 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 				partial("a proof")))
 			a := h.ask(auth)
 			wantParts(t, "what is said after it", lastText(h.request(2)),
-				"[control] No source was opened for this answer")
+				"[control] If this rests on their code or notes")
 			if len(a.Problems) == 0 || !strings.Contains(a.Problems[0].Reason, c.reason) {
 				t.Errorf("the problems are %+v; want one that says %q", a.Problems, c.reason)
 			}
