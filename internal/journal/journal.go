@@ -320,9 +320,9 @@ type Store interface {
 	Unread(ctx context.Context, owner Owner, limit int) ([]Found, error)
 	// KeepWords keeps the words of what Unread listed. What is removed or renamed meanwhile is left alone.
 	KeepWords(ctx context.Context, owner Owner, all []Wording) error
-	// UsedBetween returns the kept usage of the runs that began from one time until before another, by quarters of an
-	// hour, and those of these runs whose usage is not kept, all as of one moment.
-	UsedBetween(ctx context.Context, owner Owner, from, to time.Time) (kept []UsedAt, others []Uncounted, err error)
+	// UsedBetween returns the kept usage of the runs that began from the first of these times until before the last, by
+	// model, summed between each two times; and those of these runs whose usage is not kept, all as of one moment.
+	UsedBetween(ctx context.Context, owner Owner, times ...time.Time) (kept []UsedAt, others []Uncounted, err error)
 	// UsedBy returns the kept usage of these runs, some hundreds at most, and those of them whose usage is not kept.
 	// Missing runs are left out.
 	UsedBy(ctx context.Context, runs []Key) (kept map[Key][]Used, others []Uncounted, err error)

@@ -25,11 +25,11 @@ func SumUsed(all ...Used) []Used {
 	return slices.SortedFunc(maps.Values(byModel), func(a, b Used) int { return strings.Compare(a.Model, b.Model) })
 }
 
-// UsedAt is the usage of runs that began in the same quarter of an hour.
+// UsedAt is the usage of a model in runs that began in a span of time.
 type UsedAt struct {
-	At   time.Time // when the quarter began; all time zones are whole quarters apart
-	Runs int       // those that used a model
-	Used []Used    // by model
+	At   time.Time // when the first of them began
+	Runs int       // each run is counted at one of its models
+	Used
 }
 
 // Uncounted is a run whose usage is not kept: it is Running, or was ended by a process that did not count it.

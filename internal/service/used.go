@@ -220,7 +220,11 @@ type Spent struct {
 // SpentBetween gives the usage of an owner's runs that began from one time until before another, by day, the latest
 // first. The days are those of the time zone of from. Removed runs are not counted.
 func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, to time.Time) (days []Spent, err error) {
-	all, others, err := s.config.Store.UsedBetween(ctx, owner, from, to)
+	times := []time.Time{from}
+	for next := nextDay(from); next.Before(to); next = nextDay(next) {
+		times = append(times, next)
+	}
+	all, others, err := s.config.Store.UsedBetween(ctx, owner, append(times, to)...)
 	if err != nil {
 		return nil, err
 	}
@@ -229,19 +233,36 @@ func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, t
 		return nil, err
 	}
 	for _, r := range others {
-		if used := counted[r.Key]; len(used) > 0 {
-			all = append(all, journal.UsedAt{At: r.StartedAt, Runs: 1, Used: used})
+		for i, u := range counted[r.Key] {
+			one := journal.UsedAt{At: r.StartedAt, Used: u}
+			if i == 0 {
+				one.Runs = 1
+			}
+			all = append(all, one)
 		}
 	}
-	byDay := map[string]journal.UsedAt{}
+	runs, used := map[string]int{}, map[string][]journal.Used{}
 	for _, u := range all {
 		day := u.At.In(from.Location()).Format(time.DateOnly)
-		sum := byDay[day]
-		byDay[day] = journal.UsedAt{Runs: sum.Runs + u.Runs, Used: append(sum.Used, u.Used...)}
+		runs[day] += u.Runs
+		used[day] = append(used[day], u.Used)
 	}
-	for _, day := range slices.Backward(slices.Sorted(maps.Keys(byDay))) {
-		sum := byDay[day]
-		days = append(days, Spent{Day: day, Runs: sum.Runs, Used: s.withCosts(journal.SumUsed(sum.Used...))})
+	for _, day := range slices.Backward(slices.Sorted(maps.Keys(used))) {
+		days = append(days, Spent{Day: day, Runs: runs[day], Used: s.withCosts(journal.SumUsed(used[day]...))})
 	}
 	return days, nil
+}
+
+// nextDay gives the beginning of the day after that of t, in its time zone. If the clocks are changed at midnight,
+// time.Date may give another time than that beginning.
+func nextDay(t time.Time) time.Time {
+	year, month, day := t.Date()
+	next := time.Date(year, month, day+1, 0, 0, 0, 0, t.Location())
+	for next.Day() == day {
+		next = next.Add(15 * time.Minute)
+	}
+	for before := next.Add(-15 * time.Minute); before.Day() != day; before = next.Add(-15 * time.Minute) {
+		next = before
+	}
+	return next
 }

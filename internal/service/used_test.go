@@ -138,7 +138,10 @@ func TestWhatARunUsesIsReadAgainWhileItGoesOn(t *testing.T) {
 
 func TestDaysBeginAndEndWhereTheTimeZoneHasThem(t *testing.T) {
 	for zone, days := range map[string]map[string][]string{ // when the first and last runs of a day began
+		"Africa/Cairo":        {"2026-04-24": {"2026-04-23T22:00:00Z", "2026-04-24T20:59:59.999Z"}}, // begins at 01:00
+		"America/Sao_Paulo":   {"2018-02-17": {"2018-02-17T02:00:00Z", "2018-02-18T02:59:59.999Z"}}, // 23:00 comes twice
 		"Asia/Kathmandu":      {"2026-04-05": {"2026-04-04T18:15:00Z", "2026-04-05T18:14:59.999Z"}},
+		"Atlantic/Azores":     {"2026-10-25": {"2026-10-25T00:00:00Z", "2026-10-26T00:59:59.999Z"}}, // 00:00 comes twice
 		"Australia/Lord_Howe": {"2026-04-05": {"2026-04-04T13:00:00Z", "2026-04-05T13:29:59.999Z"}}, // 24.5 hours
 		"Europe/Berlin": {"2026-03-29": {"2026-03-28T23:00:00Z", "2026-03-29T21:59:59.999Z"}, // 23 hours
 			"2026-10-25": {"2026-10-24T22:00:00Z", "2026-10-25T22:59:59.999Z"}}, // 25 hours
@@ -156,13 +159,13 @@ func TestDaysBeginAndEndWhereTheTimeZoneHasThem(t *testing.T) {
 						h.used(fmt.Sprint(day, i), at, 100)
 						h.used(fmt.Sprint(day, i, " beside"), at.Add(time.Duration(2*i-1)*time.Millisecond), 1)
 					}
-					from := must(time.ParseInLocation(time.DateOnly, day, loc))(h)
-					to := from.AddDate(0, 0, 1)
+					from, to := must(time.Parse(time.RFC3339, times[0]))(h).In(loc), must(time.Parse(time.RFC3339, times[1]))(h)
+					to = to.Add(time.Millisecond)
 					only := must(s.SpentBetween(h.Context(), ada, from, to))(h)
 					if len(only) != 1 || only[0].Day != day || only[0].Runs != 2 || only[0].Used[0].Input != 200 {
 						h.Errorf("the day has %+v", only)
 					}
-					three := must(s.SpentBetween(h.Context(), ada, from.AddDate(0, 0, -1), to.AddDate(0, 0, 1)))(h)
+					three := must(s.SpentBetween(h.Context(), ada, from.Add(-time.Hour), to.Add(time.Hour)))(h)
 					if len(three) != 3 || three[1].Day != day || three[1].Used[0].Input != 200 ||
 						three[0].Used[0].Input != 1 || three[2].Used[0].Input != 1 {
 						h.Errorf("it and those beside it have %+v", three)

@@ -110,7 +110,7 @@ func fill(t *testing.T, s *DB) {
 	begin("ada", "s4", "r4")
 	ok(t, s.Append(ctx, "ada", "r1", []journal.Record{{Seq: 2, At: noon, Kind: "end", Data: []byte(`{"b":1, "a":2}`)}},
 		&journal.End{Status: journal.NeedsUser, At: noon, Reason: "asks", Summary: []byte("\x00s"),
-			Used: []journal.Used{{Model: "m:y", Input: 3, Cached: 1, Output: 2}, {Model: "m:x"}},
+			Used:    []journal.Used{{Model: "m:y", Input: 3, Cached: 1, Output: 2}, {Model: "m:x"}},
 			Pending: []journal.Pending{{ID: "p", Kind: "k", Data: []byte("d")}}}))
 	ok(t, s.Append(ctx, "ada", "r4", []journal.Record{{Seq: 2, At: noon, Kind: "end"}},
 		&journal.End{Status: journal.Done, At: noon}))

@@ -22,27 +22,30 @@ func tokens(model string, n int) journal.Used {
 }
 
 // usedBetween is what UsedBetween gives, the ids alone of runs whose usage is not kept.
-func (s *suite) usedBetween(owner journal.Owner, from, to time.Time) ([]journal.UsedAt, []string) {
+func (s *suite) usedBetween(owner journal.Owner, times ...time.Time) ([]journal.UsedAt, []string) {
 	s.Helper()
-	kept, others, err := s.db.UsedBetween(s.ctx, owner, from, to)
+	kept, others, err := s.db.UsedBetween(s.ctx, owner, times...)
 	s.ok(err)
 	return kept, idsOf(others, func(u journal.Uncounted) string { return fmt.Sprint(u.Run, u.Ended) })
 }
 
 var usedTests = map[string]func(*suite){
-	"UsageIsSummedByQuartersOfAnHourAndModel": func(s *suite) {
-		s.cost("ann", "a", noon, []journal.Used{tokens("m:x", 1), tokens("m:y", 2), tokens("m:x", 4)})
-		s.cost("ann", "b", after(15*time.Minute-time.Millisecond), []journal.Used{tokens("m:x", 8)})
-		s.cost("ann", "c", after(15*time.Minute), []journal.Used{tokens("m:x", 16)})
-		s.cost("ann", "none", after(20*time.Minute), []journal.Used{})
-		s.cost("ann", "late", after(time.Hour), []journal.Used{tokens("m:x", 32)})
+	"UsageIsSummedBetweenTimesByModel": func(s *suite) {
+		s.cost("ann", "a", after(time.Minute), []journal.Used{tokens("m:x", 1), tokens("m:y", 2), tokens("m:x", 4)})
+		s.cost("ann", "b", after(time.Hour-time.Millisecond), []journal.Used{tokens("m:x", 8)})
+		s.cost("ann", "c", after(time.Hour), []journal.Used{tokens("m:x", 16)})
+		s.cost("ann", "none", after(2*time.Hour), []journal.Used{})
+		s.cost("ann", "late", after(3*time.Hour), []journal.Used{tokens("m:x", 32)})
 		s.cost("ann", "early", after(-time.Millisecond), []journal.Used{tokens("m:x", 64)})
 		s.cost("bob", "other", noon, []journal.Used{tokens("m:x", 128)})
-		kept, others := s.usedBetween("ann", noon, after(time.Hour))
+		kept, others := s.usedBetween("ann", noon, after(time.Hour), after(3*time.Hour))
 		s.same("usage", kept, []journal.UsedAt{
-			{At: noon, Runs: 2, Used: []journal.Used{tokens("m:x", 13), tokens("m:y", 2)}},
-			{At: after(15 * time.Minute), Runs: 1, Used: []journal.Used{tokens("m:x", 16)}}})
+			{At: after(time.Minute), Runs: 2, Used: tokens("m:x", 13)},
+			{At: after(time.Minute), Used: tokens("m:y", 2)},
+			{At: after(time.Hour), Runs: 1, Used: tokens("m:x", 16)}})
 		s.same("runs whose usage is not kept", others, []string{})
+		kept, others = s.usedBetween("ann", noon)
+		s.same("usage between one time", len(kept)+len(others), 0)
 	},
 	"RunningRunsAndThoseThatNobodyCountedAreNamed": func(s *suite) {
 		s.begin("s", "goes on", 1)
@@ -80,7 +83,7 @@ var usedTests = map[string]func(*suite){
 		keep(2)
 		keep(4)
 		kept, left := s.usedBetween(ada, noon, after(time.Hour))
-		s.same("usage", kept, []journal.UsedAt{{At: noon, Runs: 2, Used: []journal.Used{tokens("m:x", 3)}}})
+		s.same("usage", kept, []journal.UsedAt{{At: noon, Runs: 2, Used: tokens("m:x", 3)}})
 		s.same("runs whose usage is not kept", left, []string{"goes onfalse"})
 	},
 	"UsageIsRemovedWithItsSession": func(s *suite) {
@@ -88,7 +91,7 @@ var usedTests = map[string]func(*suite){
 		s.cost("ann", "b", noon, []journal.Used{tokens("m:x", 2)})
 		s.ok(s.db.DeleteSession(s.ctx, "ann", "s-a", journal.ByPerson, after(time.Hour)))
 		kept, _ := s.usedBetween("ann", noon, after(time.Hour))
-		s.same("usage", kept, []journal.UsedAt{{At: noon, Runs: 1, Used: []journal.Used{tokens("m:x", 2)}}})
+		s.same("usage", kept, []journal.UsedAt{{At: noon, Runs: 1, Used: tokens("m:x", 2)}})
 		s.same("rows", len(s.rows()["used"]), 1)
 	},
 	"AModelWhoseNameIsNoTextIsRefused": func(s *suite) {

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"time"
@@ -10,50 +11,48 @@ import (
 	"sibyl/internal/journal"
 )
 
-// usedRow is the usage of a model in the runs of a quarter of an hour, or in one run; or, with a status, a run whose
-// usage is not kept.
-type usedRow struct {
-	journal.Uncounted
-	status journal.Status
-	runs   int
-	journal.Used
-}
-
-func scanUsed(r row, u *usedRow) error {
-	err := r.Scan(&u.Owner, &u.Run, &u.Assistant, &u.status, millis{&u.StartedAt}, &u.runs, &u.Model, &u.Input, &u.Cached,
-		&u.Output)
-	u.Ended = u.status != journal.Running
-	return err
-}
-
-const (
-	quarter = `started_at / 900000 * 900000` // of an hour, in milliseconds
-
-	sumOfUsed = `CAST(sum(runs) AS bigint), model, CAST(sum(input) AS bigint), CAST(sum(cached) AS bigint),
-		CAST(sum(output) AS bigint)`
-	uncounted = `SELECT owner, id, assistant, status, started_at, 0, '', 0, 0, 0 FROM run
-		WHERE owner = $1 AND started_at >= $2 AND started_at < $3 AND `
-)
+const uncounted = `SELECT started_at, id, assistant, status, 0, 0, 0, 0 FROM run
+	WHERE owner = $2 AND started_at >= $3 AND started_at < $4 AND `
 
 // UsedBetween implements journal.Store.
 func (db *DB) UsedBetween(
-	ctx context.Context, owner journal.Owner, from, to time.Time,
+	ctx context.Context, owner journal.Owner, times ...time.Time,
 ) (kept []journal.UsedAt, others []journal.Uncounted, err error) {
-	rows, err := readRows(ctx, db, scanUsed, `
-		SELECT '', '', '', '', `+quarter+`, `+sumOfUsed+` FROM used
-		WHERE owner = $1 AND started_at >= $2 AND started_at < $3 GROUP BY `+quarter+`, model
+	var spans [][2]int64
+	for i := range len(times) - 1 {
+		spans = append(spans, [2]int64{times[i].UnixMilli(), times[i+1].UnixMilli()})
+	}
+	if len(spans) == 0 {
+		return nil, nil, nil
+	}
+	given, err := json.Marshal(spans)
+	if err != nil {
+		return nil, nil, err
+	}
+	type sum struct {
+		journal.UsedAt // with a status, the Model is the id of a run whose usage is not kept
+		assistant      string
+		status         journal.Status
+	}
+	scan := func(r row, s *sum) error {
+		return r.Scan(millis{&s.At}, &s.Model, &s.assistant, &s.status, &s.Runs, &s.Input, &s.Cached, &s.Output)
+	}
+	// A cross join has SQLite look up the rows of each span.
+	rows, err := readRows(ctx, db, scan, `
+		SELECT min(started_at), model, '', '', CAST(sum(runs) AS bigint), CAST(sum(input) AS bigint),
+			CAST(sum(cached) AS bigint), CAST(sum(output) AS bigint)
+		FROM `+eachGiven+` CROSS JOIN used
+		WHERE owner = $2 AND started_at >= CAST(given.value ->> 0 AS bigint)
+		AND started_at < CAST(given.value ->> 1 AS bigint) GROUP BY given.key, model
 		UNION ALL `+uncounted+`status = 'running'
 		UNION ALL `+uncounted+`status <> 'running' AND counted = 0
-		ORDER BY 5, 7`, string(owner), from.UnixMilli(), to.UnixMilli())
+		ORDER BY 1, 2`, string(given), string(owner), spans[0][0], spans[len(spans)-1][1])
 	for _, r := range rows {
-		switch last := len(kept) - 1; {
-		case r.status != "":
-			others = append(others, r.Uncounted)
-		case last >= 0 && kept[last].At.Equal(r.StartedAt):
-			kept[last].Runs += r.runs
-			kept[last].Used = append(kept[last].Used, r.Used)
-		default:
-			kept = append(kept, journal.UsedAt{At: r.StartedAt, Runs: r.runs, Used: []journal.Used{r.Used}})
+		if r.status == "" {
+			kept = append(kept, r.UsedAt)
+		} else {
+			others = append(others, journal.Uncounted{Key: journal.Key{Owner: owner, Run: r.Model}, Assistant: r.assistant,
+				StartedAt: r.At, Ended: r.status != journal.Running})
 		}
 	}
 	return kept, others, err
@@ -67,22 +66,32 @@ func (db *DB) UsedBy(
 	if err != nil {
 		return nil, nil, err
 	}
-	rows, err := readRows(ctx, db, scanUsed, `
-		SELECT run.owner, run.id, assistant, CASE WHEN status <> 'running' AND counted = 1 THEN '' ELSE status END,
-			run.started_at, coalesce(runs, 0), coalesce(model, ''), coalesce(input, 0), coalesce(cached, 0),
-			coalesce(output, 0)
+	type part struct { // the usage of a model in a run
+		run     journal.Uncounted
+		status  journal.Status
+		counted bool
+		journal.Used
+	}
+	scan := func(r row, p *part) error {
+		return r.Scan(&p.run.Owner, &p.run.Run, &p.run.Assistant, millis{&p.run.StartedAt}, &p.status, &p.counted,
+			&p.Model, &p.Input, &p.Cached, &p.Output)
+	}
+	rows, err := readRows(ctx, db, scan, `
+		SELECT run.owner, run.id, assistant, run.started_at, status, counted = 1, coalesce(model, ''),
+			coalesce(input, 0), coalesce(cached, 0), coalesce(output, 0)
 		FROM `+eachGiven+` JOIN run ON run.id = given.value ->> 1 AND run.owner = given.value ->> 0
 		LEFT JOIN used ON used.owner = run.owner AND used.started_at = run.started_at AND used.run = run.no
 		ORDER BY given.key, model`, given)
 	kept = map[journal.Key][]journal.Used{}
 	for _, r := range rows {
 		switch {
-		case r.status != "":
-			others = append(others, r.Uncounted)
+		case !r.counted:
+			r.run.Ended = r.status != journal.Running
+			others = append(others, r.run)
 		case r.Model == "": // it used none
-			kept[r.Key] = nil
+			kept[r.run.Key] = nil
 		default:
-			kept[r.Key] = append(kept[r.Key], r.Used)
+			kept[r.run.Key] = append(kept[r.run.Key], r.Used)
 		}
 	}
 	return kept, others, err
