@@ -171,7 +171,7 @@ func copied(t *testing.T, from, to *DB) {
 	fill(t, from)
 	counts, err := Copy(t.Context(), from, to, noon.Add(time.Hour))
 	ok(t, err)
-	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2",
+	want := []string{"session 3", "run 3", "used 2", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2",
 		"tombstone 1", "person 2", "token 2", "secret 2", "task 2", "task_change 4"}
 	var got []string
 	for _, c := range counts {
