@@ -112,8 +112,8 @@ func expensive(store journal.Store) ([]*assistant.Assistant, error) {
 		spec.Env = pricedEnv{}
 		return spec, err
 	}
-	a.Used = func(*run.CompletionRecord) (assistant.Usage, bool) {
-		return assistant.Usage{Model: pricedModel, Input: 1_000_000}, true
+	a.Used = func(*run.CompletionRecord) (journal.Used, bool) {
+		return journal.Used{Model: pricedModel, Input: 1_000_000}, true
 	}
 	return []*assistant.Assistant{a}, nil
 }

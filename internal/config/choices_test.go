@@ -64,7 +64,7 @@ models:
     "a:b-*-mini": {input: 3, output: 4}
 `)
 	for model, want := range map[string]float64{"a:b-1": 1*2 + 1*0.5 + 8, "a:b-1-mini": 2*3 + 4, "x:b-1/c:d": 3,
-		"a:b": 3} {
+		"a:b": 3, "a:b-mini": 1*2 + 1*0.5 + 8, "a:b-x-mini-y": 1*2 + 1*0.5 + 8} {
 		got, known := cfg.Prices.Cost(model, 2e6, 1e6, 1e6)
 		assert.That(t, known && got == want, "%s costs %v (known: %v), not %v", model, got, known, want)
 	}

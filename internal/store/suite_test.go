@@ -53,7 +53,7 @@ func keepsShared(t *testing.T, tests map[string]func(one, two *suite)) {
 
 func TestJournalKeepsTheGuarantees(t *testing.T) {
 	keeps(t, sessionTests, beginTests, appendTests, contentTests, pendingTests, leaseTests, listTests, callTests,
-		removalTests, findTests)
+		removalTests, findTests, usedTests)
 }
 
 func TestTasksKeepTheGuarantees(t *testing.T) {
