@@ -152,7 +152,7 @@ func (t *turn) updateUsage(later usage) {
 // beginBlock begins a block of the answer, the 1024th at most.
 func (t *turn) beginBlock(e *event) error {
 	if len(t.blocks) == maxBlocks {
-		return t.Fail(model.Garbled, "the answer has more than 1024 blocks", nil)
+		return t.Fail(model.Garbled, "the answer has more than 1024 blocks", model.ErrOversized)
 	}
 	b := &block{piece: e.Block, index: e.Index}
 	b.Signature = "" // extendBlock adds it

@@ -58,6 +58,7 @@ func New(c Config) *Model {
 		CallIDPrefix: generatedIDPrefix,
 		Finishes:     finishes,
 		Optional:     optional,
+		TurnHasText:  true,
 		EncodeTurn:   p.encode, ReadTurn: readTurn, Classify: classify, List: listNames, Describe: p.describe,
 	})}
 }

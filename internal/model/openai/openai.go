@@ -82,7 +82,8 @@ func New(c Config) *Model {
 	p.otherAPI = Responses
 	if c.API == Responses || c.API == "" && host == openAIHost {
 		p.otherAPI = Chat
-		wireProtocol.ChatPath, wireProtocol.EncodeTurn, wireProtocol.ReadTurn = "responses", p.encodeResponse, p.readResponse
+		wireProtocol.ChatPath, wireProtocol.TurnHasText = "responses", true
+		wireProtocol.EncodeTurn, wireProtocol.ReadTurn = p.encodeResponse, p.readResponse
 	}
 	return &Model{Client: wire.New(c, wireProtocol), config: c}
 }

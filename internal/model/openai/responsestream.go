@@ -144,7 +144,8 @@ func (t *responseTurn) itemAt(at int) (*outputItem, error) {
 		}
 	}
 	if len(t.outputs) == maxOutputs {
-		return nil, t.Fail(model.Garbled, fmt.Sprintf("the answer has more than %d parts", maxOutputs), nil)
+		return nil, t.Fail(model.Garbled, fmt.Sprintf("the answer has more than %d parts", maxOutputs),
+			model.ErrOversized)
 	}
 	o := &outputItem{index: at}
 	t.outputs = append(t.outputs, o)

@@ -115,7 +115,8 @@ type Protocol struct {
 	Query    url.Values // of that request; may be nil
 	Accept   string     // the media type of a streamed answer
 	// sets the headers for the key, which may be empty, and other constants
-	Header func(header http.Header, key string)
+	Header      func(header http.Header, key string)
+	TurnHasText bool // Native, as ReadTurn leaves it, repeats the text
 	// begins the ids of calls that came without one; empty: "call_"
 	CallIDPrefix string
 	Finishes     map[string]model.Finish // the protocol's words for why a model stopped
@@ -264,7 +265,9 @@ func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.De
 	}
 	defer x.Close()
 	x.emit = emit
-	err = x.requestTurn(req)
+	if err = x.requestTurn(req); err != nil {
+		_ = x.endText() // the failure before is the cause
+	}
 	return x.response(), err
 }
 
@@ -304,10 +307,13 @@ func (x *Call) requestTurn(req model.Request) error {
 	if mediaType(answer) == "text/html" {
 		return x.Fail(model.Garbled, "the answer is a web page"+x.BaseHint(), nil)
 	}
-	if err := x.m.protocol.ReadTurn(x, answer); err != nil {
+	if err := cmp.Or(x.m.protocol.ReadTurn(x, answer), x.endText()); err != nil {
 		return err
 	}
-	if x.text.Len() > 0 || len(x.Calls) > 0 {
+	if finish := strings.ToLower(x.Finish); ContainsAny(finish, "malformed", "error", "abort", "fail") {
+		return x.Fail(model.Garbled, "the provider broke the answer off: "+x.Finish, nil)
+	}
+	if x.Text() != "" || len(x.Calls) > 0 {
 		return nil
 	}
 	switch x.finish() {

@@ -108,7 +108,9 @@ func (x *Call) BadEventError(err error) *model.Error {
 
 // StreamError returns the error for a complaint that came after the response had begun as a success.
 func (x *Call) StreamError(body []byte) *model.Error {
-	return x.complaintError(body, 0, "inside the stream: ")
+	failed := x.complaintError(body, 0, "inside the stream: ")
+	failed.Lost = x.Text() != ""
+	return failed
 }
 
 // complaintError returns the error for a complaint in a response whose status is a success. asked is the wait that its

@@ -61,7 +61,7 @@ func (l *lineReader) endError(x *Call) *model.Error {
 	case errors.Is(err, bufio.ErrTooLong):
 		return x.tooLargeError()
 	case errors.Is(err, errStreamTooLong):
-		return x.Fail(model.Garbled, err.Error(), nil)
+		return x.Fail(model.Garbled, err.Error(), model.ErrOversized)
 	case err == nil:
 		err = io.ErrUnexpectedEOF
 	}
