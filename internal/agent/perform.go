@@ -79,7 +79,7 @@ func performTurn[R Report](
 	text := stream.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Reported: resp.Reported, Model: cmp.Or(resp.Model, m.ID()),
-		Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
+		Attempts: resp.Attempts, Dropped: resp.Dropped, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
 		ToolHashes: asked.Tools, PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(),
 		History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}

@@ -67,6 +67,7 @@ type TurnReceipt[R any] struct {
 	Reported   *model.Usage     `json:"reported_usage,omitempty"` // by the provider, if it can't be true
 	Model      string           `json:"model"`
 	Attempts   int              `json:"attempts,omitempty"` // if there was more than one
+	Dropped    int              `json:"dropped,omitempty"`  // fields of the answer that could not be read
 	Native     *model.Native    `json:"native,omitempty"`
 	Prompt     string           `json:"prompt"` // hash of the composed system prompt
 	Segments   []string         `json:"segments,omitempty"`

@@ -39,6 +39,7 @@ type recorded struct {
 	Finish     model.Finish     `json:"finish"`
 	Usage      model.Usage      `json:"usage"`
 	Native     json.RawMessage  `json:"native"`
+	Dropped    int              `json:"dropped"`
 }
 
 // read reads a file of them: an archive of txtar whose files begin with a line of JSON.
@@ -103,7 +104,8 @@ func (r recorded) check(t *testing.T, build Factory) {
 		}
 		return
 	}
-	want := model.Response{Text: r.Text, ToolCalls: r.Calls, Finish: r.Finish, Usage: r.Usage}
+	want := model.Response{Text: r.Text, ToolCalls: r.Calls, Finish: r.Finish, Usage: r.Usage,
+		Dropped: r.Dropped}
 	if diff := cmp.Diff(want, got.resp, cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts",
 		"Native")); got.err != nil || diff != "" {
 		t.Errorf("error %v, response (-want +got):\n%s", got.err, diff)

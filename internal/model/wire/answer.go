@@ -44,7 +44,7 @@ type answerState struct {
 func (x *Call) response() model.Response {
 	resp := model.Response{
 		Model: x.m.id, Text: x.Text(), ToolCalls: x.Calls, Usage: x.plausibleUsage(x.Usage), Finish: x.finish(),
-		Attempts: x.attempts,
+		Attempts: x.attempts, Dropped: x.dropped,
 	}
 	if resp.Usage != x.Usage {
 		reported := x.Usage

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -35,51 +36,6 @@ type Complaint struct {
 	Final      bool          // asking again without optional fields does not help
 }
 
-// parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
-// text.
-func parseComplaint(body []byte) Complaint {
-	body = firstElement(body)
-	type fields struct {
-		Message json.RawMessage `json:"message"`
-		Code    json.RawMessage `json:"code"`
-		Type    json.RawMessage `json:"type"`
-		Status  json.RawMessage `json:"status"`
-		Details json.RawMessage `json:"details"`
-
-		Metadata struct {
-			Raw json.RawMessage `json:"raw"` // what the provider behind a gateway said, as OpenRouter reports it
-		} `json:"metadata"`
-	}
-	var outer struct {
-		fields
-		Error  json.RawMessage `json:"error"`
-		Detail json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(body, &outer) != nil {
-		return Complaint{Message: prose(body)}
-	}
-	reported := outer.fields
-	var inner fields
-	switch {
-	case !IsSet(outer.Error):
-		if len(reported.Message) == 0 {
-			reported.Message = outer.Detail
-		}
-	case json.Unmarshal(outer.Error, &inner) == nil:
-		reported = inner
-	default:
-		reported.Message = outer.Error
-	}
-	c := Complaint{
-		Message: PlainText(reported.Message), Code: PlainText(reported.Code), Type: PlainText(reported.Type),
-		Status: PlainText(reported.Status), Details: reported.Details,
-	}
-	if upstream := prose([]byte(PlainText(reported.Metadata.Raw))); upstream != "" {
-		c.Message += ": " + upstream
-	}
-	return c
-}
-
 // Fail makes the error of a call; no other place does. It cuts the key and the values of the Config's headers out of
 // the message, and shortens it. Values as short as a word are no secrets, and stay.
 func (x *Call) Fail(kind model.Kind, message string, err error) *model.Error {
@@ -106,6 +62,27 @@ func (x *Call) BadEventError(err error) *model.Error {
 	return x.Fail(model.Garbled, "an event of the answer is not the JSON that the protocol promises: "+err.Error(), err)
 }
 
+// Complaint returns the error that an event, or a body, without any part of an answer tells of; nil if it tells of none.
+func (x *Call) Complaint(data []byte) error {
+	c, sure := findComplaint(data)
+	if !sure {
+		if c.Message != "" {
+			x.told = bytes.Clone(data)
+		}
+		return nil
+	}
+	return x.StreamError(data)
+}
+
+// NoAnswerError returns the error for a response that ended without an answer: in the provider's words if it has told
+// any, or else with a message.
+func (x *Call) NoAnswerError(message string) *model.Error {
+	if x.told != nil {
+		return x.complaintError(x.told, 0, "")
+	}
+	return x.Fail(model.Garbled, message, nil)
+}
+
 // StreamError returns the error for a complaint that came after the response had begun as a success.
 func (x *Call) StreamError(body []byte) *model.Error {
 	failed := x.complaintError(body, 0, "inside the stream: ")
@@ -121,23 +98,6 @@ func (x *Call) complaintError(body []byte, asked time.Duration, where string) *m
 	failed := x.Fail(c.Kind, where+c.Message+c.Advice, nil)
 	failed.RetryAfter = c.RetryAfter
 	return failed
-}
-
-// isComplaint says whether a body has an error field, perhaps in an array.
-func isComplaint(body []byte) bool {
-	var parsed struct {
-		Error json.RawMessage `json:"error"`
-	}
-	return json.Unmarshal(firstElement(body), &parsed) == nil && IsSet(parsed.Error)
-}
-
-// firstElement returns the first element of an array, and any other body unchanged.
-func firstElement(body []byte) []byte {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		return list[0]
-	}
-	return body
 }
 
 // statusError returns the error for an HTTP status other than success.
@@ -162,17 +122,36 @@ func (x *Call) statusError(resp *http.Response, body []byte) *model.Error {
 func (x *Call) classify(status int, asked time.Duration, c *Complaint) {
 	x.m.protocol.Classify(x, status, c)
 	c.RetryAfter = max(c.RetryAfter, asked)
+	if status == http.StatusOK && c.Kind == model.Server { // there is no status to go by
+		c.Kind = kindByWords(strings.ToLower(c.Code + " " + c.Type + " " + c.Message))
+	}
 	name, message := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
 	// Messages about temporary rate limits mention billing, too: that one could pay for more.
 	lasting := c.RetryAfter == 0 && !ContainsAny(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit ||
 		c.Kind == model.Auth)
 	switch {
 	case ContainsAny(name, "insufficient_quota", "billing") ||
-		ContainsAny(message, "insufficient_quota", "credit balance is too low"), lasting && ContainsAny(message, "billing"):
+		ContainsAny(message, "insufficient_quota", "credit balance is too low", "insufficient balance",
+			"insufficient credit", "balance is not enough"), lasting && ContainsAny(message, "billing"):
 		c.Kind = model.Payment
 	case c.Kind == model.Server && (ContainsAny(name, "overloaded", "unavailable") || ContainsAny(message, "overloaded")):
 		c.Kind = model.Overloaded
 	}
+}
+
+// kindByWords returns the kind of a failure that has no status, by the provider's words in lower case.
+func kindByWords(text string) model.Kind {
+	switch {
+	case TooLong(text):
+		return model.ContextLength
+	case ContainsAny(text, "rate limit", "rate_limit", "too many requests", "quota"):
+		return model.RateLimit
+	case ContainsAny(text, "api key", "api_key", "apikey", "unauthorized", "unauthenticated", "authentication"):
+		return model.Auth
+	case ContainsAny(text, "overloaded", "busy", "capacity"):
+		return model.Overloaded
+	}
+	return model.Server
 }
 
 // unreachableError returns the error for a request that got no response.

@@ -136,7 +136,8 @@ func (x *Call) ReadEvents(body io.Reader, finishEnds bool, handle func(data []by
 	case isComplaint(foreign) && !x.Withdrawn():
 		return x.StreamError(foreign)
 	case !x.Begun && len(foreign) > 0 && l.Err() == nil:
-		return x.Fail(model.Garbled, "the answer is not an event stream"+x.BaseHint(), nil)
+		_ = x.Complaint(foreign) // which is none, but may have words
+		return x.NoAnswerError("the answer is not an event stream" + x.BaseHint())
 	}
 	return l.endError(x)
 }
