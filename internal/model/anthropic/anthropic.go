@@ -69,6 +69,7 @@ func New(c Config) *Model {
 		},
 		Optional:    optional,
 		TurnHasText: true,
+		Dialect:     wire.Claude,
 		EncodeTurn:  p.encode, ReadTurn: p.readTurn, Classify: classify, List: listIDs, Describe: p.describe,
 	})}
 }

@@ -29,6 +29,7 @@ type answerState struct {
 	Finish  string          // why the model stopped, in the protocol's word; empty until it comes
 	Refusal string          // the provider's words for an answer that it refused
 	Native  json.RawMessage // the turn in the provider's own form, if it has to be sent back so
+	LeftOut []string        // tools that were not offered, since the endpoint refuses their schemas
 	Begun   bool            // a valid part of an answer has come
 	Done    bool            // the protocol's end has come
 
@@ -44,7 +45,7 @@ type answerState struct {
 func (x *Call) response() model.Response {
 	resp := model.Response{
 		Model: x.m.id, Text: x.Text(), ToolCalls: x.Calls, Usage: x.plausibleUsage(x.Usage), Finish: x.finish(),
-		Attempts: x.attempts, Dropped: x.dropped,
+		Attempts: x.attempts, Dropped: x.dropped, LeftOut: x.LeftOut,
 	}
 	if resp.Usage != x.Usage {
 		reported := x.Usage

@@ -125,6 +125,7 @@ type Protocol struct {
 	// optional; an empty entry never matches. EncodeTurn leaves out what Request.Without names.
 	Optional []string
 
+	Dialect Dialect // of JSON Schema
 	// makes the body of a request for a turn, for JSON; an error is Invalid
 	EncodeTurn func(req Request) (any, error)
 	ReadTurn   func(x *Call, answer *http.Response) error // reads a whole answer into x
@@ -152,6 +153,7 @@ type Client struct {
 	turnAddress string // where turns are asked for
 	client      *http.Client
 	rejected    atomic.Uint32 // the optional fields that the endpoint has rejected
+	refused     refusals
 }
 
 // New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
@@ -337,14 +339,21 @@ func (x *Call) sendTurn(req model.Request) (*http.Response, error) {
 	checked.Without = x.m.rejected.Load()
 	for {
 		var body []byte
+		var fitting Request
 		if err == nil {
-			body, err = x.m.encodeTurn(checked)
+			fitting = x.m.fit(checked)
+			body, err = x.m.encodeTurn(fitting)
 		}
 		if err != nil {
 			return nil, x.Fail(model.Invalid, err.Error(), err)
 		}
 		answer, failed := x.send(http.MethodPost, x.m.turnAddress, jsonType, p.Accept, body)
 		rejected, permanent := p.rejectedFields(failed)
+		if about, is := errors.AsType[*model.Error](failed); is && (rejected == 0 || !permanent) &&
+			x.m.stepDown(about, checked, fitting) {
+			continue
+		}
+		x.LeftOut = fitting.LeftOut
 		if rejected &^= checked.Without; rejected == 0 || x.hopeless {
 			if failed == nil {
 				x.m.rejected.Or(lasting)
