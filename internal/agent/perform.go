@@ -75,11 +75,11 @@ func performTurn[R Report](
 	stream := &replyStream[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
 	stream.listener = stream.listen()
 	resp, err := m.Chat(ctx, asked.Request, stream.emitDelta)
-	end := stream.close(resp.ToolCalls)
+	end := stream.close(nameCalls(resp.ToolCalls, asked.Request.Tools))
 	text := stream.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Reported: resp.Reported, Model: cmp.Or(resp.Model, m.ID()),
-		Attempts: resp.Attempts, Dropped: resp.Dropped, Native: resp.Native, Tries: resp.Tries,
+		Attempts: resp.Attempts, Dropped: resp.Dropped, Refused: resp.LeftOut, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
 		ToolHashes: asked.Tools, PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(),
 		History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}

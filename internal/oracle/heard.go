@@ -70,7 +70,9 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteRep
 	whole := shown + rest
 	text := whole[r.Thinking:]
 	if len(calls) == 0 {
-		calls, text = agent.WrittenCalls(text, l.offered)
+		if calls, text = agent.WrittenCalls(text, l.offered); len(calls) == 0 {
+			calls, text = agent.RefusedCalls(text, l.offered)
+		}
 	}
 	if len(text) != len(whole) {
 		c.Text = &text

@@ -1,0 +1,4 @@
+package agent
+
+// OfferedName is offeredName, for tests.
+var OfferedName = offeredName
