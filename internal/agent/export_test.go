@@ -1,4 +1,7 @@
 package agent
 
-// OfferedName is offeredName, for tests.
-var OfferedName = offeredName
+// What tests ask directly.
+var (
+	OfferedName    = offeredName
+	WhetherTooLong = whetherTooLong
+)

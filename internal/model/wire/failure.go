@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -127,6 +128,9 @@ func (x *Call) classify(status int, asked time.Duration, c *Complaint) {
 	}
 	name, message := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
 	// Messages about temporary rate limits mention billing, too: that one could pay for more.
+	if c.Kind == model.Invalid && takesWords(status) && TooLong(message) {
+		c.Kind = model.ContextLength
+	}
 	lasting := c.RetryAfter == 0 && !ContainsAny(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit ||
 		c.Kind == model.Auth)
 	switch {
@@ -137,6 +141,11 @@ func (x *Call) classify(status int, asked time.Duration, c *Complaint) {
 	case c.Kind == model.Server && (ContainsAny(name, "overloaded", "unavailable") || ContainsAny(message, "overloaded")):
 		c.Kind = model.Overloaded
 	}
+}
+
+// takesWords says whether a failure with this status may be that the request is too long.
+func takesWords(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status == http.StatusOK
 }
 
 // kindByWords returns the kind of a failure that has no status, by the provider's words in lower case.
@@ -229,10 +238,25 @@ func StatusKind(status int) model.Kind {
 	return model.Invalid
 }
 
-// TooLong says whether a provider's words, in lower case, mean that the request does not fit into the model's window.
+// What a request has too much of, what is said of too much, and what else a failure with such words may be about: a
+// field of the request, or a schema.
+var (
+	contextWords = regexp.MustCompile(`context|window|tokens?\b|\b(?:prompt|input|sequence|conversation|messages?|request)\b|` +
+		`上下文|输入|长度`)
+	excessWords = regexp.MustCompile(`exceed|too (?:long|large|many|big)|larger than|longer than|greater than|more than|maximum|` +
+		`\blimit\b|reduce|shorten|truncat|overflow|not fit|does(?:n't| not) fit|out of range|range of|\bmax\b.*length|` +
+		`\bonly\b.*tokens|超过|超出|超长|过长`)
+	lengthWords = regexp.MustCompile(`context|window|tokens?\b|length|\blong\b|size|large|\bbig\b|overflow|fit|上下文|长度|超长|过长`)
+	otherFields = regexp.MustCompile(`max_?(?:completion_|output_|new_)?tokens|maxoutputtokens|schema|grammar|tool|function|` +
+		`\bid\b|\bname\b|api token|access token|auth|per minute|per day|took too long|stop sequence|image|file|temperature|repetitions`)
+	wholeContext = regexp.MustCompile(`context|prompt|input (?:length|tokens?)`)
+)
+
+// TooLong says whether a provider's words, in lower case, mean that the request does not fit into the model's window:
+// they speak of too much of its text, and of nothing else that may be too much.
 func TooLong(text string) bool {
-	return ContainsAny(text, "context length", "context window", "context size", "context limit", "maximum context",
-		"too many tokens", "prompt is too long", "prompt too long", "input is too long")
+	return contextWords.MatchString(text) && excessWords.MatchString(text) && lengthWords.MatchString(text) &&
+		(!otherFields.MatchString(text) || wholeContext.MatchString(text) && !ContainsAny(text, "schema", "grammar"))
 }
 
 // AgainstPolicy says whether a provider's words, in lower case, mean that it does not answer such content.
