@@ -52,7 +52,7 @@ func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
 	return calls
 }
 
-// listener extracts signals, thinking, and calls that the model wrote as text from a reply.
+// listener extracts signals, and calls that the model wrote as text from a reply.
 type listener struct {
 	x       signal.Extractor
 	offered []tool.Spec
@@ -68,7 +68,7 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteRep
 	c := agent.CompleteReply[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems,
 		Mentions: r.Mentions, Malformed: r.Malformed()}}
 	whole := shown + rest
-	text := whole[r.Thinking:]
+	text := whole
 	if len(calls) == 0 {
 		if calls, text = agent.WrittenCalls(text, l.offered); len(calls) == 0 {
 			calls, text = agent.RefusedCalls(text, l.offered)

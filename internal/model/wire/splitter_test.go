@@ -33,6 +33,12 @@ var replies = []struct{ name, text, answer, thinking string }{
 	{"ClosingAloneWithBlanks", "so it is 4 " + shut + " It is 4.", "It is 4.", "so it is 4"},
 	{"ClosingTwice", open + "a" + shut + "b" + shut + "Yes", "Yes", "a\nb"},
 	{"ClosingAloneAfterABlock", "One.\n" + open + "a" + shut + "b" + shut + "Yes", "One.\nYes", "a\nb"},
+	{"ClosingAtTheVeryBeginning", shut + "\n\nYes.", "Yes.", ""},
+	{"ClosingAtTheEndOfALine", "so it is." + shut + " \nYes.", "Yes.", "so it is."},
+	{"ClosingAfterAMentionOfBoth", "Is " + open + " " + shut + " meant?\n" + shut + "\nYes.", "Yes.", "Is " + open + " " +
+		shut + " meant?"},
+	{"EmptyTwice", open + shut + open + shut + "a", "a", ""},
+	{"EndsWithAnyOfTheNames", lt + "thinking>x" + shut + "a", "a", "x"},
 	{"MidLine", "Well. " + open + "hm" + shut + "Yes", "Well. Yes", "hm"},
 	{"MidLineAfterAWord", "Well " + open + "hm" + shut + " yes", "Well  yes", open + "hm"},
 	{"MidLineAndUnclosedIsText", "Vec" + lt + "Thought> x = 1;", "Vec" + lt + "Thought> x = 1;", ""},
