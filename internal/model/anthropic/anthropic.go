@@ -69,7 +69,7 @@ func New(c Config) *Model {
 		},
 		Optional:    optional,
 		TurnHasText: true,
-		Dialect:     wire.Claude,
+		Dialect:     wire.Claude(),
 		EncodeTurn:  p.encode, ReadTurn: p.readTurn, Classify: classify, List: listIDs, Describe: p.describe,
 	})}
 }

@@ -59,7 +59,7 @@ func New(c Config) *Model {
 		Finishes:     finishes,
 		Optional:     optional,
 		TurnHasText:  true,
-		Dialect:      wire.OpenAPI,
+		Dialect:      wire.OpenAPI(),
 		EncodeTurn:   p.encode, ReadTurn: readTurn, Classify: classify, List: listNames, Describe: p.describe,
 	})}
 }

@@ -74,7 +74,7 @@ func New(c Config) *Model {
 			"length": model.FinishLength, filtered: model.FinishFilter,
 			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
-		Dialect:    wire.Compatible,
+		Dialect:    wire.Compatible(),
 		EncodeTurn: p.encode, ReadTurn: p.readChat, Classify: p.classify, List: listIDs, Describe: p.describe,
 	}
 	for _, r := range rules() {

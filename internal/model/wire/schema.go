@@ -17,7 +17,7 @@ import (
 )
 
 // Dialect is how much of JSON Schema a kind of server takes: the keywords that it refuses in the form of an answer, and
-// in the arguments of tools. Answers and arguments are checked here against the whole schema in any case.
+// in the arguments of tools. Each is given once, when a Client is made. Answers and arguments are checked here against the whole schema in any case.
 type Dialect struct {
 	Format, Tools []string
 	Unions        bool // arguments may be a union
@@ -27,29 +27,40 @@ type Dialect struct {
 var (
 	lengths  = []string{"minLength", "maxLength"}
 	counts   = []string{"minItems", "maxItems", "minProperties", "maxProperties"}
-	ranges   = []string{"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+	edges    = []string{"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+	ranges   = []string{"minimum", "maximum"}
 	patterns = []string{"pattern", "format", "patternProperties", "propertyNames"}
 	rare     = []string{"uniqueItems", "contains", "minContains", "maxContains", "not", "if", "then", "else",
 		"dependentRequired", "dependentSchemas", "dependencies", "unevaluatedItems", "unevaluatedProperties",
 		"contentEncoding", "contentMediaType"}
-	notes  = []string{"$schema", "$id", "$comment", "examples", "default", "deprecated", "readOnly", "writeOnly"}
-	bounds = slices.Concat(lengths, counts, ranges, patterns, rare, notes)
+	notes = []string{"$schema", "$id", "$comment", "examples", "default", "deprecated", "readOnly", "writeOnly"}
 )
 
-// The dialects by what turns a schema into what a model may write.
-var (
-	// OpenAI's strict schemas, and the grammars of llama.cpp, vLLM and others behind the same API: a length becomes as
-	// many repetitions
-	Compatible = Dialect{Format: slices.Concat(lengths, rare, notes, []string{"patternProperties", "propertyNames",
+// bounds are all keywords but those that say which parts a value has.
+func bounds() []string {
+	return slices.Concat(lengths, counts, edges, ranges, patterns, rare, notes)
+}
+
+// Compatible is the dialect of OpenAI's strict schemas, and of the grammars of llama.cpp, vLLM and others behind the
+// same API, where a length becomes as many repetitions.
+func Compatible() Dialect {
+	return Dialect{Format: slices.Concat(lengths, rare, notes, []string{"patternProperties", "propertyNames",
 		"minProperties", "maxProperties", "multipleOf", "format"}), Tools: []string{"$schema", "$id"}, Unions: true}
-	// Claude's structured output takes no bounds at all
-	Claude = Dialect{Format: bounds, Tools: []string{"$schema", "$id"}}
-	// Gemini knows the keywords of OpenAPI
-	OpenAPI = Dialect{Format: slices.Concat(lengths, rare, notes, patterns, ranges[2:]),
-		Tools: slices.Concat(lengths, rare, notes, patterns, ranges[2:]), Unions: true}
-	// Ollama makes a grammar of the form alone
-	Grammar = Dialect{Format: slices.Concat(lengths, ranges, patterns, rare, notes), Unions: true}
-)
+}
+
+// Claude is the dialect of Claude's structured output, which takes no bounds at all.
+func Claude() Dialect { return Dialect{Format: bounds(), Tools: []string{"$schema", "$id"}} }
+
+// OpenAPI is the dialect of Gemini.
+func OpenAPI() Dialect {
+	refused := slices.Concat(lengths, rare, notes, patterns, edges)
+	return Dialect{Format: refused, Tools: refused, Unions: true}
+}
+
+// Grammar is the dialect of Ollama, which makes a grammar of the form alone.
+func Grammar() Dialect {
+	return Dialect{Format: slices.Concat(lengths, edges, ranges, patterns, rare, notes), Unions: true}
+}
 
 // maxBound is the largest length or count in a schema that is sent: some servers write each repetition out, and refuse
 // what gets too long.
@@ -187,7 +198,7 @@ func writeAll(e *jsontext.Encoder, name jsontext.Token, value jsontext.Value) er
 // refusals are what an endpoint has refused of the schemas that it was sent, for the model of a Client.
 type refusals struct {
 	mu      sync.Mutex
-	bounds  bool
+	fewer   bool
 	tools   []string // by their names
 	formats []string // by the names of their schemas
 }
@@ -197,8 +208,8 @@ func (m *Client) fit(req Request) Request {
 	m.refused.mu.Lock()
 	defer m.refused.mu.Unlock()
 	dialect := m.protocol.Dialect
-	if m.refused.bounds {
-		dialect.Format, dialect.Tools = bounds, bounds
+	if m.refused.fewer {
+		dialect.Format, dialect.Tools = bounds(), bounds()
 	}
 	all := req.Tools
 	req.Tools, req.LeftOut = make([]model.Tool, 0, len(all)), nil
@@ -229,8 +240,8 @@ func (m *Client) stepDown(failed *model.Error, whole, sent Request) bool {
 		return false
 	}
 	m.refused.mu.Lock()
-	hadBounds := m.refused.bounds
-	m.refused.bounds = true
+	hadBounds := m.refused.fewer
+	m.refused.fewer = true
 	m.refused.mu.Unlock()
 	if fewer := m.fit(whole); !hadBounds && !sameSchemas(fewer, sent) {
 		return true

@@ -16,9 +16,9 @@ func TestSchemaIsSentInTheDialectOfItsServer(t *testing.T) {
 		"as it is, but for what no grammar takes": {nil, `{"$schema":"x","type":"object","properties":{"pattern":{"type":"string","pattern":"^a$"},` +
 			`"n":{"type":"integer","minimum":1,"maximum":9},"maxLength":{"type":"array","items":{"type":"string","minLength":1,"maxLength":80}}},` +
 			`"required":["pattern","n"],"additionalProperties":false}`},
-		"Claude": {Claude.Format, `{"type":"object","properties":{"pattern":{"type":"string"},"n":{"type":"integer"},` +
+		"Claude": {Claude().Format, `{"type":"object","properties":{"pattern":{"type":"string"},"n":{"type":"integer"},` +
 			`"maxLength":{"type":"array","items":{"type":"string"}}},"required":["pattern","n"],"additionalProperties":false}`},
-		"Compatible": {Compatible.Format, `{"type":"object","properties":{"pattern":{"type":"string","pattern":"^a$"},` +
+		"Compatible": {Compatible().Format, `{"type":"object","properties":{"pattern":{"type":"string","pattern":"^a$"},` +
 			`"n":{"type":"integer","minimum":1,"maximum":9},"maxLength":{"type":"array","items":{"type":"string"}}},` +
 			`"required":["pattern","n"],"additionalProperties":false}`},
 	} {
@@ -36,7 +36,7 @@ func TestReducedSchemaKeepsWhatItDoesNotKnow(t *testing.T) {
 		`{"items":[{"minLength":2}],"additionalProperties":{"minLength":1}}`: `{"items":[{}],"additionalProperties":{}}`,
 		`{"minLength":`: `{"minLength":`,
 	} {
-		if got := string(reduced(json.RawMessage(schema), Claude.Format, true)); got != want {
+		if got := string(reduced(json.RawMessage(schema), Claude().Format, true)); got != want {
 			t.Errorf("%s becomes %s; want %s", schema, got, want)
 		}
 	}
