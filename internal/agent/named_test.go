@@ -36,7 +36,7 @@ func TestWhatLooksLikeACallIsNoAnswerAndIsRefusedByName(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ text, call, rest string }{
 		"a tool that is not offered": {open + `{"name": "delete it", "arguments": {}}` + shut, "delete_it", ""},
-		"a tool that writes":         {"I save. " + open + `{"name": "write", "arguments": {}}` + shut, "write_as_text", "I save. "},
+		"a tool that writes":         {open + `{"name": "write", "arguments": {}}` + shut, "write_as_text", ""},
 		"arguments that lack one":    {invokeOf("read", ""), "read_as_text", ""},
 		"without its end":            {"I look.\n" + open + `{"name": "read", "arguments": {"pa`, "read_as_text", "I look.\n"},
 		"tokens":                     {token("tool_call_begin") + "functions.gone:1" + token("tool_call_argument_begin") + "{}", "gone", ""},
@@ -48,6 +48,10 @@ func TestWhatLooksLikeACallIsNoAnswerAndIsRefusedByName(t *testing.T) {
 		if len(calls) != 1 || calls[0].Name != c.call || rest != c.rest {
 			t.Errorf("%s: %+v, rest %q; want %s, %q", name, calls, rest, c.call, c.rest)
 		}
+	}
+	if calls, rest := agent.RefusedCalls("I save. "+open+`{"name": "write", "arguments": {}}`+shut, specs); calls != nil ||
+		rest != "I save. " {
+		t.Errorf("a tool that writes, beside a text: %+v, rest %q", calls, rest)
 	}
 	for _, text := range []string{"It is so.", `{"name": "delete", "arguments": {}}`, "```json\n" + `{"name": "gone"}` + "\n```",
 		"Write `" + open + "` first.", "```\n" + open + "x" + shut + "\n```", "> " + open + "x" + shut, `{"name": "read"}`,

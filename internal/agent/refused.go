@@ -30,7 +30,8 @@ var (
 
 // RefusedCalls finds a call with which a reply ends, but which can't be performed: WrittenCalls has not read it. It is no
 // answer, so it is returned as a call of a name that is never offered, and the text before it. Marks of templates count
-// with or without their ends; JSON counts if it names an offered tool.
+// with or without their ends; JSON counts if it names an offered tool. The call of an offered tool that writes is only
+// taken out of a reply that has other text: what the text says of it is answered as any such claim is.
 func RefusedCalls(whole string, offered []tool.Spec) (calls []model.ToolCall, rest string) {
 	if len(whole) > maxWritten {
 		return nil, whole
@@ -52,12 +53,16 @@ func RefusedCalls(whole string, offered []tool.Spec) (calls []model.ToolCall, re
 			name = strings.TrimSpace(strings.Join(found[1:], ""))
 		}
 		name = w.meant(name)
-		isOffered := slices.ContainsFunc(offered, func(s tool.Spec) bool { return s.Name == name })
+		at := slices.IndexFunc(offered, func(s tool.Spec) bool { return s.Name == name })
+		isOffered := at >= 0
 		if !marked && (!isOffered || !strings.Contains(call, `"arguments"`) && !strings.Contains(call, `"parameters"`)) {
 			continue
 		}
-		if at := strings.LastIndexByte(name, ':'); at > 0 && !isOffered {
-			name = name[:at]
+		if isOffered && offered[at].Effect == tool.Once && strings.TrimSpace(before) != "" {
+			return nil, before
+		}
+		if colon := strings.LastIndexByte(name, ':'); colon > 0 && !isOffered {
+			name = name[:colon]
 		}
 		name = strings.Trim(oddInName().ReplaceAllString(name[strings.LastIndexByte(name, '.')+1:], "_"), "_")
 		if isOffered {
@@ -67,6 +72,14 @@ func RefusedCalls(whole string, offered []tool.Spec) (calls []model.ToolCall, re
 		return []model.ToolCall{{ID: writtenID + "1", Name: name, Arguments: string(written)}}, before
 	}
 	return nil, whole
+}
+
+// WasToldOfCalls says whether a request tells of a call that RefusedCalls has found. A model that writes another one is
+// not told again.
+func WasToldOfCalls(req model.Request) bool {
+	return slices.ContainsFunc(req.Messages, func(m model.Message) bool {
+		return m.Role == model.ToolRole && m.IsError && strings.HasPrefix(m.ToolCallID, writtenID)
+	})
 }
 
 // isMarkedCall says whether a call begins with a mark of a template.

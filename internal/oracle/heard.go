@@ -56,9 +56,12 @@ func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
 type listener struct {
 	x       signal.Extractor
 	offered []tool.Spec
+	told    bool // of a call that looks like one and can't be performed
 }
 
-func newListener(asked agent.Request) agent.Listener[Heard] { return &listener{offered: asked.Offered} }
+func newListener(asked agent.Request) agent.Listener[Heard] {
+	return &listener{offered: asked.Offered, told: agent.WasToldOfCalls(asked.Request)}
+}
 
 func (l *listener) Write(text string) string { return l.x.Write(text) }
 
@@ -71,7 +74,9 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteRep
 	text := whole
 	if len(calls) == 0 {
 		if calls, text = agent.WrittenCalls(text, l.offered); len(calls) == 0 {
-			calls, text = agent.RefusedCalls(text, l.offered)
+			if calls, text = agent.RefusedCalls(text, l.offered); l.told {
+				calls = nil
+			}
 		}
 	}
 	if len(text) != len(whole) {
