@@ -114,6 +114,9 @@ func (l *Ledger) EnterReply(r Reply) {
 		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead),
 			otherModel.With(r.Model, r.Instead))
 	}
+	for _, name := range r.Refused {
+		l.Notice(NoticeToolRefused, Warning, Pairs("tool", name), toolRefused.With(name))
+	}
 	l.Fresh = false // until tools open something anew
 }
 

@@ -73,7 +73,7 @@ func (a *author) reply(turn int) modeltest.Turn {
 		t = t.AndCall("code_read", lines("auth/middleware.go", 10, 30))
 	}
 	if failed {
-		t.Err = &model.Error{Kind: model.Garbled, Message: "overloaded"}
+		t.Err = &model.Error{Kind: model.Invalid, Message: "overloaded"}
 	}
 	return t
 }
