@@ -82,8 +82,7 @@ func (h *house) process(holder string) *process {
 			if err != nil {
 				return nil, nil, err
 			}
-			set, err := tool.NewSet(s.Tools()...)
-			return set, s.Close, err
+			return tool.NewSet(s.Tools()...), s.Close, nil
 		}}
 	a, err := taskchat.New(d)
 	h.must(err)
