@@ -157,8 +157,7 @@ func withTasks(t testing.TB) *house {
 			if err != nil {
 				return nil, nil, err
 			}
-			set, err := tool.NewSet(s.Tools()...)
-			return set, s.Close, err
+			return tool.NewSet(s.Tools()...), s.Close, nil
 		}}
 	a := assert.Must(taskchat.New(d))(t)
 	h.shadow = taskchat.Describe(a, d)

@@ -217,10 +217,10 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 		{`{"witness":"reports"}`, "hypothesis"},
 		{`{"hypothesis":" ","witness":"reports"}`, "hypothesis"},
 		{`{"hypothesis":"x","witness":""}`, "witness"},
-		{`{"hypothesis":"x","witness":7}`, "witness"},
+		{`{"hypothesis":"x","witness":{"a":7}}`, "witness"},
 		{`{"hypothesis":"x","witness":"reports","limit":4}`, "limit"},
 		{`{"hypothesis":"x","witness":"reports","limit":21}`, "limit"},
-		{`{"hypothesis":"x","witness":"reports","detective":7}`, "detective"},
+		{`{"hypothesis":"x","witness":"reports","detective":{"a":7}}`, "detective"},
 		{`{"hypothesis":"x","witness":"reports","documents":true}`, "arguments"},
 	} {
 		ada.call("investigate", wrong.args).failed(t, mcp.Validation, "field", wrong.field)

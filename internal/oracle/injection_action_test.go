@@ -408,7 +408,7 @@ func TestGuardsWouldNotice(t *testing.T) {
 	open := g.web()
 	open.AllowAddr = func(netip.AddrPort) bool { return true }
 	for i, host := range []string{"127.0.0.1", "localhost"} {
-		reg := assert.Must(tool.NewSet(web.New(open).Tools()...))(t)
+		reg := tool.NewSet(web.New(open).Tools()...)
 		fetch, _ := reg.Get("web_fetch")
 		res, err := fetch.Call(t.Context(), tool.Call{Args: []byte(fmt.Sprintf(`{"url":%q}`, g.forbidden(host)))})
 		assert.That(t, err == nil && strings.Contains(res.Text, secret), "without the guard, %s gives %v", host, err)

@@ -95,7 +95,7 @@ func (g *ground) push(thread, title, text string) {
 	g.t.Helper()
 	v := assert.Must(vault.Open(g.notes, nil, nil))(g.t)
 	defer func() { _ = v.Close() }()
-	registry := assert.Must(tool.NewSet(v.Tools()...))(g.t)
+	registry := tool.NewSet(v.Tools()...)
 	push, _ := registry.Get("thread_push")
 	assert.Must(push.Call(g.t.Context(),
 		tool.Call{Key: "planted",

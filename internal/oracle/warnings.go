@@ -60,18 +60,19 @@ const (
 	ServerFailed bt.Reason = "server.failed: The tools of {server} are left out: {why}. ‘sibyl mcp servers’ says more."
 	ServerStarts bt.Reason = "server.starts: The tools of {server} are left out: it has not started yet; ‘sibyl " +
 		"mcp servers’ waits longer for it."
-	ServerChanged  bt.Reason = "server.changed: its tools have changed since they were trusted"
-	ServerLate     bt.Reason = "server.late: it does not answer in time"
-	ServerSilent   bt.Reason = "server.silent: it does not answer"
-	ServerUnusable bt.Reason = "server.unusable: it can't be used"
+	ServerToolsLeft bt.Reason = "server.tools_left: Tools of {server} are left out: {tools}."
+	ServerChanged   bt.Reason = "server.changed: its tools have changed since they were trusted"
+	ServerLate      bt.Reason = "server.late: it does not answer in time"
+	ServerSilent    bt.Reason = "server.silent: it does not answer"
+	ServerUnusable  bt.Reason = "server.unusable: it can't be used"
 )
 
 func warningReasons() []bt.Reason {
 	return []bt.Reason{
 		nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault,
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
-		ServerStarts, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
-		needsNone, placesRead, resultsSeen, toldOnce, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,
+		ServerStarts, ServerToolsLeft, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
+		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,
 		wrongPictures, otherNotes,
 	}
 }

@@ -80,8 +80,7 @@ func (h *house) process(holder string) *process {
 			if err != nil {
 				return nil, nil, err
 			}
-			set, err := tool.NewSet(s.Tools()...)
-			return set, s.Close, err
+			return tool.NewSet(s.Tools()...), s.Close, nil
 		}}
 	a := assert.Must(taskchat.New(d))(h)
 	p := &process{house: h}

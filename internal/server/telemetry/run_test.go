@@ -78,7 +78,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 	models := model.Chain(model.ChainPolicy{}, tel.Model(modeltest.Script(t, first...).As("openai:gpt-4.1:mini",
 		false)),
 		tel.Model(modeltest.Script(t, second...).As("gemini:flash", false)))
-	tools := assert.Must(tool.NewSet(reader{}))(t)
+	tools := tool.NewSet(reader{})
 	assistant := assert.Must(oracle.New(oracle.Deps{
 		Model: func(context.Context, oracle.Env) (model.Model, error) { return models, nil },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }}))(t)

@@ -221,7 +221,7 @@ func write(t testing.TB, name, text string) {
 // call runs one of the root's tools with arguments as a model writes them.
 func call(t testing.TB, r *Root, name, args string) (tool.Result, error) {
 	t.Helper()
-	registry := assert.Must(tool.NewSet(r.Tools()...))(t)
+	registry := tool.NewSet(r.Tools()...)
 	found, ok := registry.Get(name)
 	assert.Require(t, ok, "there is no tool %s", name)
 	res, err := found.Call(context.Background(), tool.Call{Args: json.RawMessage(args)})

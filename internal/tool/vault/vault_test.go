@@ -216,7 +216,6 @@ func TestCancelledCallDoesNothing(t *testing.T) {
 
 func TestSpecsDeclareEffectAndSearch(t *testing.T) {
 	v := vaultOf(t, nil)
-	assert.Must(tool.NewSet(v.Tools()...))(t)
 	once, search := []string{}, []string{}
 	for _, x := range v.Tools() {
 		spec := x.Spec()
