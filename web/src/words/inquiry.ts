@@ -108,7 +108,7 @@ export const inquiry = {
     "Quão coerentes e completas são as respostas, não se são verdadeiras.",
   ],
   "inquiry.sum.base": ["to begin with", "zu Beginn", "de início"],
-  "inquiry.sum.contradictions": ["contradictions, 10 each", "Widersprüche, je 10", "contradições, 10 cada"],
+  "inquiry.sum.contradictions": ["contradictions, 10 each, unconfirmed 5", "Widersprüche, je 10, unbestätigt 5", "contradições, 10 cada, não confirmadas 5"],
   "inquiry.sum.gaps": ["open gaps: slight 2, medium 5, severe 10", "offene Lücken: leicht 2, mittel 5, schwer 10", "lacunas: leve 2, média 5, grave 10"],
   "inquiry.sum.shortfall": ["a tenth of what the answers lack", "ein Zehntel dessen, was den Antworten fehlt", "um décimo do que falta às respostas"],
   "inquiry.sum.score": ["score", "Wertung", "pontuação"],
