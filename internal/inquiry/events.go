@@ -18,7 +18,7 @@ func Events() []bt.Typed {
 func eventReasons() []bt.Reason {
 	return []bt.Reason{witnessIs, documentsRead, documentsUnread, severalDocuments, quotationsBy, searchedByMeaning,
 		sentForMeaning, questionPut, answerHeard, nothingHeard, analysisFailed, detectiveSwitched, judged, collectedSoFar,
-		askedEnough, askedAll, gotNoFurther, collected, toldToStop, brokeOff, ranOutOfTime}
+		askedEnough, askedAll, gotNoFurther, onlyRepeated, collected, toldToStop, brokeOff, ranOutOfTime}
 }
 
 // WitnessOpened says who the witness is.
@@ -202,6 +202,7 @@ const (
 	askedEnough  bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
 	askedAll     bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
 	gotNoFurther bt.Reason = "story.part.stale: Stopped asking: nothing new came"
+	onlyRepeated bt.Reason = "story.part.repeated: Stopped asking: the detective only repeated its questions"
 	collected    bt.Reason = "story.answered.collected: Collected what the documents say; no language model judged it"
 	toldToStop   bt.Reason = "story.part.stopped: Stopped asking, because you said so"
 	brokeOff     bt.Reason = "story.failed.broken: Stopped asking: an error"
@@ -215,7 +216,7 @@ func (Ended) EventType() string { return "inquiry.ended" }
 func (e Ended) Story() bt.Why {
 	told := map[record.EndReason]bt.Reason{
 		record.Satisfied: askedEnough, record.Limit: askedAll, record.NoProgress: gotNoFurther,
-		record.Collected: collected, record.Stopped: toldToStop, record.Broken: brokeOff, record.TimedOut: ranOutOfTime,
+		record.Repeated: onlyRepeated, record.Collected: collected, record.Stopped: toldToStop, record.Broken: brokeOff, record.TimedOut: ranOutOfTime,
 	}[record.EndReason(e.Reason)]
 	return told.With()
 }

@@ -56,6 +56,8 @@ type Answer struct {
 	Usage model.Usage // of a model
 	Sent  model.Sent  // to a model
 	Tries []model.Try // models that did not answer before the one that did
+
+	TimedOut []model.Try // time-outs after which the same model was asked again
 }
 
 // Citation is a quotation with the text of its chunk.
