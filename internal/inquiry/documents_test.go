@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"sibyl/internal/behaviour/assert"
@@ -75,4 +76,41 @@ func TestDocumentsThatAreHandedOverAreKeptWithTheInquiryAndReadAgainByAnotherPro
 	same(t, "page", s.Pairs[0].Citations[0].Page, 4)
 	// when it was begun, and when it was asked: by what the run keeps
 	same(t, "told", told, []string{material, material})
+}
+
+func TestOfflineInquirySaysNoAbsenceBesideAPassageThatWasFound(t *testing.T) {
+	for name, one := range map[string]struct{ text, hypothesis, no string }{
+		"English": {"The bridge was closed because of corrosion. The repair cost 2.4 million euros.", bridge,
+			"I found no further passage on this."},
+		"German": {"Die Brücke wurde wegen Korrosion gesperrt. Die Reparatur kostete 2,4 Millionen Euro.",
+			"Die Brücke wurde wegen der Korrosion gesperrt.", "Dazu habe ich keine weitere Stelle gefunden."},
+		"Portuguese": {"A ponte foi fechada por causa da corrosão. A reparação custou 2,4 milhões de euros.",
+			"A ponte foi fechada por causa da corrosão.", "Não encontrei mais nenhuma passagem sobre isto."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.offline = true
+			dir := t.TempDir()
+			assert.NoError(t, os.WriteFile(filepath.Join(dir, "report.txt"), []byte(one.text), 0o600))
+			docs, _, err := document.NewReader("").ReadAll(t.Context(), dir)
+			assert.NoError(t, err)
+			h.reads = func(w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
+				known := []record.Document{{Name: docs[0].Name, Hash: docs[0].Hash, Pages: 1, Chunks: 1}}
+				return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis}), known, nil
+			}
+			p := h.process("one", h.journal)
+			r := p.begin(one.hypothesis, inquiry.Options{Witness: schema.Folder{Path: dir}, Limit: 10})
+			res, s := p.wait(r)
+			p.ended(s, record.LimitReached, record.Collected, 7)
+			same(t, "the last answer", s.Pairs[6].Answer, one.no)
+			contains(t, res.Answer, "No further passage was found on: ")
+			lacks(t, res.Answer, "Nothing was found", "No passage")
+			for sentence := range strings.SplitSeq(one.text, ". ") {
+				assert.That(t, strings.Count(res.Answer, sentence) <= 1, "“%s” is listed twice:\n%s", sentence, res.Answer)
+			}
+			told := p.lines(r.ID)
+			contains(t, told, "No further passage was found for question 7")
+			lacks(t, told, "No passage answers", "without a passage")
+		})
+	}
 }
