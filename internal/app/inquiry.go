@@ -39,7 +39,7 @@ func (a *App) openInquiry() (*assistant.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Inquiry = &inquiry.Desk{Deps: d}
+	a.Inquiry = &inquiry.Desk{Deps: d, Driven: func(r journal.Run) bool { return a.Engine.Driven(r) }}
 	return inquiry.Describe(made, d), nil
 }
 

@@ -78,7 +78,8 @@ func (c *command) startRun(
 		return r, nil, err
 	}
 	if ended, cancelled := c.cancelFailedInquiry(ctx, a, held.Run); cancelled {
-		told = []string{"the inquiry before, which had failed, has ended: " + ended}
+		told = []string{"the inquiry before, which had failed, has ended, and ‘sibyl run resume’ can't go on with it any " +
+			"more, since there is one at a time; ‘sibyl inquiry show " + ended + "’ shows what it has"}
 		r, err = c.start(ctx, a, asked)
 		held, isHeld = errors.AsType[*journal.ClaimedError](err)
 	}
@@ -120,7 +121,7 @@ func (c *command) cancelFailedInquiry(ctx context.Context, a *app.App, id string
 		return "", false
 	}
 	s, err := a.Inquiry.Read(ctx, c.owner(), r)
-	cancelled = err == nil && s.Resumable && a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") == nil
+	cancelled = err == nil && s.Status == record.Failed && s.Resumable && a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") == nil
 	return s.ID, cancelled
 }
 
@@ -187,7 +188,11 @@ func inquiryLine(i inquiry.Item) string {
 	if at, err := time.Parse(time.RFC3339, began); err == nil {
 		began = moment(at)
 	}
-	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), began, i.Status, score, i.Pairs,
+	status := string(i.Status)
+	if i.Interrupted {
+		status = service.Interrupted
+	}
+	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), began, status, score, i.Pairs,
 		i.Limit, printable(i.Hypothesis))
 	if i.Verdict != "" {
 		line += "\n    " + printable(i.Verdict)

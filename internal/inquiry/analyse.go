@@ -2,12 +2,15 @@ package inquiry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/collect"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
@@ -27,13 +30,18 @@ type AnalyseReceipt struct {
 	Usage    model.Usage `json:"usage,omitzero"`
 	Tries    []model.Try `json:"tries,omitempty"`
 	model.Sent
+
+	Silent   bool           `json:"silent,omitempty"`    // no answer so far says anything
+	TimedOut []model.Try    `json:"timed_out,omitempty"` // time-outs after which the same model was asked again
+	Late     []LateAnalysis `json:"late,omitempty"`      // of answers whose analysis failed before the run was suspended
 }
 
 func (r *AnalyseReceipt) judged() bool { return r.By != "" && r.By != model.OfflineRules }
 
-// satisfied says whether the detective needs no further answer, even if gaps are open.
+// satisfied says whether the detective needs no further answer, even if gaps are open. Where no answer says anything
+// there is nothing to be satisfied with.
 func (r *AnalyseReceipt) satisfied() bool {
-	return r.judged() && !r.FollowUp && r.Analysis.Completeness >= record.LeastComplete
+	return r.judged() && !r.Silent && !r.FollowUp && r.Analysis.Completeness >= record.LeastComplete
 }
 
 // analysisSchema is the schema of a model's analysis.
@@ -94,9 +102,10 @@ func analyseLeaf() bt.Leaf {
 		o.Events = []bt.Typed{AnalysisFailed{len(o.Turns), why.Reason, why.Why().Coded}}
 	}
 	collect := func(i in, r AnalyseReceipt, ref int64, o *out) error {
-		o.Trail, o.Events = withSwitch(o.Trail, ref, i.Detective, r.Tries, r.By)
+		o.Trail, o.Events = withSwitch(withTimeouts(o.Trail, ref, r.TimedOut), ref, i.Detective, r.Tries, r.By)
+		o.Trail = trailOfLate(o.Trail, ref, r.Late)
 		o.Trail = r.addToTrail(o.Trail, ref, len(o.Turns))
-		o.Turns = slices.Clone(o.Turns)
+		o.Turns = turnsWithLate(o.Turns, ref, r.Late)
 		o.Turns[len(o.Turns)-1].Analysis = ref
 		o.Ledger = nextLedger(o.Ledger, len(o.Turns), r)
 		o.Events = append(o.Events, r.ledgerEvent(len(o.Turns), i.Limit))
@@ -152,29 +161,59 @@ func (p *performer) performAnalyse(ctx context.Context, _ run.Job, payload Analy
 	if !p.given.Model {
 		return unjudgedAnalysis(p.given.Language, all), nil
 	}
-	confronted, err := p.confrontingPairs(payload.Turns)
-	if err != nil {
-		return nil, err
-	}
-	q, err := p.newPrompt(ctx, textAnalyse, all, latest)
-	if err != nil {
-		return nil, err
-	}
 	m, err := p.Model(ctx, p.env.Detective)
 	if err != nil {
 		return nil, suspendedBy(ctx, err)
 	}
-	var said modelAnalysis
-	_, resp, err := model.Structured(ctx, m, q.Request, analysisSchema(), &said)
-	r := AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Digest()}
-	switch {
-	case err != nil && !isLasting(err) && failedInARow(payload.Turns) < mostGarbled-1:
-		return r, faultOf(err)
-	case err != nil:
-		return r, suspendedBy(ctx, err)
+	late, took, err := p.analyseLate(ctx, m, payload.Turns[:len(payload.Turns)-1])
+	if err != nil {
+		return nil, err
 	}
-	r.Analysis = said.analysisAfter(all, confronted, latest.Analysis)
+	r, err := p.analyse(ctx, m, payload.Turns, all, latestOf(latest, payload.Turns, late))
+	r.Late, r.Usage, r.TimedOut = late, r.Usage.Add(took.Usage), append(took.TimedOut, r.TimedOut...)
+	failed, isReply := errors.AsType[*replyError](err)
+	switch {
+	case err == nil:
+		return r, nil
+	case !isReply:
+		return nil, err
+	case !isLasting(failed.error) && failedInARow(turnsWithLate(payload.Turns, 0, late)) < mostGarbled-1:
+		return r, faultOf(failed.error)
+	}
+	return r, suspendedBy(ctx, failed.error)
+}
+
+// replyError is the failure of a model that was asked for an analysis.
+type replyError struct{ error }
+
+func (e *replyError) Unwrap() error { return e.error }
+
+// analyse has the detective analyse the answers of these turns. If its reply fails, the error is a *replyError, and the
+// receipt has what it took.
+func (p *performer) analyse(
+	ctx context.Context, m model.Model, turns []Turn, all []AnsweredPair, before AnalyseReceipt,
+) (r AnalyseReceipt, err error) {
+	confronted, err := p.confrontingPairs(turns)
+	if err != nil {
+		return r, err
+	}
+	q, err := p.newPrompt(ctx, textAnalyse, all, before)
+	if err != nil {
+		return r, err
+	}
+	noting := &witness.Noting{Model: m}
+	var said modelAnalysis
+	_, resp, err := model.Structured(ctx, noting, q.Request, analysisSchema(), &said)
+	r = AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Digest(),
+		TimedOut: noting.TimedOut}
+	if err != nil {
+		return r, &replyError{err}
+	}
+	r.Analysis = said.analysisAfter(all, confronted, before.Analysis)
 	r.FollowUp = said.RequiresFollowUp
+	r.Silent = !slices.ContainsFunc(all, func(e AnsweredPair) bool {
+		return !e.NotFound && strings.TrimSpace(e.Answer) != ""
+	})
 	return r, nil
 }
 

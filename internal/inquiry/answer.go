@@ -79,6 +79,7 @@ type AnswerPayload struct {
 type AnswerReceipt struct {
 	Text      string            `json:"text"`
 	NotFound  bool              `json:"not_found,omitempty"` // no passage answers
+	Further   bool              `json:"further,omitempty"`   // with NotFound: earlier answers quote the passages on it
 	Citations []record.Citation `json:"citations,omitempty"`
 	By        string            `json:"by"`
 	Notes     agent.Whys        `json:"notes,omitempty"` // what went wrong beside the answer
@@ -89,6 +90,8 @@ type AnswerReceipt struct {
 	Model    string            `json:"model,omitempty"`    // the model that was asked to choose, even if its choice was unusable
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
+
+	TimedOut []model.Try `json:"timed_out,omitempty"` // time-outs after which the same model was asked again
 }
 
 func hearLeaf() bt.Leaf {
@@ -115,11 +118,10 @@ func hearLeaf() bt.Leaf {
 	collect := func(_ in, r AnswerReceipt, ref int64, o *out) error {
 		o.Turns = slices.Clone(o.Turns)
 		o.Turns[len(o.Turns)-1].Answer = ref
-		o.Events = []bt.Typed{AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, By: r.By,
-			Notes: r.Notes}}
-		for _, note := range r.Notes {
-			o.Trail = append(slices.Clip(o.Trail), newTrail(ref, record.ErrorEvent, note))
-		}
+		e := AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, Further: r.Further,
+			By: r.By}
+		o.Trail, e.Notes = withNotes(withTimeouts(o.Trail, ref, r.TimedOut), ref, r.Notes)
+		o.Events = []bt.Typed{e}
 		return nil
 	}
 	return bt.One("HearWitness", "Has the witness answer the question.", plan, collect, fails)
@@ -146,9 +148,9 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 	if err != nil {
 		return nil, err
 	}
-	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, By: a.By, Notes: a.Notes, Passages: map[string]string{},
+	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, Further: a.Further, By: a.By, Notes: a.Notes, Passages: map[string]string{},
 		Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
-		Model: a.Model}
+		Model: a.Model, TimedOut: a.TimedOut}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {
 			return d.Name == c.Document && d.Hash == c.Hash

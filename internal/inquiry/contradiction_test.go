@@ -3,6 +3,7 @@ package inquiry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -171,6 +172,91 @@ func TestContradictionIsKnownByItsQuotationsWhateverPairsAndOrderItIsReportedWit
 	p.ended(s, record.Completed, record.Satisfied, 4)
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 1)
 	same(t, "questions about it", strings.Count(strings.Join(h.asked(), "\n"), "“40 beams”"), 1)
+}
+
+func TestContradictionInSeveralWordingsIsOneFindingWithTheLongerQuotations(t *testing.T) {
+	for name, one := range map[string]struct {
+		reports []clash
+		words   [2]string
+	}{
+		"longer each time": {[]clash{beams, {First: 1, Second: 2, FirstWords: "were 40 beams", SecondWords: "60 Beams were"},
+			{First: 1, Second: 2, FirstWords: "There were 40 beams.", SecondWords: "60 Beams were set"}},
+			[2]string{"There were 40 beams", "60 Beams were set"}},
+		"shorter each time": {[]clash{{First: 1, Second: 2, FirstWords: "There were 40 beams.", SecondWords: "60 Beams were"},
+			beams, {First: 1, Second: 2, FirstWords: "40", SecondWords: "60"}},
+			[2]string{"There were 40 beams", "60 Beams were"}},
+		"turned": {[]clash{beams, {First: 2, Second: 1, FirstWords: "all, 60 Beams were set", SecondWords: "were 40 beams"}},
+			[2]string{"were 40 beams", "all,\n 60 Beams were set"}},
+		"neither holds the other": {[]clash{{First: 1, Second: 2, FirstWords: "There were 40", SecondWords: "In all, 60"},
+			{First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "60 Beams were set"}},
+			[2]string{"There were 40", "60 Beams were set"}},
+		"in one reply": {[]clash{beams, beams}, [2]string{"40 beams", "60 Beams"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			analyses := []said{open}
+			for n, c := range one.reports {
+				c.Kind, c.Description = []string{"number", "other", "negation"}[n], fmt.Sprintf("Wording %d.", n+1)
+				analyses = append(analyses, with(open, c))
+			}
+			if name == "in one reply" {
+				analyses = []said{open, with(open, one.reports...)}
+			}
+			h := testimony(t, nil, append(analyses, satisfied)...)
+			p, _, s := h.inquires()
+			found := s.AuditResult.Contradictions
+			assert.Require(t, len(found) == 1, "contradictions: %+v", found)
+			same(t, "quotations", found[0].Words, one.words)
+			same(t, "pairs", found[0].Pairs, [2]int{0, 1})
+			same(t, "questions about it", strings.Count(strings.Join(h.asked(), "\n"), "“"), 2)
+			p.ended(s, record.Completed, record.Satisfied, len(s.Pairs))
+		})
+	}
+}
+
+func TestContradictionsInOtherWordsOfTheSameAnswersAreTwo(t *testing.T) {
+	first := clash{First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "60 beams", Kind: "number", Description: "Beams."}
+	second := clash{First: 1, Second: 2, FirstWords: "steel, in 1987", SecondWords: "in 1989", Kind: "date", Description: "Year."}
+	shared := clash{First: 1, Second: 2, FirstWords: "40 beams of steel", SecondWords: "of wood", Kind: "other",
+		Description: "What they are made of."}
+	h := testimony(t, nil, open, with(open, first, second, shared), open, open, open, satisfied)
+	h.says = speaking("There were 40 beams of steel, in 1987.", "60 beams were set in 1989, of wood.", "No.", "No.", "No.",
+		"No.")
+	_, _, s := h.inquires()
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 3)
+}
+
+func TestContradictionBetweenDocumentsInSeveralWordingsIsOneWhicheverAnswerQuotesThem(t *testing.T) {
+	h := reports(t, "The bridge was closed on 4 March.", "On 5 March the bridge was closed.")
+	short := clash{First: 1, Second: 1, FirstWords: "4 March", SecondWords: "5 March", Kind: "date", Description: "The day."}
+	long := clash{First: 2, Second: 1, FirstWords: "On 5 March the bridge", SecondWords: "bridge was closed on 4 March",
+		Kind: "other", Description: "When it was closed."}
+	h.analyses = func(n int, _ model.Request) modeltest.Turn {
+		return []said{with(open, short), with(open, long), with(satisfied, short)}[n-1].turn()
+	}
+	_, _, s := h.inquires()
+	found := s.AuditResult.Contradictions
+	assert.Require(t, len(found) == 1, "contradictions: %+v", found)
+	same(t, "quotations", found[0].Words, [2]string{"bridge was closed on 4 March", "On 5 March the bridge"})
+	contains(t, h.requests(analysing)[0].System, "Report each once")
+}
+
+func TestContradictionThatIsTakenBackByAPartOfItsQuotationStaysSo(t *testing.T) {
+	back := satisfied
+	back.Retracted = []string{"40 beams"}
+	longer := clash{First: 1, Second: 2, FirstWords: "There were 40 beams.", SecondWords: "60 Beams were set", Kind: "number",
+		Description: "Longer."}
+	h := testimony(t, []string{"I was wrong about the 40."}, open, with(open, longer), back)
+	_, _, s := h.inquires()
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 0)
+}
+
+func TestUnconfirmedContradictionCostsHalfAsMuchAsOneThatTheWitnessLeftStanding(t *testing.T) {
+	h := testimony(t, []string{"So it is."}, open, with(open, beams), satisfied)
+	_, _, confirmed := h.inquires()
+	h = testimony(t, []string{""}, open, with(open, beams), satisfied)
+	_, _, unconfirmed := h.inquires()
+	same(t, "what they cost", []int{confirmed.AuditResult.Sum.Contradictions, unconfirmed.AuditResult.Sum.Contradictions},
+		[]int{10, 5})
 }
 
 func TestTwoContradictionsOfOneKindInOnePairAreBothKept(t *testing.T) {

@@ -17,7 +17,10 @@ import (
 )
 
 // Desk reads what was inquired.
-type Desk struct{ Deps }
+type Desk struct {
+	Deps
+	Driven func(journal.Run) bool // whether some process goes on with a running run; nil: always
+}
 
 // ErrNone says that there are no inquiries yet.
 var ErrNone = errors.New("there are no inquiries yet")
@@ -55,8 +58,9 @@ func (d *Desk) listItem(ctx context.Context, r journal.Run) Item {
 	case r.Status == journal.Running:
 		i.Status = record.Running
 		if s, err := d.runningSession(ctx, r); err == nil {
-			i = ItemOf(s)
+			i = ItemOf(d.asLeft(s, r))
 		}
+		i.Interrupted = i.Status == record.Running && d.isLeft(r)
 	}
 	i.ID, i.Run, i.cursor = r.Session, r.ID, r.Cursor()
 	return i
@@ -121,7 +125,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 // Session reads an inquiry, as Read does, and writes its file if a crash or a stop prevented that. An *UnwrittenError
 // comes with the session.
 func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
-	s, err := d.Read(ctx, owner, r)
+	s, err := d.read(ctx, owner, r)
 	if err != nil {
 		return s, err
 	}
@@ -135,11 +139,30 @@ func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) 
 	if err != nil {
 		err = &UnwrittenError{err}
 	}
-	return s, err
+	return d.asLeft(s, r), err
+}
+
+// isLeft says whether a run is running, and the process that drove it left it or died.
+func (d *Desk) isLeft(r journal.Run) bool {
+	isQueued := r.LeaseHolder == "" && r.Records <= 1
+	return r.Status == journal.Running && d.Driven != nil && !isQueued && !d.Driven(r)
+}
+
+// asLeft is the session as it is shown: if it is running and nobody goes on with it, it can be resumed. Its file does
+// not say so, since it is not written when a process dies.
+func (d *Desk) asLeft(s record.Session, r journal.Run) record.Session {
+	s.Resumable = s.Resumable || s.Status == record.Running && d.isLeft(r)
+	return s
 }
 
 // Read reads an inquiry from the journal, ended or running. It writes nothing.
 func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
+	s, err := d.read(ctx, owner, r)
+	return d.asLeft(s, r), err
+}
+
+// read reads an inquiry as its file has it.
+func (d *Desk) read(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
 	end, err := run.ReadEnd(ctx, d.Store, owner, r.ID)
 	if errors.Is(err, journal.ErrNotFound) {
 		return d.runningSession(ctx, r)

@@ -17,8 +17,8 @@ func Events() []bt.Typed {
 
 func eventReasons() []bt.Reason {
 	return []bt.Reason{witnessIs, documentsRead, documentsUnread, severalDocuments, quotationsBy, searchedByMeaning,
-		sentForMeaning, questionPut, answerHeard, nothingHeard, analysisFailed, detectiveSwitched, judged, collectedSoFar,
-		askedEnough, askedAll, gotNoFurther, collected, toldToStop, brokeOff, ranOutOfTime}
+		sentForMeaning, questionPut, answerHeard, nothingHeard, noFurther, analysisFailed, detectiveSwitched, judged, collectedSoFar,
+		askedEnough, askedAll, gotNoFurther, onlyRepeated, collected, toldToStop, brokeOff, ranOutOfTime}
 }
 
 // WitnessOpened says who the witness is.
@@ -100,6 +100,7 @@ type AnswerHeard struct {
 	Number   int    `json:"number"`
 	Text     string `json:"text"`
 	NotFound bool   `json:"not_found,omitempty"`
+	Further  bool   `json:"further,omitempty"` // with NotFound: earlier answers quote the passages on it
 	By       string `json:"by"`
 
 	Notes agent.Whys `json:"notes,omitempty"` // what went wrong beside the answer
@@ -108,6 +109,7 @@ type AnswerHeard struct {
 const (
 	answerHeard  bt.Reason = "story.heard.answer: The answer: “{words}”"
 	nothingHeard bt.Reason = "story.heard.nothing: No passage answers question {n}"
+	noFurther    bt.Reason = "story.heard.no_further: No further passage was found for question {n}"
 )
 
 // EventType implements bt.Typed.
@@ -116,7 +118,10 @@ func (AnswerHeard) EventType() string { return "answer.heard" }
 // Story implements bt.Narrated. What went wrong beside the answer follows it.
 func (e AnswerHeard) Story() bt.Why {
 	told := answerHeard.With(text.Brief(e.Text, mostQuoted))
-	if e.NotFound {
+	switch {
+	case e.Further:
+		told = noFurther.With(e.Number)
+	case e.NotFound:
 		told = nothingHeard.With(e.Number)
 	}
 	for _, note := range e.Notes {
@@ -177,8 +182,7 @@ type LedgerKept struct {
 const (
 	judged bt.Reason = "story.checked.judged: Judged the answers after question {n} of {limit}: {complete} % complete, " +
 		"open points {open}, contradictions {clashes}"
-	collectedSoFar bt.Reason = "story.checked.collected: After question {n} of {limit}: {open} without a passage or a " +
-		"figure"
+	collectedSoFar bt.Reason = "story.checked.collected: After question {n} of {limit}: open points {open}"
 )
 
 // EventType implements bt.Typed.
@@ -202,6 +206,7 @@ const (
 	askedEnough  bt.Reason = "story.answered.satisfied: Stopped asking: the answers were complete"
 	askedAll     bt.Reason = "story.part.questions: Stopped asking: all the questions that were allowed were asked"
 	gotNoFurther bt.Reason = "story.part.stale: Stopped asking: nothing new came"
+	onlyRepeated bt.Reason = "story.part.repeated: Stopped asking: the detective only repeated its questions"
 	collected    bt.Reason = "story.answered.collected: Collected what the documents say; no language model judged it"
 	toldToStop   bt.Reason = "story.part.stopped: Stopped asking, because you said so"
 	brokeOff     bt.Reason = "story.failed.broken: Stopped asking: an error"
@@ -215,7 +220,7 @@ func (Ended) EventType() string { return "inquiry.ended" }
 func (e Ended) Story() bt.Why {
 	told := map[record.EndReason]bt.Reason{
 		record.Satisfied: askedEnough, record.Limit: askedAll, record.NoProgress: gotNoFurther,
-		record.Collected: collected, record.Stopped: toldToStop, record.Broken: brokeOff, record.TimedOut: ranOutOfTime,
+		record.Repeated: onlyRepeated, record.Collected: collected, record.Stopped: toldToStop, record.Broken: brokeOff, record.TimedOut: ranOutOfTime,
 	}[record.EndReason(e.Reason)]
 	return told.With()
 }

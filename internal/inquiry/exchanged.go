@@ -34,7 +34,7 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 		if !p.given.Model {
 			return assistant.ShownEffect{To: r.By}, nil
 		}
-		q, err := p.promptAbout(ctx, textAnalyse, payload.Turns)
+		q, err := p.promptAbout(ctx, textAnalyse, payload.Turns, r.Late)
 		if err != nil {
 			return x, err
 		}
@@ -51,7 +51,7 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 		if r.By == "" {
 			return x, nil
 		}
-		q, err := p.promptAbout(ctx, textSummary, payload.Turns)
+		q, err := p.promptAbout(ctx, textSummary, payload.Turns, nil)
 		if err != nil {
 			return x, err
 		}
@@ -61,12 +61,14 @@ func exchangedEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) 
 }
 
 // promptAbout composes the prompt for these turns again.
-func (p *performer) promptAbout(ctx context.Context, what string, turns []Turn) (*assistant.Prompt, error) {
+func (p *performer) promptAbout(
+	ctx context.Context, what string, turns []Turn, late []LateAnalysis,
+) (*assistant.Prompt, error) {
 	all, latest, err := p.pairsAndAnalysis(turns)
 	if err != nil {
 		return nil, err
 	}
-	return p.newPrompt(ctx, what, all, latest)
+	return p.newPrompt(ctx, what, all, latestOf(latest, turns, late))
 }
 
 func (p *performer) exchangedQuestion(
@@ -76,7 +78,7 @@ func (p *performer) exchangedQuestion(
 	if err != nil {
 		return x, err
 	}
-	k, err := p.newQuestioner(ctx, payload, all, latest)
+	k, err := p.newQuestioner(ctx, payload, all, latestOf(latest, payload.Turns, r.Late))
 	if err != nil {
 		return x, err
 	}

@@ -61,8 +61,45 @@ func withFailure(trail []Trail, ref int64, err *bt.Fault) []Trail {
 	return append(slices.Clip(trail), newTrail(ref, trailEvent(err), err.Why()))
 }
 
+// withTimeouts adds an entry for each time-out after which the same model was asked again.
+func withTimeouts(trail []Trail, ref int64, timedOut []model.Try) []Trail {
+	trail = slices.Clip(trail)
+	for _, t := range timedOut {
+		trail = append(trail, newTrail(ref, record.TimeoutEvent, askedAgain.With(attemptFault(t).Why())))
+	}
+	return trail
+}
+
+// attemptFault is the fault of an attempt in a few words.
+func attemptFault(t model.Try) *bt.Fault {
+	return &bt.Fault{Kind: string(t.Kind), Reason: failureLine(t.Model, t.Status, t.Kind)}
+}
+
+// withNotes adds an entry for each note of a witness that is not in the trail yet, and returns these notes: a model
+// that fails at each question is told once.
+func withNotes(trail []Trail, ref int64, notes []bt.Why) (_ []Trail, fresh []bt.Why) {
+	trail = slices.Clip(trail)
+	for _, note := range notes {
+		failed := note.Values["model"].Text
+		isTold := func(t Trail) bool {
+			same := t.Code == note.Code && t.Values["model"].Text == failed &&
+				t.Values["by"].Text == note.Values["by"].Text && t.Values["why"].Code == note.Values["why"].Code
+			return t.Reason == note.Text || note.Values["why"].Code != "" && (same || failed != "" && t.From == failed)
+		}
+		if slices.ContainsFunc(trail, isTold) {
+			continue
+		}
+		event := record.ErrorEvent
+		if note.Values["why"].Code == (&bt.Fault{Kind: string(model.Timeout)}).Why().Code {
+			event = record.TimeoutEvent
+		}
+		trail, fresh = append(trail, newTrail(ref, event, note)), append(fresh, note)
+	}
+	return trail, fresh
+}
+
 // withSwitch adds an entry and an event if another model answered than before: once for each switch, not for each
-// answer of the new model.
+// answer of the new model. A time-out that caused the switch has an entry of its own.
 func withSwitch(trail []Trail, ref int64, detective string, tries []model.Try, by string) ([]Trail, []bt.Typed) {
 	last := detective
 	for _, t := range trail {
@@ -89,9 +126,12 @@ func withSwitch(trail []Trail, ref int64, detective string, tries []model.Try, b
 		if n+1 < len(tries) {
 			to = tries[n+1].Model
 		}
-		why := &bt.Fault{Kind: string(t.Kind), Reason: failureLine(t.Model, t.Status, t.Kind)}
-		if t.Cooling {
+		why := attemptFault(t)
+		switch {
+		case t.Cooling:
 			why.Reason = t.String()
+		case t.Kind == model.Timeout:
+			trail = append(trail, newTrail(ref, record.TimeoutEvent, why.Why()))
 		}
 		add(t.Model, to, why.Why())
 	}

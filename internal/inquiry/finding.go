@@ -30,8 +30,8 @@ type Analysis struct {
 	TakenBack []Finding `json:"taken_back,omitempty"`
 }
 
-// Finding is a contradiction whose two quotations were located, the earlier pair first. The quotations identify it, in
-// either order. If it was taken back, Settled is the pair that did so, from 1.
+// Finding is a contradiction whose two quotations were located, the earlier pair first. Their places identify it, in
+// either order: see isSide. If it was taken back, Settled is the pair that did so, from 1.
 type Finding struct {
 	ID string `json:"id"`
 	record.Contradiction
@@ -48,13 +48,79 @@ func (f *Finding) gap() record.Gap {
 		Since: f.Pairs[1] + 1}
 }
 
-// quotationsKey identifies two quotations, in either order.
-func quotationsKey(words [2]string) [2]string {
-	k := [2]string{text.Fold(words[0]), text.Fold(words[1])}
-	if k[1] < k[0] {
-		k[0], k[1] = k[1], k[0]
+// isSide says whether two quotations are of one statement: the same words, or overlapping words in one place.
+func isSide(all []AnsweredPair, a, b quotation) bool {
+	if text.Fold(a.words) == text.Fold(b.words) {
+		return true
 	}
-	return k
+	if a.place.Document != b.place.Document || a.place.Page != b.place.Page ||
+		a.place.Document == "" && a.pair != b.pair {
+		return false
+	}
+	return containsWords(a.words, b.words) || containsWords(b.words, a.words) ||
+		slices.ContainsFunc(textsOf(all, a), func(source string) bool {
+			first, inSource := text.Find(source, a.words)
+			second, too := text.Find(source, b.words)
+			return inSource && too && first.From < second.To && second.From < first.To
+		})
+}
+
+// containsWords says whether a quotation is a part of another one.
+func containsWords(whole, part string) bool {
+	part = foldQuotation(part)
+	_, found := text.Find(whole, part)
+	return found && part != ""
+}
+
+// textsOf are the texts of the place of a quotation: the answer, or what was cited of the page of a document.
+func textsOf(all []AnsweredPair, q quotation) (texts []string) {
+	if q.place.Document == "" {
+		return []string{all[q.pair].Answer}
+	}
+	for n := range all {
+		for _, c := range all[n].Citations {
+			if c.Document == q.place.Document && c.Page == q.place.Page {
+				texts = append(texts, c.Quote, all[n].Passages[c.ChunkHash])
+			}
+		}
+	}
+	return texts
+}
+
+// quotation is one of the two quotations of a finding.
+type quotation struct {
+	pair  int
+	place record.Place
+	words string
+}
+
+func (f *Finding) quotation(n int) quotation { return quotation{f.Pairs[n], f.Places[n], f.Words[n]} }
+
+// merge says whether another finding is the same, in either order of its quotations, and takes its longer quotations.
+func (f *Finding) merge(all []AnsweredPair, other *Finding) bool {
+	for _, turned := range []int{0, 1} {
+		first, second := other.quotation(turned), other.quotation(1-turned)
+		if !isSide(all, f.quotation(0), first) || !isSide(all, f.quotation(1), second) {
+			continue
+		}
+		for n, q := range []quotation{first, second} {
+			if len(text.Fold(q.words)) > len(text.Fold(f.Words[n])) {
+				f.Pairs[n], f.Places[n], f.Words[n] = q.pair, q.place, q.words
+			}
+		}
+		f.order()
+		return true
+	}
+	return false
+}
+
+// order puts the quotation of the earlier pair first.
+func (f *Finding) order() {
+	if f.Pairs[0] > f.Pairs[1] {
+		slices.Reverse(f.Pairs[:])
+		slices.Reverse(f.Words[:])
+		slices.Reverse(f.Places[:])
+	}
 }
 
 // foldQuotation folds a quotation, and removes the quotation marks and dots around it.
@@ -103,14 +169,10 @@ func (c *modelContradiction) verify(all []AnsweredPair) (f Finding, why bt.Why) 
 	switch {
 	case len(missing) > 0:
 		return f, standsNowhere.With(strings.Join(missing, ", "))
-	case quotationsKey(f.Words)[0] == quotationsKey(f.Words)[1]:
+	case text.Fold(f.Words[0]) == text.Fold(f.Words[1]):
 		return f, sameWords.With()
 	}
-	if f.Pairs[0] > f.Pairs[1] {
-		slices.Reverse(f.Pairs[:])
-		slices.Reverse(f.Words[:])
-		slices.Reverse(f.Places[:])
-	}
+	f.order()
 	f.Kind = record.Kind(c.Kind)
 	f.Description = cmp.Or(strings.TrimSpace(c.Description), fmt.Sprintf("“%s” against “%s”", f.Words[0], f.Words[1]))
 	return f, why
@@ -138,7 +200,7 @@ func (a *Analysis) addReports(all []AnsweredPair, reports []modelContradiction) 
 		a.Unverified = slices.DeleteFunc(a.Unverified, func(u record.Unverified) bool {
 			return text.Fold(u.Description) == text.Fold(f.Description)
 		})
-		if a.isKnown(quotationsKey(f.Words)) {
+		if a.isKnown(all, &f) {
 			continue
 		}
 		f.ID = fmt.Sprintf("c%d.%d", len(all), n+1)
@@ -153,26 +215,35 @@ func (a *Analysis) addReports(all []AnsweredPair, reports []modelContradiction) 
 // addUnverified adds a finding that can't be verified, unless it is there.
 func (a *Analysis) addUnverified(u record.Unverified) {
 	u.Description = cmp.Or(u.Description, "no description")
-	same := func(o record.Unverified) bool { return quotationsKey(o.Words) == quotationsKey(u.Words) }
+	same := func(o record.Unverified) bool {
+		return isSameText(o.Words[0], u.Words[0]) && isSameText(o.Words[1], u.Words[1]) ||
+			isSameText(o.Words[0], u.Words[1]) && isSameText(o.Words[1], u.Words[0])
+	}
 	if !slices.ContainsFunc(a.Unverified, same) {
 		a.Unverified = append(a.Unverified, u)
 	}
 }
 
-func (a *Analysis) isKnown(k [2]string) bool {
-	return slices.ContainsFunc(slices.Concat(a.Contradictions, a.Waiting, a.TakenBack), func(f Finding) bool {
-		return quotationsKey(f.Words) == k
-	})
+func isSameText(a, b string) bool { return text.Fold(a) == text.Fold(b) }
+
+// isKnown says whether a finding was reported before, whatever became of it. The known one gets the longer quotations.
+func (a *Analysis) isKnown(all []AnsweredPair, f *Finding) bool {
+	for _, list := range [][]Finding{a.Contradictions, a.Waiting, a.TakenBack} {
+		for n := range list {
+			if list[n].merge(all, f) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // takeBack removes what the witness took back in the last pair: findings, named by their id or a quotation. A finding
 // between documents stays: both still say what they said, and no document may remove it from the record.
 func (a *Analysis) takeBack(said []string, pairs int) {
 	for _, one := range said {
-		words := foldQuotation(one)
 		takeIfMeant := func(f Finding) bool {
-			if f.isInDocuments() || f.ID != one && (words == "" || words != foldQuotation(f.Words[0]) &&
-				words != foldQuotation(f.Words[1])) {
+			if f.isInDocuments() || f.ID != one && !f.isQuotedBy(one) {
 				return false
 			}
 			f.Settled = pairs
@@ -182,6 +253,13 @@ func (a *Analysis) takeBack(said []string, pairs int) {
 		a.Waiting = slices.DeleteFunc(a.Waiting, takeIfMeant)
 		a.Contradictions = slices.DeleteFunc(a.Contradictions, takeIfMeant)
 	}
+}
+
+// isQuotedBy says whether words are one of the quotations, or a part of one, or have one as their part.
+func (f *Finding) isQuotedBy(words string) bool {
+	return slices.ContainsFunc(f.Words[:], func(own string) bool {
+		return containsWords(own, words) || containsWords(words, own)
+	})
 }
 
 // settleConfronted records the waiting findings that the witness was asked about. confronted has, for each id, the

@@ -166,6 +166,7 @@ type Turn struct {
 	Question int64  `json:"question"`
 	Answer   int64  `json:"answer,omitempty"`
 	Analysis int64  `json:"analysis,omitempty"`
+	Late     int    `json:"late,omitempty"` // which of the late analyses of that record it is, from 1
 	Failed   string `json:"failed,omitempty"`
 	bt.Coded
 }

@@ -184,11 +184,15 @@ func TestQuestionThatIsRepeatedIsAskedForAgainAndThenItsGapIsLeft(t *testing.T) 
 	contains(t, all[4].Messages[0].Text, "Do not ask about these gaps again: g1.1")
 }
 
-func TestDetectiveThatOnlyRepeatsItselfMakesNoProgress(t *testing.T) {
+func TestDetectiveThatOnlyRepeatsItselfIsNamedAsWhoEndedTheInquiry(t *testing.T) {
 	h := newHouse(t)
 	h.asks = func(int, model.Request) modeltest.Turn { return ask(questions[0]) }
-	p, _, s := h.inquires()
-	p.ended(s, record.LimitReached, record.NoProgress, 1)
+	p, res, s := h.inquires()
+	p.ended(s, record.LimitReached, record.Repeated, 1)
+	same(t, "trail", trail(s), []string{"error"})
+	contains(t, s.AuditTrail[0].Reason, acting, "only repeats itself")
+	contains(t, res.Answer, "the detective, "+acting+", only repeated its questions", "--detective")
+	lacks(t, res.Answer, "brought nothing new")
 	same(t, "requests for questions", len(h.requests(asking)), 4)
 }
 

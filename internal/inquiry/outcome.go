@@ -2,6 +2,7 @@ package inquiry
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,12 +19,13 @@ type Item struct {
 	Hypothesis       string        `json:"hypothesis" doc:"While it goes on, its beginning."`
 	StartTime        string        `json:"startTime" format:"date-time"`
 	Status           record.Status `json:"status" enum:"running,completed,failed,limit-reached"`
-	EndReason        string        `json:"endReason,omitempty" doc:"Why it ended: satisfied, limit, no-progress, collected, stopped, error or timeout."`
+	EndReason        string        `json:"endReason,omitempty" doc:"Why it ended: satisfied, limit, no-progress, repeated, collected, stopped, error or timeout."`
 	Pairs            int           `json:"pairs" doc:"How many questions were answered."`
 	Limit            int           `json:"iterationLimit,omitempty" doc:"Left out where a list knows neither it nor the pairs."`
 	ConsistencyScore *int          `json:"consistencyScore,omitempty" minimum:"0" maximum:"100" doc:"Left out where no model has judged."`
-	Provisional      bool          `json:"provisional,omitempty" doc:"The score is of an inquiry that did not complete."`
+	Provisional      bool          `json:"provisional,omitempty" doc:"The score is of an inquiry that did not complete, or some of whose answers could not be judged."`
 	Verdict          string        `json:"verdict,omitempty" doc:"How it stands, in a line."` // record.Verdict
+	Interrupted      bool          `json:"interrupted,omitempty" doc:"It is running, and nobody goes on with it: its run can be resumed."`
 	Run              string        `json:"run,omitempty"`
 
 	cursor journal.Cursor
@@ -39,7 +41,7 @@ func ItemOf(s record.Session) Item {
 		Verdict: record.Verdict(&s)}
 	if audit := s.Audit(); audit != nil && audit.ConsistencyScore != nil {
 		i.ConsistencyScore = audit.ConsistencyScore
-		i.Provisional = s.AuditResult == nil
+		i.Provisional = s.AuditResult == nil || s.JudgedPairs() < len(s.Pairs)
 	}
 	return i
 }
@@ -69,6 +71,7 @@ func outcomeOf(v *run.View, e run.Ending) run.Outcome {
 	case w.Summary != 0 && w.Reason != "": // the inquiry had ended before the run was stopped, and its file may say so
 	case e.Cancelled && p.suspendFault(run.KindCancel, run.KindStopped, run.KindResume) != nil: // it had failed before
 		payload.Reason = string(record.Broken)
+		payload.Trail = withCancellation(payload.Trail, v)
 	case e.Cancelled:
 		payload.Reason = string(record.Stopped)
 	default:
@@ -92,6 +95,20 @@ func outcomeOf(v *run.View, e run.Ending) run.Outcome {
 		r.Status = journal.Failed
 	}
 	return r
+}
+
+// withCancellation adds why an inquiry that had failed, and could have gone on, was ended.
+func withCancellation(trail []Trail, v *run.View) []Trail {
+	for n, r := range slices.Backward(v.Records()) {
+		if r.Kind != run.KindCancel {
+			continue
+		}
+		if body, err := run.Read(r); err == nil {
+			why := bt.Because(body.(*run.CancelRecord).Reason)
+			return append(slices.Clip(trail), newTrail(int64(n), record.ErrorEvent, gaveWay.With(why)))
+		}
+	}
+	return trail
 }
 
 // lastWriteFailure says why the last write of the session's file failed; "" if it did not.

@@ -247,8 +247,10 @@ func auditOf(s *record.Session, a Analysis) *record.Audit {
 	case !s.Judged():
 		audit.Unjudged = record.NotAudited
 	case failed && len(s.AuditTrail) > 0:
-		last := s.AuditTrail[len(s.AuditTrail)-1]
-		audit.Unjudged, audit.Coded = last.Reason, last.Coded
+		why := failureOf(s.AuditTrail)
+		audit.Unjudged, audit.Coded = why.Text, why.Coded
+	case s.EndReason != record.Stopped && s.JudgedPairs() > 0 && s.Silent():
+		audit.Unjudged, audit.Code = saidNothing.Template(), saidNothing.Code()
 	case failed || s.JudgedPairs() == 0:
 		audit.Unjudged, audit.Code = notToEnd.Template(), notToEnd.Code()
 	default:
@@ -256,4 +258,15 @@ func auditOf(s *record.Session, a Analysis) *record.Audit {
 		audit.ConsistencyScore = &audit.Sum.Score
 	}
 	return audit
+}
+
+// failureOf is the last failure of a trail, and why the inquiry was ended after it.
+func failureOf(trail []record.TrailEntry) bt.Why {
+	last := trail[len(trail)-1]
+	why := bt.Why{Text: last.Reason, Coded: last.Coded}
+	if last.Code == gaveWay.Code() && len(trail) > 1 {
+		before := trail[len(trail)-2]
+		return bt.Both(bt.Why{Text: before.Reason, Coded: before.Coded}, why)
+	}
+	return why
 }

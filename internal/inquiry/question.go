@@ -12,6 +12,8 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/collect"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
+	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
@@ -43,6 +45,9 @@ type AskReceipt struct {
 	Repeated  []string    `json:"repeated,omitempty"`  // earlier replies, whose questions were asked before
 	Unaskable []string    `json:"unaskable,omitempty"` // gaps about which the model only repeats itself
 	model.Sent
+
+	TimedOut []model.Try    `json:"timed_out,omitempty"` // time-outs after which the same model was asked again
+	Late     []LateAnalysis `json:"late,omitempty"`      // of answers whose analysis failed before the run was suspended
 }
 
 // questionSchema is the schema of a model's question.
@@ -82,14 +87,16 @@ func askLeaf() bt.Leaf {
 			o.Failure = why.Kind
 			o.Trail = withFailure(o.Trail, ref, why)
 		case i.Model:
-			o.Reason = string(record.NoProgress)
+			o.Reason = string(record.Repeated)
+			o.Trail = withFailure(o.Trail, ref, why)
 		default:
 			o.Reason = string(record.Collected)
 		}
 	}
 	collect := func(i in, r AskReceipt, ref int64, o *out) error {
-		o.Trail, o.Events = withSwitch(o.Trail, ref, i.Detective, r.Tries, r.By)
-		o.Turns = append(slices.Clip(o.Turns), Turn{Question: ref})
+		o.Trail, o.Events = withSwitch(withTimeouts(o.Trail, ref, r.TimedOut), ref, i.Detective, r.Tries, r.By)
+		o.Trail = trailOfLate(o.Trail, ref, r.Late)
+		o.Turns = append(turnsWithLate(o.Turns, ref, r.Late), Turn{Question: ref})
 		o.Events = append(o.Events, QuestionPut{Number: len(o.Turns), Text: r.Text, Strategy: r.Strategy, By: r.By})
 		return nil
 	}
@@ -109,11 +116,20 @@ func (p *performer) performAsk(ctx context.Context, _ run.Job, payload AskPayloa
 		}
 		return nil, &bt.Fault{Kind: KindNothingLeft, Reason: "all questions were put"}
 	}
-	k, err := p.newQuestioner(ctx, payload, all, latest)
+	m, err := p.Model(ctx, p.env.Detective)
+	if err != nil {
+		return nil, suspendedBy(ctx, err)
+	}
+	late, took, err := p.analyseLate(ctx, m, payload.Turns)
 	if err != nil {
 		return nil, err
 	}
-	return k.newQuestion(ctx)
+	k, err := p.newQuestioner(ctx, payload, all, latestOf(latest, payload.Turns, late))
+	if err != nil {
+		return nil, err
+	}
+	k.receipt.Late, k.receipt.TimedOut, k.receipt.Usage = late, took.TimedOut, took.Usage
+	return k.newQuestion(ctx, m)
 }
 
 // questioner obtains one question from the detective.
@@ -175,11 +191,7 @@ func (p *performer) newQuestioner(
 
 // newQuestion asks the model for a question. If the question was asked before, the model is asked for another one, and
 // the second time for one that is not about the same gap.
-func (k *questioner) newQuestion(ctx context.Context) (any, error) {
-	m, err := k.Model(ctx, k.env.Detective)
-	if err != nil {
-		return nil, suspendedBy(ctx, err)
-	}
+func (k *questioner) newQuestion(ctx context.Context, m model.Model) (any, error) {
 	r := &k.receipt
 	for {
 		said, value, err := k.reply(ctx, m)
@@ -203,10 +215,12 @@ func (k *questioner) newQuestion(ctx context.Context) (any, error) {
 
 // reply asks the model for a question, and repeats the request if the reply is unusable.
 func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
+	noting := &witness.Noting{Model: m}
+	defer func() { k.receipt.TimedOut = append(k.receipt.TimedOut, noting.TimedOut...) }()
 	for range mostGarbled {
 		var resp model.Response
 		said = modelQuestion{}
-		value, resp, err = model.Structured(ctx, m, k.prompt.Request, questionSchema(), &said)
+		value, resp, err = model.Structured(ctx, noting, k.prompt.Request, questionSchema(), &said)
 		k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
 		k.receipt.By = resp.Model
 		k.receipt.Tries = resp.Tries
@@ -369,10 +383,36 @@ func (a *Analysis) addToPrompt(q *assistant.Prompt) {
 func (p *performer) latestAnalysis(turns []Turn) (r AnalyseReceipt, err error) {
 	for _, t := range slices.Backward(turns) {
 		if t.Analysis != 0 {
-			return run.ResultAt[AnalyseReceipt](p.view, t.Analysis)
+			return p.analysisOf(t)
 		}
 	}
 	return r, nil
+}
+
+// analysisOf is the analysis of a pair, from its own effect or from a later one that made up for it.
+func (p *performer) analysisOf(t Turn) (AnalyseReceipt, error) {
+	if t.Late == 0 {
+		return run.ResultAt[AnalyseReceipt](p.view, t.Analysis)
+	}
+	c, err := p.view.Receipt(t.Analysis)
+	if err != nil {
+		return AnalyseReceipt{}, err
+	}
+	var late []LateAnalysis
+	if c.Kind == EffectAsk {
+		r, readErr := run.ResultAt[AskReceipt](p.view, t.Analysis)
+		late, err = r.Late, readErr
+	} else {
+		r, readErr := run.ResultAt[AnalyseReceipt](p.view, t.Analysis)
+		late, err = r.Late, readErr
+	}
+	if err == nil && t.Late > len(late) {
+		err = fmt.Errorf("record %d has %d late analyses: %w", t.Analysis, len(late), journal.ErrCorrupt)
+	}
+	if err != nil {
+		return AnalyseReceipt{}, err
+	}
+	return late[t.Late-1].AnalyseReceipt, nil
 }
 
 // pairsAndAnalysis returns the answered pairs and the last analysis.

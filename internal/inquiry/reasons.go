@@ -8,6 +8,8 @@ import (
 // What goes wrong besides the questions and answers, and why something is not judged.
 const (
 	answersAgain bt.Reason = "trail.again: {model} answers again"
+	askedAgain   bt.Reason = "trail.asked_again: {why}; it was asked again"
+	gaveWay      bt.Reason = "trail.gave_way: it was ended, so that it can't go on: {why}"
 	tookBack     bt.Reason = "trail.taken_back: the witness took back a contradiction: {what}"
 	unverifiable bt.Reason = "trail.unverifiable: a contradiction is not verifiable ({what}): {why}"
 	unwritten    bt.Reason = "trail.unwritten: the session file could not be written; it is written the next time " +
@@ -15,6 +17,7 @@ const (
 	standsNowhere bt.Reason = "finding.nowhere: {words} stands in no answer and in no passage, letter by letter"
 	sameWords     bt.Reason = "finding.same: both quotations are the same words"
 	endedBefore   bt.Reason = "unjudged.ended: the inquiry ended before"
+	saidNothing   bt.Reason = "unjudged.silent: no answer said anything, so nothing was compared"
 	notToEnd      bt.Reason = "unjudged.end: no model has judged the inquiry to its end"
 )
 
@@ -29,7 +32,7 @@ const (
 )
 
 func reasons() []bt.Reason {
-	return append(append(witness.Reasons(), eventReasons()...), answersAgain, tookBack, unverifiable, unwritten,
+	return append(append(witness.Reasons(), eventReasons()...), answersAgain, askedAgain, gaveWay, saidNothing, tookBack, unverifiable, unwritten,
 		standsNowhere, sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness,
 		noDetective)
 }

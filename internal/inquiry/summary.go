@@ -6,6 +6,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -23,6 +24,8 @@ type SumReceipt struct {
 	Usage   model.Usage `json:"usage,omitzero"`
 	Tries   []model.Try `json:"tries,omitempty"`
 	model.Sent
+
+	TimedOut []model.Try `json:"timed_out,omitempty"` // time-outs after which the same model was asked again
 }
 
 func sumLeaf() bt.Leaf {
@@ -40,6 +43,7 @@ func sumLeaf() bt.Leaf {
 	}
 	collect := func(i in, r SumReceipt, ref int64, o *out) error {
 		o.Summary = ref
+		o.Trail = withTimeouts(o.Trail, ref, r.TimedOut)
 		if r.Failure != nil {
 			o.Trail = withFailure(o.Trail, ref, r.Failure)
 		}
@@ -70,17 +74,18 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 	if err != nil {
 		return SumReceipt{Failure: faultOf(err)}, nil
 	}
-	resp, err := m.Chat(ctx, q.Request, func(d model.Delta) error {
+	noting := &witness.Noting{Model: m}
+	resp, err := noting.Chat(ctx, q.Request, func(d model.Delta) error {
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})
 	r := SumReceipt{Text: strings.TrimSpace(resp.Text), By: resp.Model, Usage: resp.Usage, Tries: resp.Tries,
-		Sent: q.Request.Digest()}
+		Sent: q.Request.Digest(), TimedOut: noting.TimedOut}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, faultOf(err)
 	case err != nil:
-		return SumReceipt{Failure: faultOf(err), Sent: r.Sent}, nil
+		return SumReceipt{Failure: faultOf(err), Sent: r.Sent, TimedOut: r.TimedOut}, nil
 	case r.Text == "":
 		return SumReceipt{Failure: &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model +
 			": the summary is empty"}, Usage: r.Usage, Sent: r.Sent}, nil

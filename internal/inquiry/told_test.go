@@ -151,6 +151,6 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	p, _, s := h.inquires()
 	told := assert.Must(p.service.Explain(t.Context(), ada, s.Run))(t)
 	text := strings.Join(told.Ending, "\n")
-	contains(t, text, "The detective is satisfied after 4 questions. Consistency")
+	contains(t, text, "1 of 4 answers could not be judged. Provisional: consistency")
 	same(t, "status", s.Status, record.Completed)
 }

@@ -19,7 +19,7 @@ import (
 
 // pageForm is the version of evidence pages. It must rise whenever the same session gives another page, so that an
 // older page does not count as changed.
-const pageForm = 5
+const pageForm = 6
 
 // The marks before the parts of a page. Texts are escaped, so they can't contain a mark.
 const (

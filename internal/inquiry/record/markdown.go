@@ -88,10 +88,19 @@ func firstParagraph(summary string) string {
 	return ""
 }
 
-// quotationLines lists the cited quotations, each once, with document and page.
+// quotationLines lists the cited quotations, each once, with document and page. One that is a part of another of its
+// page is left out.
 func quotationLines(pairs []Pair) (lines []string) {
+	var all []Citation
 	for _, pair := range pairs {
-		for _, c := range pair.Citations {
+		all = append(all, pair.Citations...)
+	}
+	for _, c := range all {
+		isWhole := func(o Citation) bool {
+			return o.Document == c.Document && o.Page == c.Page && len(o.Quote) > len(c.Quote) &&
+				strings.Contains(o.Quote, c.Quote)
+		}
+		if !slices.ContainsFunc(all, isWhole) {
 			line := fmt.Sprintf("- “%s” (%s, page %d)\n", text.Brief(c.Quote, 2*mostTold), c.Document, c.Page)
 			if !slices.Contains(lines, line) {
 				lines = append(lines, line)

@@ -191,8 +191,19 @@ func TestBriefTellsTheVerdictThenWhatClashesThenWhatIsOpen(t *testing.T) {
 	assert.That(t, strings.HasPrefix(got,
 		"**Collected, not audited: a detective needs a model.**\n\n- “The daily allowance is 18 mg.” (b3.pdf, page "+
 			"2)\n- “x” (b3.pdf, page 0)\n") &&
-		strings.HasSuffix(got, "(b3.pdf, page 6)\n\n3 quotations more.\n\nNothing was found on: “What does it do?”, "+
+		strings.HasSuffix(got, "(b3.pdf, page 6)\n\n3 quotations more.\n\nNo further passage was found on: “What does it do?”, "+
 			"“Which holds?”.\n"), "it tells\n%s", got)
+	s = collected()
+	s.Pairs[1].Citations = append(s.Pairs[1].Citations, s.Pairs[0].Citations...)
+	part := Citation{Document: "b3.pdf", Page: 2, Quote: "daily allowance"}
+	s.Pairs[1].Citations = append(s.Pairs[1].Citations, part)
+	got = Brief(s)
+	assert.That(t, strings.Count(got, "daily allowance") == 1, "a passage is listed twice:\n%s", got)
+	for n := range s.Pairs {
+		s.Pairs[n].Citations = nil
+	}
+	got = Brief(s)
+	assert.That(t, strings.Contains(got, "No passage was found on: ") && !strings.Contains(got, "further"), "it tells\n%s", got)
 }
 
 var update = flag.Bool("update", false, "write docs/inquiry.schema.json anew")

@@ -59,6 +59,19 @@ func TestOnlyTheGapsOfTheLastPairCountAndOnlyPairsThatWereJudged(t *testing.T) {
 	assert.That(t, s.Score == 100 && s.Gaps == 0 && s.Shortfall == 0, "%s", s)
 }
 
+func TestUnconfirmedContradictionCostsFiveAndSessionsOfEarlierVersionsKeepTheirTen(t *testing.T) {
+	s := completed()
+	s.AuditResult.Contradictions[0].Unconfirmed = true
+	s.AuditResult.Sum = earlierScore(s.Pairs, s.AuditResult.Contradictions)
+	s.AuditResult.ConsistencyScore = &s.AuditResult.Sum.Score
+	old := s.AuditResult.Sum
+	assert.That(t, old.Contradictions == 10 && len(s.Validate()) == 0, "an earlier session: %s, %v", old, s.Validate())
+	assert.That(t, strings.Contains(string(Markdown(s)), old.String()), "the score that it was given is not shown")
+	s.rescore()
+	got := s.AuditResult.Sum
+	assert.That(t, got.Contradictions == 5 && got.Score == old.Score+5 && len(s.Validate()) == 0, "%s, %v", got, s.Validate())
+}
+
 // exact is the formula in fractions.
 func exact(completeness []int, contradictions, penalties int) int {
 	lacking := new(big.Rat)

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ const (
 	Satisfied  EndReason = "satisfied"
 	Limit      EndReason = "limit"
 	NoProgress EndReason = "no-progress"
+	Repeated   EndReason = "repeated"  // the detective only repeats its questions
 	Collected  EndReason = "collected" // without a detective: quotations were collected, and nothing was judged
 	Stopped    EndReason = "stopped"   // by the person
 	Broken     EndReason = "error"
@@ -99,9 +101,9 @@ type Session struct {
 	AuditResult      *Audit       `json:"auditResult,omitempty" doc:"When it is completed, and only then."`
 	AuditTrail       []TrailEntry `json:"auditTrail" max:"1000"`
 
-	EndReason        EndReason `json:"endReason,omitempty" enum:"satisfied,limit,no-progress,collected,stopped,error,timeout" doc:"Why it ended."`
+	EndReason        EndReason `json:"endReason,omitempty" enum:"satisfied,limit,no-progress,repeated,collected,stopped,error,timeout" doc:"Why it ended."`
 	ProvisionalAudit *Audit    `json:"provisionalAudit,omitempty" doc:"Of every end but a completed one."`
-	Resumable        bool      `json:"resumable,omitempty" doc:"It failed for want of a detective, and its run can be resumed."`
+	Resumable        bool      `json:"resumable,omitempty" doc:"It failed for want of a detective, or nobody goes on with it, and its run can be resumed."`
 	Language         string    `json:"language,omitempty" enum:"en,de,pt,fr,es"`
 	Detective        string    `json:"detective,omitempty" form:"Provider" doc:"provider:model; offline:rules where there is none."`
 	Witness          Witness   `json:"witness,omitzero"`
@@ -251,6 +253,11 @@ func (s *Session) JudgedPairs() (n int) {
 		}
 	}
 	return n
+}
+
+// Silent says whether no answer says anything.
+func (s *Session) Silent() bool {
+	return !slices.ContainsFunc(s.Pairs, func(p Pair) bool { return !p.NotInDocuments && strings.TrimSpace(p.Answer) != "" })
 }
 
 // OfflineRules is the name in place of a detective, in a session without a model.

@@ -7,7 +7,7 @@ func (r EndReason) Status() (Status, error) {
 	switch r {
 	case Satisfied:
 		return Completed, nil
-	case Limit, NoProgress, Collected:
+	case Limit, NoProgress, Repeated, Collected:
 		return LimitReached, nil
 	case Stopped, Broken, TimedOut:
 		return Failed, nil

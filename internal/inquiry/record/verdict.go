@@ -22,12 +22,15 @@ func Verdict(s *Session) string {
 		return parts[0]
 	case s.JudgedPairs() == 0:
 		return parts[0] + " No answer was judged."
+	case s.Silent() && a.ConsistencyScore == nil && s.Status != Failed:
+		return parts[0] + " No answer said anything, so nothing was compared, and there is no score: look at the witness, " +
+			"or put the hypothesis in its words."
 	}
 	score := "No score."
 	if a.ConsistencyScore != nil {
 		score = fmt.Sprintf("Consistency %d of 100.", *a.ConsistencyScore)
 	}
-	if s.AuditResult == nil && a.ConsistencyScore != nil {
+	if (s.AuditResult == nil || s.JudgedPairs() < len(s.Pairs)) && a.ConsistencyScore != nil {
 		score = fmt.Sprintf("Provisional: consistency %d of 100.", *a.ConsistencyScore)
 	}
 	return strings.Join(append(parts, score, findingsSentence(a)), " ")
@@ -39,19 +42,30 @@ func endingSentence(s *Session) string {
 	if len(s.Pairs) == 0 {
 		after = "before the first answer"
 	}
+	unjudged := len(s.Pairs) - s.JudgedPairs()
 	switch s.EndReason {
 	case Satisfied:
+		if unjudged > 0 {
+			return fmt.Sprintf("It ended %s: the detective asks no more, but %d of %d answers could not be judged.", after,
+				unjudged, len(s.Pairs))
+		}
 		return "The detective is satisfied " + after + "."
 	case Limit:
 		return "The limit was reached " + after + "."
 	case NoProgress:
 		return "It ended " + after + ": the last answers brought nothing new."
+	case Repeated:
+		return "It ended " + after + ": the detective, " + s.Detective + ", only repeated its questions; another one may get " +
+			"further (‘--detective’)."
 	case Collected:
 		return NotAudited
 	case Stopped:
 		return "It was stopped " + after + "."
 	case Broken, TimedOut:
 		return failureSentence(s, after)
+	}
+	if s.Status == Running && s.Resumable {
+		return "It was interrupted " + after + ". ‘sibyl run resume " + s.Run + "’ goes on."
 	}
 	if s.Status == Running {
 		return "It goes on, " + after + "."

@@ -58,7 +58,7 @@ func viewOf(s *Session, passages []document.Chunk) view {
 	v := view{Session: s, Verdict: Verdict(s), Audited: s.Audit(), Unexamined: s.Judged() && s.JudgedPairs() == 0}
 	if a := v.Audited; a != nil {
 		if s.Judged() && a.ConsistencyScore != nil {
-			v.Score = Score(s.Pairs, a.Contradictions).String()
+			v.Score = cmp.Or(a.Sum, Score(s.Pairs, a.Contradictions)).String()
 		}
 		for _, c := range a.Contradictions[:min(len(a.Contradictions), mostContradictions)] {
 			list := &v.Standing

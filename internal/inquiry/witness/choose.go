@@ -100,8 +100,10 @@ func (w *documentWitness) chooseFrom(
 		req := model.Request{System: w.Prompt, Purpose: PurposeChoose,
 			Messages: []model.Message{{Role: model.User, Text: b.String()}}}
 		var said modelChoice
-		_, resp, err := model.Structured(ctx, w.Model, req, model.Schema{Name: "quotations",
+		noting := &Noting{Model: w.Model}
+		_, resp, err := model.Structured(ctx, noting, req, model.Schema{Name: "quotations",
 			JSON: schema.Answer[modelChoice]()}, &said)
+		a.TimedOut = append(a.TimedOut, noting.TimedOut...)
 		a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
 		a.Sent = model.Sent{Hash: req.Digest().Hash, Bytes: a.Sent.Bytes + req.Digest().Bytes}
 		if err != nil {

@@ -133,7 +133,7 @@ func (w *documentWitness) Answer(ctx context.Context, question, code string, ear
 	quotes, said := w.searchQuotes(terms, order, earlier)
 	a = w.cite(quotes, code, a)
 	if a.NotFound && said {
-		a.Text = notFoundTexts(code)[1]
+		a.Text, a.Further = notFoundTexts(code)[1], true
 	}
 	return a, nil
 }

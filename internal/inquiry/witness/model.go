@@ -54,13 +54,14 @@ func Request(prompt, question string, earlier []Exchange) model.Request {
 // Answer asks the model.
 func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
 	req := Request(w.prompt, question, earlier)
-	resp, err := w.model.Chat(ctx, req, nil)
+	noting := &Noting{Model: w.model}
+	resp, err := noting.Chat(ctx, req, nil)
 	if err != nil {
 		return Answer{}, err
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
 	return Answer{Text: clipAnswer(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Digest(),
-		Tries: resp.Tries}, nil
+		Tries: resp.Tries, TimedOut: noting.TimedOut}, nil
 }
 
 // clipAnswer keeps the beginning of an answer that is too long, up to the end of a word.

@@ -48,6 +48,7 @@ type Answer struct {
 	Text      string
 	Citations []Citation // in the order of Text; none from a model
 	NotFound  bool       // no passage on the question was found; Text says so
+	Further   bool       // with NotFound: passages on it were found, and earlier answers quote them all
 	By        string     // who answered, or chose the quotations: "documents", or "provider:model"
 	Notes     []bt.Why   // what happened besides the answer: "the search by meaning failed, …"
 
@@ -56,6 +57,8 @@ type Answer struct {
 	Usage model.Usage // of a model
 	Sent  model.Sent  // to a model
 	Tries []model.Try // models that did not answer before the one that did
+
+	TimedOut []model.Try // time-outs after which the same model was asked again
 }
 
 // Citation is a quotation with the text of its chunk.

@@ -34,6 +34,7 @@ export const told = {
   "is.needs_user": ["a person is needed", "ein Mensch wird gebraucht", "é precisa uma pessoa"],
   "is.limit": ["as many questions as were allowed", "so viele Fragen wie erlaubt", "tantas perguntas quantas permitidas"],
   "is.no-progress": ["nothing new comes", "es kommt nichts Neues", "nada de novo surge"],
+  "is.repeated": ["the detective repeats itself", "die Detektivin wiederholt sich", "o detetive repete-se"],
   "is.stopped": ["stopped by the person", "von der Person angehalten", "parado pela pessoa"],
   "is.timeout": ["no time was left", "die Zeit war um", "acabou o tempo"],
   "is.error": ["an error", "ein Fehler", "um erro"],
