@@ -148,8 +148,8 @@ func (r Request) forAnswerAlone() Request {
 }
 
 // Do makes attempts at something that streams no text, such as a transcription, until one succeeds or fails for good:
-// as often and as patiently as Retry does with a model of that ID, but not after Garbled. onWait, which may be nil, gets
-// each wait; its error ends the attempts.
+// as often and as patiently as Retry does with a model of that ID, but not after Garbled. onWait, which may be nil,
+// gets each wait; its error ends the attempts.
 func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, onWait func(Wait) error) error {
 	if onWait == nil {
 		onWait = func(Wait) error { return nil }
