@@ -109,7 +109,8 @@ const (
 // noticeReasons are all reasons of notices.
 func noticeReasons() []bt.Reason {
 	return []bt.Reason{
-		resultsCut, otherModel, toolRefused, readInPart, unsureWrite, redacted, noApproval, moreWait, repeats, stillSame, sameReason,
+		resultsCut, otherModel, toolRefused, readInPart, unsureWrite, redacted, noApproval, moreWait, repeats, stillSame,
+		sameReason,
 		sameCall, sameError, cycleOfCalls, nothingNew, budgetLow, budgetOut, turnCut, timeUp, spentTurns, spentTokens,
 		spentSeconds,
 	}

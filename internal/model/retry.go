@@ -37,6 +37,8 @@ type RetryPolicy struct {
 
 	// Patience bounds the sum of the waits after RateLimit and Overloaded, for one answer; zero: 2 min, negative: none.
 	Patience time.Duration
+
+	sampled bool // each attempt is a new sample of a model, so one that is Garbled is repeated
 }
 
 // Retry returns m with its retryable failures repeated as p says:
@@ -79,7 +81,7 @@ type retryBudget struct {
 // come; random is in [0,1).
 func (p *retryBudget) nextWait(failed *Error, hasText bool, random float64) (wait time.Duration, again bool) {
 	if !failed.Retryable() || failed.RetryAfter > MaxRetryAfter || errors.Is(failed, ErrEndless) ||
-		hasText && !failed.Lost && failed.Kind != Garbled {
+		failed.Kind == Garbled && !p.sampled || hasText && !failed.Lost && failed.Kind != Garbled {
 		return 0, false
 	}
 	if failed.Kind == RateLimit || failed.Kind == Overloaded {
@@ -110,7 +112,9 @@ func backoff(first time.Duration, earlier int, failed *Error, random float64) ti
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
 	out := relay{emit: emit}
 	total := Response{Model: r.ID()} // with the usage of all attempts
-	err := r.policy.repeat(ctx, r.ID(), func() (text bool, err error) {
+	policy := r.policy
+	policy.sampled = true
+	err := policy.repeat(ctx, r.ID(), func() (text bool, err error) {
 		total, err = out.retractAndAsk(ctx, r.Model, req, total)
 		if err == nil && total.isThinkingAlone() {
 			if total, err = out.retractAndAsk(ctx, r.Model, req.forAnswerAlone(), total); err == nil &&
@@ -144,8 +148,8 @@ func (r Request) forAnswerAlone() Request {
 }
 
 // Do makes attempts at something that streams no text, such as a transcription, until one succeeds or fails for good:
-// as often and as patiently as Retry does with a model of that ID. onWait, which may be nil, gets each wait; its error
-// ends the attempts.
+// as often and as patiently as Retry does with a model of that ID, but not after Garbled. onWait, which may be nil,
+// gets each wait; its error ends the attempts.
 func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, onWait func(Wait) error) error {
 	if onWait == nil {
 		onWait = func(Wait) error { return nil }

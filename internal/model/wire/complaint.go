@@ -38,8 +38,8 @@ func isComplaint(body []byte) bool {
 }
 
 // findComplaint finds what a JSON body says of a failure, by its shape: a text under a name for errors, or a message
-// beside a code that is no success. Either may be in an object below, or in the first entry of a list. sure says that it
-// is a failure; a message alone may be something else.
+// beside a code that is no success. Either may be in an object below, or in the first entry of a list. sure says that
+// it is a failure; a message alone may be something else.
 func findComplaint(body []byte) (c Complaint, sure bool) {
 	if !json.Valid(body) {
 		return c, false

@@ -71,7 +71,8 @@ func decodeLeniently(d *jsontext.Decoder, into any, dropped *int) error {
 	case t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Uint8 && kind != '[':
 		only := reflect.New(t.Elem())
 		switch {
-		case kind == '{' && (t.Elem().Kind() == reflect.Struct || t.Elem() == rawType), kind == '"' && t.Elem().Kind() == reflect.String:
+		case kind == '{' && (t.Elem().Kind() == reflect.Struct || t.Elem() == rawType),
+			kind == '"' && t.Elem().Kind() == reflect.String:
 			if err := v2.UnmarshalDecode(d, only.Interface()); err != nil {
 				return err
 			}

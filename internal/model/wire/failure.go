@@ -63,7 +63,8 @@ func (x *Call) BadEventError(err error) *model.Error {
 	return x.Fail(model.Garbled, "an event of the answer is not the JSON that the protocol promises: "+err.Error(), err)
 }
 
-// Complaint returns the error that an event, or a body, without any part of an answer tells of; nil if it tells of none.
+// Complaint returns the error that an event, or a body, without any part of an answer tells of; nil if it tells of
+// none.
 func (x *Call) Complaint(data []byte) error {
 	c, sure := findComplaint(data)
 	if !sure {

@@ -17,7 +17,7 @@ import (
 )
 
 // Dialect is how much of JSON Schema a kind of server takes: the keywords that it refuses in the form of an answer, and
-// in the arguments of tools. Each is given once, when a Client is made. Answers and arguments are checked here against the whole schema in any case.
+// in the arguments of tools. Answers and arguments are checked here against the whole schema in any case.
 type Dialect struct {
 	Format, Tools []string
 	Unions        bool // arguments may be a union
@@ -172,8 +172,9 @@ func copyObject(
 			return err
 		}
 		if token.Kind() != '"' {
-			if kind := token.Kind(); e.WriteToken(token) != nil || kind == '}' {
-				return nil
+			kind := token.Kind() // a token is valid only until the next one
+			if err := e.WriteToken(token); err != nil || kind == '}' {
+				return err
 			}
 			continue
 		}

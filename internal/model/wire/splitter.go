@@ -176,9 +176,10 @@ func (s *splitter) readMarkInAnswer(text string, final bool) (n int, wait bool) 
 		return 0, true
 	}
 	if s.line.mentions(rest) {
-		if m.kind == opensThinking {
+		switch m.kind {
+		case opensThinking:
 			s.mentions++
-		} else if m.kind == closesThinking {
+		case closesThinking:
 			s.mentions = max(0, s.mentions-1)
 		}
 		return s.keepOne(text), false
@@ -358,8 +359,8 @@ func (s *splitter) readOpeningWords(text string, final bool) (n int, wait bool) 
 	return n, wait
 }
 
-// readHeader reads the header of a message or of a channel, and returns the length of both; 0: they are text. The header
-// of a call stays with it.
+// readHeader reads the header of a message or of a channel, and returns the length of both; 0: they are text. The
+// header of a call stays with it.
 func (s *splitter) readHeader(m mark, rest string, more bool) (n int, wait bool) {
 	header, end, word := "", 0, m.role
 	if word == "" {
