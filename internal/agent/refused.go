@@ -37,9 +37,8 @@ func RefusedCalls(whole string, offered []tool.Spec) (calls []model.ToolCall, re
 		return nil, whole
 	}
 	w := callParser{offered: offered}
-	marks := callMarks().FindAllStringIndex(whole, -1)
-	for _, mark := range marks[max(0, len(marks)-maxMarks):] {
-		before, call := whole[:mark[0]], whole[mark[0]:]
+	for _, at := range callPlaces(whole) {
+		before, call := whole[:at], whole[at:]
 		line := before[strings.LastIndexByte(before, '\n')+1:]
 		if isQuoted(before) || strings.Count(line, "`")%2 == 1 {
 			continue
