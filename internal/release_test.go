@@ -120,7 +120,7 @@ func contents(t *testing.T, dir string) map[string][]byte {
 	assert.NoError(t, err)
 	for _, entry := range entries {
 		files[entry.Name()], err = os.ReadFile(filepath.Join(dir, entry.Name()))
-		assert.Require(t, err == nil, "%v", err)
+		assert.NoError(t, err)
 	}
 	return files
 }

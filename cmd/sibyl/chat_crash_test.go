@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 )
@@ -37,9 +38,7 @@ func TestChatKilledAtWritesDeletesOnceAndOnlyAfterAYes(t *testing.T) {
 			})
 		}
 	})
-	if points.Load() < int64(20/stride) {
-		t.Errorf("killed at %d points only", points.Load())
-	}
+	assert.That(t, points.Load() >= int64(20/stride), "killed at %d points only", points.Load())
 	t.Logf("killed at %d points", points.Load())
 }
 
@@ -64,26 +63,22 @@ func (s *story) chatsKilledAt(t *testing.T, dialogue []string, message int, cras
 		}
 	}
 	out, _ := s.sibyl(t, "", "task", "list", "--json")
-	if strings.TrimSpace(string(out)) != "[]" {
-		t.Errorf("killed at write %s of “%s”: there is %s", crash, dialogue[message], out)
-	}
+	assert.That(t, strings.TrimSpace(string(out)) == "[]",
+		"killed at write %s of “%s”: there is %s", crash, dialogue[message], out)
 	out, _ = s.sibyl(t, "", "task", "history", "1", "--json")
 	var history []struct{ Action string }
-	if err := json.Unmarshal(out, &history); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
-	if diff := cmp.Diff([]struct{ Action string }{{"add"}, {"delete"}}, history); diff != "" {
-		t.Errorf("killed at write %s of “%s”, the history (-want +got):\n%s", crash, dialogue[message], diff)
-	}
+	err := json.Unmarshal(out, &history)
+	assert.Require(t, err == nil, "%v in %s", err, out)
+	assert.NoDiff(t, cmp.Diff([]struct{ Action string }{{"add"}, {"delete"}}, history),
+		"killed at write %s of “%s”, the history (-want +got)", crash, dialogue[message])
 	return true
 }
 
 // resumes goes on with what was interrupted, which may end with a question.
 func (s *story) resumes(t *testing.T) {
 	t.Helper()
-	if o := s.begin(t, "", "run", "resume", "--json")(); o.code != cli.ExitAnswered && o.code != cli.ExitPartial {
-		t.Fatalf("it exits %d: %s%s", o.code, o.out, o.err)
-	}
+	o := s.begin(t, "", "run", "resume", "--json")()
+	assert.Require(t, o.code == cli.ExitAnswered || o.code == cli.ExitPartial, "it exits %d: %s%s", o.code, o.out, o.err)
 }
 
 // runs counts the runs of the journal.
@@ -91,8 +86,7 @@ func (s *story) runs(t *testing.T) int {
 	t.Helper()
 	out, _ := s.sibyl(t, "", "run", "list", "--json")
 	var all []json.RawMessage
-	if err := json.Unmarshal(out, &all); err != nil {
-		t.Fatalf("%v in %s", err, out)
-	}
+	err := json.Unmarshal(out, &all)
+	assert.Require(t, err == nil, "%v in %s", err, out)
 	return len(all)
 }

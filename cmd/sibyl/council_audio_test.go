@@ -19,6 +19,7 @@ import (
 	"sync"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/council/session"
@@ -111,9 +112,8 @@ func (s *story) council(t *testing.T, code int, into any, args ...string) outcom
 	t.Helper()
 	o := s.run(t, "", code, append(append([]string{"council"}, args...), "--json"))
 	if into != nil {
-		if err := json.Unmarshal([]byte(o.out), into); err != nil {
-			t.Fatalf("sibyl council %s: %v in %q\n%s", strings.Join(args, " "), err, o.out, o.err)
-		}
+		err := json.Unmarshal([]byte(o.out), into)
+		assert.Require(t, err == nil, "sibyl council %s: %v in %q\n%s", strings.Join(args, " "), err, o.out, o.err)
 	}
 	return o
 }
@@ -150,21 +150,21 @@ func forms() []string { return []string{"ogg", "webm", "mp3", "m4a", "flac", "wa
 func recorded(t *testing.T, folder string) map[string]string {
 	t.Helper()
 	wav := filepath.Join(folder, "memo.wav")
-	noError(t, speak(wav, spokenWords))
+	assert.NoError(t, speak(wav, spokenWords))
 	all := map[string]string{}
 	for _, form := range forms() {
 		all[form] = filepath.Join(folder, "memo."+form)
 		if form == "wav" {
 			continue
 		}
-		noError(t, remake(wav, all[form], codecs["."+form]...))
+		assert.NoError(t, remake(wav, all[form], codecs["."+form]...))
 	}
 	return all
 }
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()
-	content := must(os.ReadFile(file))(t)
+	content := assert.Must(os.ReadFile(file))(t)
 	return content
 }
 
@@ -185,53 +185,37 @@ func TestRecordingOfEveryFormReachesAnEndpointOfOpenAIsProtocolAsItIs(t *testing
 		args = append(args, files[form])
 	}
 	o := s.run(t, "", 0, args)
-	if !strings.Contains(o.out, "recording 6: 5 words") {
-		t.Errorf("it says %s%s", o.out, o.err)
-	}
-	if strings.Contains(o.out+o.err, "canary") {
-		t.Error("the key is shown")
-	}
+	assert.That(t, strings.Contains(o.out, "recording 6: 5 words"), "it says %s%s", o.out, o.err)
+	assert.That(t, !strings.Contains(o.out+o.err, "canary"), "the key is shown")
 	got := d.uploads()
-	if len(got) != len(forms()) {
-		t.Fatalf("%d uploads", len(got))
-	}
+	assert.Require(t, len(got) == len(forms()), "%d uploads", len(got))
 	for i, form := range forms() {
 		u := got[i]
-		if u.path != "/v1/audio/transcriptions" || u.key != "Bearer canary-key-123456" || filepath.Ext(u.name) != "."+
-			form || strings.Contains(u.name, "memo") {
-			t.Errorf("%s: sent to %s as %q with the key %q", form, u.path, u.name, u.key)
-		}
-		if !bytes.Equal(u.content, read(t, files[form])) {
-			t.Errorf("%s: %d bytes were sent, and they are not those of the file", form, len(u.content))
-		}
-		if u.fields["model"] != "whisper-1" || u.fields["response_format"] != "verbose_json" {
-			t.Errorf("%s: the fields are %v", form, u.fields)
-		}
+		assert.That(t, u.path == "/v1/audio/transcriptions" && u.key == "Bearer canary-key-123456" &&
+			filepath.Ext(u.name) == "."+form && !strings.Contains(u.name, "memo"),
+			"%s: sent to %s as %q with the key %q", form, u.path, u.name, u.key)
+		assert.That(t, bytes.Equal(u.content, read(t, files[form])),
+			"%s: %d bytes were sent, and they are not those of the file", form, len(u.content))
+		assert.That(t, u.fields["model"] == "whisper-1" && u.fields["response_format"] == "verbose_json",
+			"%s: the fields are %v", form, u.fields)
 	}
 	m := s.sessions(t)[0]
-	if m.State != session.Transcribed || len(m.Audio) != len(forms()) {
-		t.Fatalf("the session is %s with %d entries", m.State, len(m.Audio))
-	}
+	assert.Require(t, m.State == session.Transcribed && len(m.Audio) == len(forms()),
+		"the session is %s with %d entries", m.State, len(m.Audio))
 	for i, e := range m.Audio {
-		if e.Status != session.Success || e.By != "house:whisper-1" || e.Heard != "en" ||
-			!strings.HasSuffix(e.File, "."+forms()[i]) {
-			t.Errorf("entry %d: %+v", i+1, e)
-		}
-		if e.Seconds == nil || math.Abs(*e.Seconds-2.3) > 0.7 {
-			t.Errorf("%s: its length is not known: %v", e.File, e.Seconds)
-		}
+		assert.That(t, e.Status == session.Success && e.By == "house:whisper-1" && e.Heard == "en" &&
+			strings.HasSuffix(e.File, "."+forms()[i]), "entry %d: %+v", i+1, e)
+		assert.That(t, e.Seconds != nil && math.Abs(*e.Seconds-2.3) <= 0.7,
+			"%s: its length is not known: %v", e.File, e.Seconds)
 	}
-	if text := s.heard(t, 6); text != "Tomorrow, for the 6. time." {
-		t.Errorf("transcript 6 is %q", text)
-	}
+	assert.Equalf(t, s.heard(t, 6), "Tomorrow, for the 6. time.", "transcript 6")
 }
 
 // plainWAV is the rate, the channels and the seconds of a WAV file.
 func plainWAV(t *testing.T, content []byte) (rate, channels int, seconds float64) {
 	t.Helper()
-	if len(content) < 44 || string(content[:4]) != "RIFF" || string(content[8:12]) != "WAVE" {
-		t.Fatalf("no WAV file was sent, but %q…", content[:min(len(content), 16)])
-	}
+	assert.Require(t, len(content) >= 44 && string(content[:4]) == "RIFF" && string(content[8:12]) == "WAVE",
+		"no WAV file was sent, but %q…", content[:min(len(content), 16)])
 	for at := 12; at+8 <= len(content); {
 		size := int(binary.LittleEndian.Uint32(content[at+4:]))
 		switch string(content[at : at+4]) {
@@ -299,24 +283,19 @@ func TestWhisperServerHearsEveryFormAsPlainWAV(t *testing.T) {
 	spoken := loudness(t, read(t, files["wav"]))
 	backwards := slices.Clone(spoken)
 	slices.Reverse(backwards)
-	if like := resemblance(spoken, backwards); like > 0.8 {
-		t.Fatalf("said backwards it resembles itself by %.2f: nothing is proven", like)
-	}
+	like := resemblance(spoken, backwards)
+	assert.Require(t, like <= 0.8, "said backwards it resembles itself by %.2f: nothing is proven", like)
 	for i, u := range d.uploads() {
 		rate, channels, seconds := plainWAV(t, u.content)
-		if u.path != "/inference" || rate != 16000 || channels != 1 || math.Abs(seconds-2.3) > 0.7 ||
-			u.fields["language"] != "en" || u.fields["response_format"] != "verbose_json" {
-			t.Errorf("%s: sent to %s with %v: %d Hz, %d channels, %.2f s",
-				forms()[i], u.path, u.fields, rate, channels, seconds)
-		}
-		if like := resemblance(spoken, loudness(t, u.content)); like < 0.95 {
-			t.Errorf("%s: what was sent resembles what was said by %.2f", forms()[i], like)
-		}
+		assert.That(t, u.path == "/inference" && rate == 16000 && channels == 1 && math.Abs(seconds-2.3) <= 0.7 &&
+			u.fields["language"] == "en" && u.fields["response_format"] == "verbose_json",
+			"%s: sent to %s with %v: %d Hz, %d channels, %.2f s", forms()[i], u.path, u.fields, rate, channels, seconds)
+		like := resemblance(spoken, loudness(t, u.content))
+		assert.That(t, like >= 0.95, "%s: what was sent resembles what was said by %.2f", forms()[i], like)
 	}
 	for i := range forms() {
-		if text := s.heard(t, i+1); text != fmt.Sprintf("Recording %d.", i+1) {
-			t.Errorf("recording %d is written down as %q", i+1, text)
-		}
+		text := s.heard(t, i+1)
+		assert.That(t, text == fmt.Sprintf("Recording %d.", i+1), "recording %d is written down as %q", i+1, text)
 	}
 }
 
@@ -325,9 +304,7 @@ func loop(t *testing.T, from, to string, seconds int) {
 	t.Helper()
 	content := read(t, from)
 	rate, channels, _ := plainWAV(t, content)
-	if rate != 16000 || channels != 1 {
-		t.Fatalf("flite speaks with %d Hz in %d channels", rate, channels)
-	}
+	assert.Require(t, rate == 16000 && channels == 1, "flite speaks with %d Hz in %d channels", rate, channels)
 	sound := content[bytes.Index(content, []byte("data"))+8:]
 	size := 2 * rate * seconds
 	head := append([]byte("RIFF"), binary.LittleEndian.AppendUint32(nil, uint32(36+size))...)
@@ -344,7 +321,7 @@ func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	short, long := filepath.Join(folder, "short.wav"), filepath.Join(folder, "long.wav")
-	noError(t, speak(short, spokenWords))
+	assert.NoError(t, speak(short, spokenWords))
 	loop(t, short, long, 1800)
 	d := newDictaphone(t, func(_ uploaded, n int) (string, int) { return fmt.Sprintf("This is part %d of all.", n), 0 })
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
@@ -352,25 +329,18 @@ func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
 	var all float64
 	for _, u := range d.uploads() {
 		_, _, seconds := plainWAV(t, u.content)
-		if all += seconds; seconds > 600.01 {
-			t.Errorf("a part has %.1f s", seconds)
-		}
+		all += seconds
+		assert.That(t, seconds <= 600.01, "a part has %.1f s", seconds)
 	}
-	if math.Abs(all-1800) > 0.1 {
-		t.Errorf("the parts have %.1f s in all", all)
-	}
+	assert.That(t, math.Abs(all-1800) <= 0.1, "the parts have %.1f s in all", all)
 	text, last := s.heard(t, 1), -1
 	for n := range d.uploads() {
 		at := strings.Index(text, fmt.Sprintf("This is part %d of all.", n+1))
-		if at <= last {
-			t.Errorf("part %d is missing, or not in its place: %q\n%s", n+1, text, o.err)
-		}
+		assert.That(t, at > last, "part %d is missing, or not in its place: %q\n%s", n+1, text, o.err)
 		last = at
 	}
-	if e := s.sessions(t)[0].Audio[0]; e.Seconds == nil || math.Abs(*e.Seconds-1800) > 0.1 ||
-		e.Status != session.Success {
-		t.Errorf("%+v", e)
-	}
+	e := s.sessions(t)[0].Audio[0]
+	assert.That(t, e.Seconds != nil && math.Abs(*e.Seconds-1800) <= 0.1 && e.Status == session.Success, "%+v", e)
 	before := len(d.uploads())
 	s.set(t, fmt.Sprintf("transcription: {model: 'cloud:whisper-1'}\nproviders:\n  cloud: {base_url: %q, local: "+
 		"false, key_command: [echo, canary-key-123456]}\n", d.URL+"/v1"))
@@ -378,13 +348,11 @@ func TestHalfAnHourIsWrittenDownInParts(t *testing.T) {
 	loop(t, short, large, 840) // 27 MB
 	s.run(t, "", 0, []string{"council", "add", "--new", large})
 	for _, u := range d.uploads()[before:] {
-		if len(u.content) > 25<<20 || filepath.Ext(u.name) != ".flac" || string(u.content[:4]) != "fLaC" {
-			t.Errorf("%d bytes were sent as %s", len(u.content), u.name)
-		}
+		assert.That(t, len(u.content) <= 25<<20 && filepath.Ext(u.name) == ".flac" && string(u.content[:4]) == "fLaC",
+			"%d bytes were sent as %s", len(u.content), u.name)
 	}
-	if n := len(d.uploads()) - before; n != 1 {
-		t.Errorf("it was sent in %d parts", n)
-	}
+	n := len(d.uploads()) - before
+	assert.That(t, n == 1, "it was sent in %d parts", n)
 }
 
 // TestSilenceIsSentToNobody has a file without a sound in it added.
@@ -393,22 +361,18 @@ func TestSilenceIsSentToNobody(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	silence := filepath.Join(folder, "silence.ogg")
-	noError(t, exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono", "-t",
-		"4", "-c:a", "libopus", silence).Run())
+	assert.NoError(t, exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono",
+		"-t", "4", "-c:a", "libopus", silence).Run())
 	d := newDictaphone(t, func(uploaded, int) (string, int) { return "Thanks for watching!", 0 })
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
 	s.run(t, "", 0, []string{"council", "add", silence})
-	if n := len(d.uploads()); n != 0 {
-		t.Errorf("silence was sent %d times", n)
-	}
+	n := len(d.uploads())
+	assert.That(t, n == 0, "silence was sent %d times", n)
 	e := s.sessions(t)[0].Audio[0]
-	if !e.Silent || e.Status != session.Success || len(e.Flags) != 1 || e.Flags[0].Kind != "silence" ||
-		s.heard(t, 1) != "" {
-		t.Errorf("%+v", e)
-	}
-	if o := s.run(t, "", 0, []string{"council", "show"}); !strings.Contains(o.out, "silence") {
-		t.Errorf("it shows %s", o.out)
-	}
+	assert.That(t, e.Silent && e.Status == session.Success && len(e.Flags) == 1 && e.Flags[0].Kind == "silence" &&
+		s.heard(t, 1) == "", "%+v", e)
+	o := s.run(t, "", 0, []string{"council", "show"})
+	assert.That(t, strings.Contains(o.out, "silence"), "it shows %s", o.out)
 }
 
 // TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown has files that end in the middle added, of each form that can be
@@ -428,16 +392,13 @@ func TestWhatIsLeftOfARecordingThatBrokeOffIsWrittenDown(t *testing.T) {
 		o := s.run(t, "", 0, []string{"council", "add", cut})
 		kept++
 		e := s.sessions(t)[0].Audio[kept-1]
-		if e.Status != session.Success ||
-			!bytes.Equal(read(t, filepath.Join(s.data, "sessions", s.sessions(t)[0].ID, "audio", e.File)),
-				whole[:len(whole)*6/10]) {
-			t.Errorf("%s: %+v\n%s", form, e, o.err)
-		}
+		assert.That(t, e.Status == session.Success &&
+			bytes.Equal(read(t, filepath.Join(s.data, "sessions", s.sessions(t)[0].ID, "audio", e.File)),
+				whole[:len(whole)*6/10]), "%s: %+v\n%s", form, e, o.err)
 	}
 	for i, u := range d.uploads() {
-		if _, _, seconds := plainWAV(t, u.content); seconds < 0.5 || seconds > 2.2 {
-			t.Errorf("upload %d has %.2f s", i+1, seconds)
-		}
+		_, _, seconds := plainWAV(t, u.content)
+		assert.That(t, seconds >= 0.5 && seconds <= 2.2, "upload %d has %.2f s", i+1, seconds)
 	}
 }
 
@@ -448,8 +409,8 @@ func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	s, folder := newStory(t), t.TempDir()
 	picture := filepath.Join(folder, "picture.mp4")
-	noError(t, exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=size=64x64:rate=5", "-t",
-		"1", picture).Run())
+	assert.NoError(t, exec.Command("ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "color=size=64x64:rate=5",
+		"-t", "1", picture).Run())
 	files := recorded(t, folder)
 	for name, content := range map[string][]byte{
 		"junk.ogg":     []byte(strings.Repeat("no audio at all\n", 200)),
@@ -464,9 +425,8 @@ func TestWhatCannotBeHeardIsRefusedByName(t *testing.T) {
 		s.run(t, "", cli.ExitUsage, []string{"council", "add", file}, "“"+name+"”")
 	}
 	left, err := filepath.Glob(filepath.Join(s.data, "sessions", "*", "audio", "*"))
-	if all := s.sessions(t); err != nil || len(all) != 0 || len(left) != 0 {
-		t.Errorf("there are %d sessions and %v, %v", len(all), left, err)
-	}
+	all := s.sessions(t)
+	assert.That(t, err == nil && len(all) == 0 && len(left) == 0, "there are %d sessions and %v, %v", len(all), left, err)
 }
 
 // TestRecordingThatFailsIsKeptAndTriedAgain has a server refuse a recording.
@@ -484,25 +444,21 @@ func TestRecordingThatFailsIsKeptAndTriedAgain(t *testing.T) {
 	})
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
 	wav := filepath.Join(folder, "memo.wav")
-	noError(t, speak(wav, spokenWords))
+	assert.NoError(t, speak(wav, spokenWords))
 	o := s.run(t, "", cli.ExitPartial, []string{"council", "add", wav},
 		"Could not write down recording 1, which is kept", "failed to read audio data")
-	if n := strings.Count(o.err, "failed to read audio data"); n != 1 {
-		t.Errorf("the failure is told %d times: %s", n, o.err)
-	}
+	n := strings.Count(o.err, "failed to read audio data")
+	assert.That(t, n == 1, "the failure is told %d times: %s", n, o.err)
 	m := s.sessions(t)[0]
 	if e := m.Audio[0]; m.State != session.Failed || e.Status != session.Failure ||
 		!strings.Contains(e.Error, "failed to read audio data") || strings.Contains(o.err, folder) {
 		t.Errorf("the session is %s: %+v", m.State, e)
 	}
 	o = s.run(t, "", 0, []string{"council", "transcribe"})
-	if want := "1 recording could not be transcribed: ‘sibyl council transcribe --again " +
-		m.ID; !strings.Contains(o.out, want) {
-		t.Errorf("it says %q", o.out)
-	}
-	if n := len(d.uploads()); n != 1 {
-		t.Errorf("it was sent %d times without being asked for", n)
-	}
+	want := "1 recording could not be transcribed: ‘sibyl council transcribe --again " + m.ID
+	assert.That(t, strings.Contains(o.out, want), "it says %q", o.out)
+	n = len(d.uploads())
+	assert.That(t, n == 1, "it was sent %d times without being asked for", n)
 	broken.Delete("now")
 	s.run(t, "", 0, []string{"council", "transcribe", "--again"})
 	if m := s.sessions(t)[0]; m.State != session.Transcribed || s.heard(t, 1) != "Tomorrow." {
@@ -531,21 +487,19 @@ func TestTranscriptionThatWaitsSaysForWhatAndForHowLong(t *testing.T) {
 	d.after = func(n int) string { return cmp.Or(asked[n], "3600") }
 	s.set(t, fmt.Sprintf("transcription: {server: %q}\n", d.URL))
 	wav := filepath.Join(t.TempDir(), "memo.wav")
-	noError(t, speak(wav, spokenWords))
+	assert.NoError(t, speak(wav, spokenWords))
 	o := s.run(t, "", 0, []string{"council", "add", wav}, "too many requests", "the provider failed")
 	waits := regexp.MustCompile(`(?m)^· asking again in ([0-9]+) s: \S+: `).FindAllStringSubmatch(o.err, -1)
 	if len(waits) != 2 || waits[0][1] == "0" || s.heard(t, 1) != "Tomorrow." {
 		t.Errorf("it tells %d pauses, and keeps %q:\n%s", len(waits), s.heard(t, 1), o.err)
 	}
 	other := filepath.Join(t.TempDir(), "other.wav")
-	noError(t, speak(other, "The rent is too high."))
+	assert.NoError(t, speak(other, "The rent is too high."))
 	o = s.run(t, "", cli.ExitPartial, []string{"council", "add", other}, "which is kept")
-	if n := strings.Count(o.err, "come back tomorrow"); n != 1 || strings.Contains(o.err, "asking again") ||
-		!strings.Contains(o.err, "too many requests (HTTP 429)") {
-		t.Errorf("the failure is told %d times:\n%s", n, o.err)
-	}
+	n := strings.Count(o.err, "come back tomorrow")
+	assert.That(t, n == 1 && !strings.Contains(o.err, "asking again") &&
+		strings.Contains(o.err, "too many requests (HTTP 429)"), "the failure is told %d times:\n%s", n, o.err)
 	o = s.run(t, "", cli.ExitPartial, []string{"council", "transcribe", "--again"})
-	if n := strings.Count(o.out+o.err, "come back tomorrow"); n != 1 {
-		t.Errorf("another failure is told %d times:\n%s%s", n, o.out, o.err)
-	}
+	n = strings.Count(o.out+o.err, "come back tomorrow")
+	assert.That(t, n == 1, "another failure is told %d times:\n%s%s", n, o.out, o.err)
 }

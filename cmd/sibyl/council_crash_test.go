@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/council/session"
@@ -33,7 +34,7 @@ func newThinking(t *testing.T) *thinking {
 	t.Cleanup(s.model.Close)
 	s.server.BaseURL = s.model.BaseURL // so that every process asks there
 	program := filepath.Join(s.data, "witness")
-	noError(t, os.WriteFile(program, []byte(witness), 0o700))
+	assert.NoError(t, os.WriteFile(program, []byte(witness), 0o700))
 	s.set(t, fmt.Sprintf("transcription: {command: [%q, '{file}']}\n", program))
 	s.memo = filepath.Join(s.vault, "memo.wav")
 	write(t, s.memo, string(tone()))
@@ -69,9 +70,7 @@ func (s *thinking) at(t *testing.T, point string, args []string) (killed bool, o
 func (s *thinking) whole(t *testing.T, point string) session.Session {
 	t.Helper()
 	all := s.sessions(t)
-	if len(all) != 1 {
-		t.Fatalf("%s: there are %d sessions", point, len(all))
-	}
+	assert.Require(t, len(all) == 1, "%s: there are %d sessions", point, len(all))
 	m := all[0]
 	want := []string{"metadata.json"}
 	for _, e := range m.Audio {
@@ -95,14 +94,10 @@ func (s *thinking) whole(t *testing.T, point string) session.Session {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	slices.Sort(want)
 	slices.Sort(got)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s: the files (-told of +there):\n%s", point, diff)
-	}
+	assert.NoDiff(t, cmp.Diff(want, got), "%s: the files (-told of +there)", point)
 	var repaired []struct{ Findings []session.Finding }
 	s.council(t, 0, &repaired, "repair")
 	for _, f := range repaired[0].Findings {
@@ -144,9 +139,7 @@ func killedEverywhere(
 			check(s, point)
 		}
 	}
-	if killed < least {
-		t.Errorf("killed at %d points only", killed)
-	}
+	assert.That(t, killed >= least, "killed at %d points only", killed)
 	t.Logf("killed at %d points", killed)
 }
 
@@ -158,9 +151,7 @@ func TestCouncilKilledWhileARecordingIsAddedHasItOnce(t *testing.T) {
 		func(s *thinking, point string) {
 			s.run(t, "", 0, []string{"council", "add", "--later", s.memo}) // nobody said that it was added
 			m := s.whole(t, point)
-			if len(m.Audio) != 1 || m.Audio[0].Status != session.Pending {
-				t.Errorf("%s: %+v", point, m.Audio)
-			}
+			assert.That(t, len(m.Audio) == 1 && m.Audio[0].Status == session.Pending, "%s: %+v", point, m.Audio)
 		})
 }
 
@@ -171,14 +162,11 @@ func TestCouncilKilledWhileItTranscribesHasTheTranscriptOnce(t *testing.T) {
 		func(s *thinking, point string) {
 			s.run(t, "", 0, []string{"council", "transcribe"})
 			m := s.whole(t, point)
-			if m.State != session.Transcribed || len(m.Audio) != 1 || m.Audio[0].Status != session.Success ||
-				s.heard(t, 1) != "Tomorrow we will talk about the money." {
-				t.Errorf("%s: the session is %s: %+v", point, m.State, m.Audio)
-			}
+			assert.That(t, m.State == session.Transcribed && len(m.Audio) == 1 && m.Audio[0].Status == session.Success &&
+				s.heard(t, 1) == "Tomorrow we will talk about the money.", "%s: the session is %s: %+v", point, m.State, m.Audio)
 			log := read(t, filepath.Join(s.data, "witness.log"))
-			if n := strings.Count(string(log), "asked"); n < 1 || n > 2 {
-				t.Errorf("%s: the transcriber was asked %d times", point, n)
-			}
+			n := strings.Count(string(log), "asked")
+			assert.That(t, n >= 1 && n <= 2, "%s: the transcriber was asked %d times", point, n)
 		})
 }
 
@@ -197,9 +185,8 @@ func TestCouncilKilledInASittingHasEachAnswerOnce(t *testing.T) {
 				names = append(names, e.OracleName)
 			}
 			slices.Sort(names)
-			if diff := cmp.Diff([]string{"Optimist", "Skeptic"}, names); diff != "" || m.State != session.Ready {
-				t.Errorf("%s: the session is %s: %s", point, m.State, diff)
-			}
+			diff := cmp.Diff([]string{"Optimist", "Skeptic"}, names)
+			assert.That(t, diff == "" && m.State == session.Ready, "%s: the session is %s: %s", point, m.State, diff)
 			if n := len(s.model.requests()); n > 6 { // two answers and what is made of them, and each once more
 				t.Errorf("%s: the model was asked %d times", point, n)
 			}
@@ -244,9 +231,7 @@ func TestTwoProcessesAddToOneSessionAtOnce(t *testing.T) {
 		if e.File != "" {
 			recordings++
 		}
-		if seen[e.Sequence] {
-			t.Errorf("the sequence %d is there twice", e.Sequence)
-		}
+		assert.That(t, !seen[e.Sequence], "the sequence %d is there twice", e.Sequence)
 		seen[e.Sequence] = true
 	}
 	if want := 1 + 8 + 1; len(m.Audio) != want || recordings != 1 {
@@ -263,12 +248,8 @@ func TestFolderThatTakesNothingSaysSoAndStaysAsItWas(t *testing.T) {
 	folder := filepath.Join(s.data, "sessions")
 	s.give(t)
 	before := read(t, filepath.Join(folder, m.ID, "metadata.json"))
-	noError(t, chmod(folder, 0o500, 0o400))
-	t.Cleanup(func() {
-		if err := chmod(folder, 0o700, 0o600); err != nil {
-			t.Error(err)
-		}
-	})
+	assert.NoError(t, chmod(folder, 0o500, 0o400))
+	t.Cleanup(func() { assert.Nil(t, chmod(folder, 0o700, 0o600)) })
 	for _, args := range [][]string{{"say", "More."}, {"add", s.memo}, {"rename", m.ID, "Other"},
 		{"set", "--history=false"}, {"delete", m.ID}, {"new"}} {
 		o := s.begin(t, onlyReads, append([]string{"council"}, args...)...)()
@@ -277,12 +258,10 @@ func TestFolderThatTakesNothingSaysSoAndStaysAsItWas(t *testing.T) {
 			t.Errorf("council %s exits %d: %s%s", args[0], o.code, o.out, o.err)
 		}
 	}
-	if o := s.begin(t, onlyReads, "council", "show")(); o.code != 0 || !strings.Contains(o.out, "3000 euros") {
-		t.Errorf("what is there can't be read: %s%s", o.out, o.err)
-	}
-	if got := read(t, filepath.Join(folder, m.ID, "metadata.json")); string(got) != string(before) {
-		t.Error("the session was changed")
-	}
+	o := s.begin(t, onlyReads, "council", "show")()
+	assert.That(t, o.code == 0 && strings.Contains(o.out, "3000 euros"), "what is there can't be read: %s%s", o.out, o.err)
+	got := read(t, filepath.Join(folder, m.ID, "metadata.json"))
+	assert.That(t, string(got) == string(before), "the session was changed")
 }
 
 // TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater has an oracle answer while nobody may write in the folder.
@@ -292,24 +271,16 @@ func TestAnswerThatTheFolderDoesNotTakeIsShownAndWrittenLater(t *testing.T) {
 	s.run(t, "", 0, []string{"council", "say", "The rent is 3000 euros."})
 	folder := filepath.Join(s.data, "sessions")
 	s.give(t)
-	noError(t, chmod(folder, 0o500, 0o400))
-	t.Cleanup(func() {
-		if err := chmod(folder, 0o700, 0o600); err != nil {
-			t.Error(err)
-		}
-	})
+	assert.NoError(t, chmod(folder, 0o500, 0o400))
+	t.Cleanup(func() { assert.Nil(t, chmod(folder, 0o700, 0o600)) })
 	o := s.begin(t, onlyReads, "council", "ask", "skeptic")()
-	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") ||
-		!strings.Contains(o.err, "stays in the journal") {
-		t.Errorf("it exits %d: %s%s", o.code, o.out, o.err)
-	}
-	noError(t, chmod(folder, 0o700, 0o600))
+	assert.That(t, strings.Contains(o.out, "The rent of 3000 euros is not proven.") &&
+		strings.Contains(o.err, "stays in the journal"), "it exits %d: %s%s", o.code, o.out, o.err)
+	assert.NoError(t, chmod(folder, 0o700, 0o600))
 	o = s.begin(t, onlyReads, "council", "show")()
-	if !strings.Contains(o.out, "The rent of 3000 euros is not proven.") ||
-		!strings.Contains(o.err,
-			"an answer that could not be written before is now in the session's folder: 001_skeptic.txt") {
-		t.Errorf("the next command exits %d: %s%s", o.code, o.out, o.err)
-	}
+	assert.That(t, strings.Contains(o.out, "The rent of 3000 euros is not proven.") && strings.Contains(o.err,
+		"an answer that could not be written before is now in the session's folder: 001_skeptic.txt"),
+		"the next command exits %d: %s%s", o.code, o.out, o.err)
 	if m := s.whole(t, "afterwards"); len(m.Answers) != 1 || len(s.model.requests()) != 1 {
 		t.Errorf("there are %d answers of %d requests", len(m.Answers), len(s.model.requests()))
 	}
@@ -325,14 +296,11 @@ func (s *thinking) give(t *testing.T) {
 	const nobody = 65534
 	for _, folder := range []string{s.data, s.vault} {
 		for up := filepath.Dir(folder); up != os.TempDir() && len(up) > 1; up = filepath.Dir(up) {
-			noError(t, os.Chmod(up, 0o755))
+			assert.NoError(t, os.Chmod(up, 0o755))
 		}
-		err := filepath.WalkDir(folder, func(name string, _ os.DirEntry, err error) error {
+		assert.NoError(t, filepath.WalkDir(folder, func(name string, _ os.DirEntry, err error) error {
 			return errors.Join(err, os.Lchown(name, nobody, nobody))
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 }
 
@@ -365,19 +333,13 @@ func TestDiskThatIsFullLosesNothingOfASession(t *testing.T) {
 	large := filepath.Join(s.vault, "large.wav")
 	write(t, large, string(tone())+strings.Repeat("\x00", 1<<20))
 	o := s.begin(t, fileLimit+"=600000", "council", "add", "--later", large)()
-	if o.code != cli.ExitFailed || !strings.Contains(o.err, "large.wav") ||
-		!strings.Contains(o.err, "file too large") || !strings.Contains(o.err, m.ID) {
-		t.Errorf("it exits %d: %s%s", o.code, o.out, o.err)
-	}
-	if now := s.whole(t, "full"); len(now.Audio) != 1 {
-		t.Errorf("there are %d entries", len(now.Audio))
-	}
+	assert.That(t, o.code == cli.ExitFailed && strings.Contains(o.err, "large.wav") &&
+		strings.Contains(o.err, "file too large") && strings.Contains(o.err, m.ID), "it exits %d: %s%s", o.code, o.out, o.err)
+	now := s.whole(t, "full")
+	assert.That(t, len(now.Audio) == 1, "there are %d entries", len(now.Audio))
 	left, err := filepath.Glob(filepath.Join(s.data, "sessions", m.ID, "audio", ".*"))
-	if err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, %v", left, err)
-	}
+	assert.That(t, err == nil && len(left) == 0, "left behind: %v, %v", left, err)
 	s.run(t, "", 0, []string{"council", "add", "--later", large})
-	if now := s.whole(t, "with room"); len(now.Audio) != 2 {
-		t.Errorf("there are %d entries", len(now.Audio))
-	}
+	now = s.whole(t, "with room")
+	assert.That(t, len(now.Audio) == 2, "there are %d entries", len(now.Audio))
 }

@@ -13,6 +13,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bt"
 	"sibyl/internal/cli"
@@ -38,31 +39,16 @@ type aftermath struct {
 // ended reads the aftermath.
 func (d *drama) ended(t *testing.T) aftermath {
 	t.Helper()
-	cfg, err := config.Load(config.Options{Environ: d.environ()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	store, err := app.OpenDatabase(t.Context(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := store.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	cfg := assert.Must(config.Load(config.Options{Environ: d.environ()}))(t)
+	store := assert.Must(app.OpenDatabase(t.Context(), cfg))(t)
+	defer func() { assert.Nil(t, store.Close()) }()
 	a := aftermath{answers: map[string]oracle.Answer{}, kinds: map[string]int{}}
-	if a.runs, err = store.Runs(t.Context(), app.Owner, journal.Filter{}); err != nil {
-		t.Fatal(err)
-	}
+	a.runs = assert.Must(store.Runs(t.Context(), app.Owner, journal.Filter{}))(t)
 	for _, r := range a.runs {
 		if r.Status == journal.Running {
 			continue
 		}
-		recs, err := store.Records(t.Context(), app.Owner, r.ID, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		recs := assert.Must(store.Records(t.Context(), app.Owner, r.ID, 0))(t)
 		for _, rec := range recs {
 			a.count(t, r, rec)
 		}
@@ -84,7 +70,7 @@ func (a *aftermath) count(t *testing.T, r journal.Run, rec journal.Record) {
 	if rec.Kind == records.KindTrace {
 		return
 	}
-	noError(t, json.Unmarshal(rec.Data, &said))
+	assert.NoError(t, json.Unmarshal(rec.Data, &said))
 	switch rec.Kind {
 	case records.KindResume:
 		a.repeats += len(said.Repeated)
@@ -93,14 +79,11 @@ func (a *aftermath) count(t *testing.T, r journal.Run, rec journal.Record) {
 	case records.KindEnd:
 		told := map[string]bool{}
 		for _, n := range said.Outcome.Notices {
-			if told[n.Type+n.Text] {
-				t.Errorf("the notice %q is doubled", n.Text)
-			}
+			assert.That(t, !told[n.Type+n.Text], "the notice %q is doubled", n.Text)
 			told[n.Type+n.Text] = true
 		}
-		if _, twice := a.answers[r.Assistant]; twice {
-			t.Errorf("there are two answers of %s", r.Assistant)
-		}
+		_, twice := a.answers[r.Assistant]
+		assert.That(t, !twice, "there are two answers of %s", r.Assistant)
 		a.answers[r.Assistant] = timeless(said.Outcome)
 	}
 }
@@ -161,13 +144,11 @@ func (d *drama) sound(t *testing.T, a aftermath) {
 			t.Errorf("the audit exits %d, %v: %s", code, err, out)
 			continue
 		}
-		if remarks := told.Runs[0].Remarks; len(remarks) > 0 {
-			t.Errorf("the audit of %s remarks %q", r.Assistant, remarks)
-		}
+		remarks := told.Runs[0].Remarks
+		assert.That(t, len(remarks) == 0, "the audit of %s remarks %q", r.Assistant, remarks)
 		for _, e := range told.Runs[0].Effects {
-			if e.Receipt == nil || e.State != audit.OK && e.State != audit.Found {
-				t.Errorf("%s, effect %d (%s): %q, receipt %v", r.Assistant, e.Op, e.Label, e.State, e.Receipt)
-			}
+			assert.That(t, e.Receipt != nil && (e.State == audit.OK || e.State == audit.Found),
+				"%s, effect %d (%s): %q, receipt %v", r.Assistant, e.Op, e.Label, e.State, e.Receipt)
 		}
 	}
 }
@@ -179,28 +160,22 @@ func (d *drama) like(t *testing.T, calm aftermath, crashes int) (again int) {
 	got := d.ended(t)
 	d.sound(t, got)
 	for assistant, answer := range got.answers {
-		if diff := gocmp.Diff(calm.answers[assistant], answer); diff != "" {
-			t.Errorf("the answer of %s (-calm +interrupted):\n%s", assistant, diff)
-		}
+		assert.NoDiff(t, gocmp.Diff(calm.answers[assistant], answer), "the answer of %s (-calm +interrupted)", assistant)
 	}
-	if _, answered := got.answers[oracle.Name]; !answered {
-		t.Error("there is no answer")
-	}
-	if n := strings.Count(got.note, "no cache"); n != 1 {
-		t.Errorf("the note was written %d times:\n%s", n, got.note)
-	}
+	_, answered := got.answers[oracle.Name]
+	assert.That(t, answered, "there is no answer")
+	n := strings.Count(got.note, "no cache")
+	assert.That(t, n == 1, "the note was written %d times:\n%s", n, got.note)
 	for what, n := range got.asked {
 		if strings.HasPrefix(what, "first ") { // it is left alone by a process that knows it to be down
 			continue
 		}
-		if n > calm.asked[what]+crashes || calm.asked[what] == 0 {
-			t.Errorf("%s was asked for %d times, %d times without a crash", what, n, calm.asked[what])
-		}
+		assert.That(t, n <= calm.asked[what]+crashes && calm.asked[what] != 0,
+			"%s was asked for %d times, %d times without a crash", what, n, calm.asked[what])
 		again += n - calm.asked[what]
 	}
-	if again > crashes || again > got.repeats {
-		t.Errorf("%d requests were repeated in %d crashes, and %d operations are counted", again, crashes, got.repeats)
-	}
+	assert.That(t, again <= crashes && again <= got.repeats,
+		"%d requests were repeated in %d crashes, and %d operations are counted", again, crashes, got.repeats)
 	return again
 }
 
@@ -216,9 +191,7 @@ func calmly(t *testing.T) (calm aftermath, writes int) {
 	want := map[string]int{"oracle model.turn": 9, "oracle tool.call": 9, "oracle model.notes": 2,
 		"oracle fallback.classify": 2,
 		"oracle.shadow model.turn": 2, "oracle.shadow tool.call": 3}
-	if diff := gocmp.Diff(want, calm.kinds); diff != "" {
-		t.Errorf("effects (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, gocmp.Diff(want, calm.kinds), "effects (-want +got)")
 	ours := calm.answers[oracle.Name]
 	kinds := map[string]int{}
 	for _, n := range ours.Notices {
@@ -226,23 +199,16 @@ func calmly(t *testing.T) (calm aftermath, writes int) {
 	}
 	wantKinds := map[string]int{agent.NoticeBudgetWarning: 2, oracle.NoticeFallback: 2, agent.NoticeSummarised: 1,
 		agent.NoticeTruncated: 1, agent.NoticeLoop: 2, agent.NoticeOtherModel: 1}
-	if diff := gocmp.Diff(wantKinds, kinds); diff != "" {
-		t.Errorf("notices (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, gocmp.Diff(wantKinds, kinds), "notices (-want +got)")
 	var verdicts []string
 	for _, c := range ours.Fallbacks {
 		verdicts = append(verdicts, c.By+": "+string(c.Verdict))
 	}
-	if diff := gocmp.Diff([]string{"classifier: retry", "classifier: ask_user"}, verdicts); diff != "" {
-		t.Errorf("verdicts (-want +got):\n%s", diff)
-	}
-	if ours.StopReason != oracle.StopNeedsUser || ours.Model != "openai:second" {
-		t.Errorf("it stops with %s, of %s", ours.StopReason, ours.Model)
-	}
-	if _, out := d.here(t, "explain", "--full", calm.runs[1].ID); !strings.Contains(out,
-		"tool.taken_away tool=vault_search") {
-		t.Errorf("no tool was taken away:\n%s", out)
-	}
+	assert.NoDiff(t, gocmp.Diff([]string{"classifier: retry", "classifier: ask_user"}, verdicts), "verdicts (-want +got)")
+	assert.That(t, ours.StopReason == oracle.StopNeedsUser && ours.Model == "openai:second",
+		"it stops with %s, of %s", ours.StopReason, ours.Model)
+	_, out := d.here(t, "explain", "--full", calm.runs[1].ID)
+	assert.That(t, strings.Contains(out, "tool.taken_away tool=vault_search"), "no tool was taken away:\n%s", out)
 	const begins, ends, marks = 2, 2, 2
 	for _, n := range calm.kinds {
 		writes += n
@@ -292,9 +258,8 @@ func TestKilledInTheMiddleOfEveryReply(t *testing.T) {
 				d.stage.stops = part
 				d.killedInReply(t, part, d.ask(true))
 				d.goOn(t, true)
-				if again := d.like(t, calm, 1); again != 1 {
-					t.Errorf("%d requests were repeated, want the one that was cut", again)
-				}
+				again := d.like(t, calm, 1)
+				assert.That(t, again == 1, "%d requests were repeated, want the one that was cut", again)
 			})
 		}
 	})

@@ -20,6 +20,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert/berttest"
 	"sibyl/internal/cli"
 	"sibyl/internal/model"
@@ -145,10 +146,8 @@ func newDrama(t *testing.T) *drama {
 	t.Cleanup(d.stage.Close)
 	d.server.BaseURL = d.stage.BaseURL                      // so that every process asks there
 	err := berttest.Write(d.model, berttest.Classification) // to which “doubtful” and “folder” say something
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree := must(trees.Set{}.Get(oracle.Name))(t)
+	assert.NoError(t, err)
+	tree := assert.Must(trees.Set{}.Get(oracle.Name))(t)
 	d.note(t, "more.md", "# More\n\nThere is more.\n")
 	write(t, filepath.Join(d.data, "oracle.xml"), strings.Replace(string(tree.Text), `most="24000"`, `most="150"`, 1))
 	d.set(t, fmt.Sprintf("bert: {model: %q}\nfallback: {models: ['openai:second']}\ntrees: %q\n", d.model, d.data))
@@ -169,9 +168,7 @@ func (d *drama) ask(shadow bool) []string {
 func (d *drama) killed(t *testing.T, crash string, args ...string) {
 	t.Helper()
 	o := d.begin(t, crashAt+"="+crash, args...)()
-	if o.code != -1 {
-		t.Fatalf("it was not killed: it exits %d\n%s", o.code, o.err)
-	}
+	assert.Require(t, o.code == -1, "it was not killed: it exits %d\n%s", o.code, o.err)
 	d.childless(t)
 	d.shownOnlyAtTheEnd(t, o.out)
 }
@@ -188,18 +185,16 @@ func (d *drama) shownOnlyAtTheEnd(t *testing.T, out string) {
 		t.Errorf("it printed %q: %v", out, err)
 		return
 	}
-	if diff := gocmp.Diff(d.ended(t).answers[oracle.Name], timeless(shown)); diff != "" {
-		t.Errorf("it printed another answer than the journal has (-journal +printed):\n%s", diff)
-	}
+	assert.NoDiff(t, gocmp.Diff(d.ended(t).answers[oracle.Name], timeless(shown)),
+		"it printed another answer than the journal has (-journal +printed)")
 }
 
 // goOn resumes what is open, or asks again where nothing was begun, and waits for the process's end.
 func (d *drama) goOn(t *testing.T, shadow bool) {
 	t.Helper()
 	o := d.begin(t, "", "run", "resume", "--json")()
-	if o.code != cli.ExitPartial && o.code != cli.ExitAnswered {
-		t.Errorf("resuming exits %d\n%s%s", o.code, o.out, o.err)
-	}
+	assert.That(t, o.code == cli.ExitPartial || o.code == cli.ExitAnswered,
+		"resuming exits %d\n%s%s", o.code, o.out, o.err)
 	if strings.Contains(o.err, "no interrupted runs") && len(d.ended(t).runs) == 0 {
 		d.run(t, "", cli.ExitPartial, d.ask(shadow))
 	}
@@ -254,9 +249,7 @@ func noteChild(folder string) {
 func (d *drama) children(t *testing.T) (pids []string) {
 	t.Helper()
 	noted, err := os.ReadFile(filepath.Join(d.model, childrenFile))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
+	assert.Require(t, err == nil || errors.Is(err, os.ErrNotExist), "%v", err)
 	for pid := range strings.FieldsSeq(string(noted)) {
 		args, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) // another process may have the id by now
 		if err == nil && bytes.Contains(args, []byte(app.ClassifierProgram)) && bytes.Contains(args, []byte(d.model)) {
@@ -274,9 +267,7 @@ func (d *drama) killedInReply(t *testing.T, part string, args []string) {
 		if part == "step 9" {
 			d.withChild(t)
 		}
-		if err := running.Kill(); err != nil {
-			t.Error(err)
-		}
+		assert.Nil(t, running.Kill())
 	})
 }
 
@@ -287,13 +278,12 @@ func (d *drama) killedBy(t *testing.T, args []string, kill func(*os.Process)) {
 	cmd.Env = d.environ()
 	var out bytes.Buffer
 	cmd.Stdout = &out
-	noError(t, cmd.Start())
+	assert.NoError(t, cmd.Start())
 	go kill(cmd.Process)
 	err := cmd.Wait()
 	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Fatalf("it was not killed: %v", err)
-	}
+	assert.Require(t, errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL,
+		"it was not killed: %v", err)
 	d.childless(t)
 	d.shownOnlyAtTheEnd(t, out.String())
 }

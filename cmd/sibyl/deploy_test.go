@@ -122,10 +122,9 @@ func TestDocumentsNameCommandsAndFlagsThatExist(t *testing.T) {
 				switch {
 				case strings.HasPrefix(w, "--"):
 					name, _, _ := strings.Cut(w, "=")
-					if found++; !regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) &&
-						name != "--help" {
-						t.Errorf("%s: sibyl%s: ‘sibyl %s’ has no flag %s", file, call, strings.Join(path, " "), name)
-					}
+					found++
+					assert.That(t, regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) || name == "--help",
+						"%s: sibyl%s: ‘sibyl %s’ has no flag %s", file, call, strings.Join(path, " "), name)
 				case slices.Contains(below, w) || isCommand(root, path, w):
 					found++
 					path = append(path, w)

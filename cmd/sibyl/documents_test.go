@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/media/document/documenttest"
@@ -79,14 +80,12 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 	needs.All(t, "many commands")
 	known := map[string]bool{}
 	for _, name := range pages() {
-		text := must(os.ReadFile(name))(t)
+		text := assert.Must(os.ReadFile(name))(t)
 		all, stray := commandsOf(string(text))
 		for _, c := range stray {
 			t.Errorf("%s:%d: ‘%s’ is in no block of sh or console, so nobody runs it", name, c.line, c.text)
 		}
-		if len(all) < 4 {
-			t.Errorf("%s: only %d commands were found: the page is read in the wrong way", name, len(all))
-		}
+		assert.That(t, len(all) >= 4, "%s: only %d commands were found: the page is read in the wrong way", name, len(all))
 		for _, c := range all {
 			known[c.text] = true
 		}
@@ -94,9 +93,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 	}
 	for _, text := range slices.Concat(slices.Collect(maps.Keys(notRun)), slices.Collect(maps.Keys(runsAs)),
 		slices.Collect(maps.Keys(exitsWith))) {
-		if !known[text] {
-			t.Errorf("‘%s’ stands on no page any more", text)
-		}
+		assert.That(t, known[text], "‘%s’ stands on no page any more", text)
 	}
 }
 
@@ -111,12 +108,10 @@ var elsewhere = map[string]string{"sibyl open": "it serves until it is stopped: 
 func TestCommandsThatPagesMentionAreRun(t *testing.T) {
 	needs.All(t, "many commands")
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
-	if err != nil || len(scripts) < 20 {
-		t.Fatalf("the scripts are not where they were: %v, %v", scripts, err)
-	}
+	assert.Require(t, err == nil && len(scripts) >= 20, "the scripts are not where they were: %v, %v", scripts, err)
 	var runs, mentions strings.Builder
 	for _, name := range slices.Concat(pages(), scripts) {
-		text := must(os.ReadFile(name))(t)
+		text := assert.Must(os.ReadFile(name))(t)
 		runs.Write(text)
 		if strings.HasSuffix(name, ".md") {
 			mentions.Write(regexp.MustCompile("(?s)\n```.*?\n```").ReplaceAll(text, nil))
@@ -134,13 +129,10 @@ func TestCommandsThatPagesMentionAreRun(t *testing.T) {
 		}
 	}
 	for path := range elsewhere {
-		if !found[path] || known[path] {
-			t.Errorf("‘%s’ is mentioned no more, or is run by now", path)
-		}
+		assert.That(t, found[path] && !known[path], "‘%s’ is mentioned no more, or is run by now", path)
 	}
-	if len(found) < 20 {
-		t.Errorf("only %v were found: the pages are read in the wrong way", slices.Sorted(maps.Keys(found)))
-	}
+	assert.That(t, len(found) >= 20,
+		"only %v were found: the pages are read in the wrong way", slices.Sorted(maps.Keys(found)))
 }
 
 // pathOf is the command that a line calls, without what it is given.
@@ -189,9 +181,8 @@ func follow(t *testing.T, name string, all []command) {
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		if code != exitsWith[c.text] {
-			t.Errorf("%s:%d: ‘%s’ exits with %d, not %d:\n%s", name, c.line, c.text, code, exitsWith[c.text], out)
-		}
+		assert.That(t, code == exitsWith[c.text],
+			"%s:%d: ‘%s’ exits with %d, not %d:\n%s", name, c.line, c.text, code, exitsWith[c.text], out)
 	}
 }
 
@@ -201,10 +192,7 @@ func reader(t *testing.T) (work string, environment []string) {
 	t.Helper()
 	home := t.TempDir()
 	work = filepath.Join(home, "app")
-	repository, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	repository := assert.Must(filepath.Abs(filepath.Join("..", "..")))(t)
 	for file, text := range map[string]string{
 		"app/go.mod": "module app\n",
 		"app/greet.go": "package app\n\n// Greet greets by name; its errors are handled by who calls " +
@@ -216,20 +204,16 @@ func reader(t *testing.T) (work string, environment []string) {
 			"repair cost 40000 euros.\n",
 		"notes/caching.md": "# Caching\n\nWe decided against a cache.\n",
 	} {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o700),
-			os.WriteFile(filepath.Join(home, file), []byte(text), 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, file)), 0o700),
+			os.WriteFile(filepath.Join(home, file), []byte(text), 0o600)))
 	}
 	pdf := documenttest.PDF(true, []string{"The repair cost 40000 euros."})
-	err = errors.Join(os.WriteFile(filepath.Join(work, "report.pdf"), pdf, 0o600),
+	err := errors.Join(os.WriteFile(filepath.Join(work, "report.pdf"), pdf, 0o600),
 		os.Symlink(home, filepath.Join(home, "src")), exec.Command("git", "init", "-q", work).Run(),
 		exec.Command("git", "-C", work, "add", ".").Run(),
 		// so that there is a difference
 		os.WriteFile(filepath.Join(work, "build.log"), []byte("greet.go:5: missing return\n"), 0o600))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	played := newPlayed()
 	t.Cleanup(played.Close)
 	played.Play(func(r modeltest.Request) modeltest.Answer {

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -45,7 +46,7 @@ func diskOf(t *testing.T, folders ...string) disk {
 	t.Helper()
 	d := disk{}
 	for _, folder := range folders {
-		err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		assert.NoError(t, filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 			if err == nil && entry.IsDir() {
 				d[name] = nil
 			} else if err == nil {
@@ -53,10 +54,7 @@ func diskOf(t *testing.T, folders ...string) disk {
 				d[name], err = append([]byte{}, content...), readErr
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return d
 }
@@ -65,7 +63,7 @@ func diskOf(t *testing.T, folders ...string) disk {
 func (d disk) written(t *testing.T, folders ...string) {
 	t.Helper()
 	for _, folder := range folders {
-		noError(t, errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o700)))
+		assert.NoError(t, errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o700)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(d)) {
 		var err error
@@ -74,9 +72,7 @@ func (d disk) written(t *testing.T, folders ...string) {
 		} else {
 			err = errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, d[name], 0o700))
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 	}
 }
 
@@ -303,9 +299,7 @@ func (h *history) crashes() (all []crash) {
 		})
 		for missing := max(0, n-8); missing < n; missing++ {
 			add(fmt.Sprintf("all but %s %s", h.ops[missing].call.Call, h.ops[missing].call.Path),
-				func(i int, o op) (int, bool) {
-					return len(o.call.Data), i != missing
-				})
+				func(i int, o op) (int, bool) { return len(o.call.Data), i != missing })
 		}
 	}
 	return all
@@ -380,9 +374,7 @@ func TestMachineThatFailsLeavesTheOldOrTheNewTextAndWhatWasSaidToBeDone(t *testi
 					gone = o
 				}
 				d.goesOn(t, s, gone)
-				if t.Failed() {
-					t.Fatalf("the machine failed %s", c.how)
-				}
+				assert.Require(t, !t.Failed(), "the machine failed %s", c.how)
 			}
 		})
 	}
@@ -394,15 +386,13 @@ func (h *history) agrees(t *testing.T, now disk) {
 	told := h.after(h.calls, func(_ int, o op) (int, bool) { return len(o.call.Data), true })
 	for name, content := range now {
 		// which another program writes
-		if got, there := told[name]; !strings.HasSuffix(name, "-shm") && filepath.Base(name) != "witness.log" &&
-			(!there || !bytes.Equal(got, content)) {
-			t.Errorf("the calls do not tell of %s: %d bytes, and there are %d", name, len(got), len(content))
-		}
+		got, there := told[name]
+		assert.That(t, strings.HasSuffix(name, "-shm") || filepath.Base(name) == "witness.log" || (there &&
+			bytes.Equal(got, content)), "the calls do not tell of %s: %d bytes, and there are %d", name, len(got), len(content))
 	}
 	for name := range told {
-		if _, there := now[name]; !there {
-			t.Errorf("the calls tell of %s, which is gone", name)
-		}
+		_, there := now[name]
+		assert.That(t, there, "the calls tell of %s, which is gone", name)
 	}
 }
 
@@ -440,8 +430,6 @@ func TestWriteThatIsNotSyncedIsFoundTorn(t *testing.T) {
 			torn = torn || len(h.torn(crash.disk, "/x")) > 0
 			lost = lost || crash.last && string(crash.disk[name]) != string(write.Data)
 		}
-		if torn != c.torn || lost != c.lost {
-			t.Errorf("%s: torn %v, lost %v", what, torn, lost)
-		}
+		assert.That(t, torn == c.torn && lost == c.lost, "%s: torn %v, lost %v", what, torn, lost)
 	}
 }

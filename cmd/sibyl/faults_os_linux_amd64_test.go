@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -80,38 +81,26 @@ func (p faultPlan) class(c osCall) string {
 func (s *story) watch(t *testing.T, p faultPlan, args ...string) (o outcome, calls []osCall) {
 	t.Helper()
 	p.Under, p.Log = []string{s.data, s.vault}, filepath.Join(t.TempDir(), "calls")
-	plan, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := assert.Must(json.Marshal(p))(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "faulty", append([]string{"sibyl"}, args...)...)
 	cmd.Env = append(s.environ(), faultPlanAt+"="+string(plan))
 	var out, errText bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errText
-	err = cmd.Run()
+	err := cmd.Run()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
+	assert.Require(t, err == nil || errors.As(err, &exit), "%v", err)
 	o = outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errText.String()}
-	if ctx.Err() != nil {
-		t.Errorf("it has not ended in a minute: %s%s", o.out, o.err)
-	}
+	assert.That(t, ctx.Err() == nil, "it has not ended in a minute: %s%s", o.out, o.err)
 	if o.code == exitUntraced {
 		t.Skipf("no process can be watched here: %s", o.err)
 	}
-	log, err := os.Open(p.Log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := assert.Must(os.Open(p.Log))(t)
 	defer func() { _ = log.Close() }() // only read
 	for lines := json.NewDecoder(log); lines.More(); {
 		var c osCall
-		if err := lines.Decode(&c); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, lines.Decode(&c))
 		calls = append(calls, c)
 	}
 	return o, calls
@@ -177,18 +166,15 @@ func TestWhateverCallFailsIsToldAndNothingIsLost(t *testing.T) {
 			t.Parallel()
 			calm := d.begin(t)
 			o, calls := calm.watch(t, faultPlan{}, d.args(calm)...)
-			if !slices.Contains(d.ways, o.code) || len(calls) < 50 {
-				t.Fatalf("without a fault it exits %d after %d calls: %s%s", o.code, len(calls), o.out, o.err)
-			}
+			assert.Require(t, slices.Contains(d.ways, o.code) && len(calls) >= 50,
+				"without a fault it exits %d after %d calls: %s%s", o.code, len(calls), o.out, o.err)
 			d.goesOn(t, calm, o)
 			calm.tidy(t, o)
 			failures := failures(calls, needs.Most(math.MaxInt, 14))
 			var hit atomic.Int64
 			t.Cleanup(func() {
 				t.Logf("of %d calls, %d were to fail, and %d did", len(calls), len(failures), hit.Load())
-				if !t.Failed() && hit.Load() < int64(len(failures)*3/4) {
-					t.Error("too few failed to prove anything")
-				}
+				assert.That(t, t.Failed() || hit.Load() >= int64(len(failures)*3/4), "too few failed to prove anything")
 			})
 			for _, f := range failures {
 				t.Run(strings.ReplaceAll(fmt.Sprintf("%s #%d %s", f.class, f.nth, f.way), "/", "|"),

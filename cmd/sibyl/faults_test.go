@@ -11,14 +11,18 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
+	"sibyl/internal/journal"
 )
 
 // outcome is how a process ended.
@@ -37,14 +41,12 @@ func (s *story) begin(t *testing.T, env string, args ...string) func() outcome {
 	var out, errText bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errText
 	began := time.Now()
-	noError(t, cmd.Start())
+	assert.NoError(t, cmd.Start())
 	return func() outcome {
 		defer cancel()
 		err := cmd.Wait()
 		var exit *exec.ExitError
-		if err != nil && !errors.As(err, &exit) {
-			t.Errorf("sibyl %s: %v", strings.Join(args, " "), err)
-		}
+		assert.That(t, err == nil || errors.As(err, &exit), "sibyl %s: %v", strings.Join(args, " "), err)
 		return outcome{code: cmd.ProcessState.ExitCode(), out: out.String(), err: errText.String(),
 			took: time.Since(began)}
 	}
@@ -60,14 +62,8 @@ func (s *story) run(t *testing.T, env string, code int, args []string, words ...
 
 func (o outcome) want(t *testing.T, what string, code int, words ...string) {
 	t.Helper()
-	if o.code != code {
-		t.Errorf("%s exits %d, want %d\n%s%s", what, o.code, code, o.out, o.err)
-	}
-	for _, w := range words {
-		if !strings.Contains(o.err, w) {
-			t.Errorf("%s does not say %q:\n%s", what, w, o.err)
-		}
-	}
+	assert.That(t, o.code == code, "%s exits %d, want %d\n%s%s", what, o.code, code, o.out, o.err)
+	assert.Contains(t, what, o.err, words...)
 }
 
 // question asks for a note, in which there are reads, a write and four turns of the model.
@@ -94,7 +90,7 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 	stopped, unbegun := 0, 0
 	for limit := 40 << 10; ; limit += step {
 		s := newStory(t)
-		noError(t, os.CopyFS(s.data, os.DirFS(first.data)))
+		assert.NoError(t, os.CopyFS(s.data, os.DirFS(first.data)))
 		point := fmt.Sprintf("with files of %d bytes at most", limit)
 		o := s.begin(t, fmt.Sprintf("%s=%d", fileLimit, limit), s.question()...)()
 		if o.code == cli.ExitAnswered {
@@ -116,16 +112,15 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 		s.check(t, point, []byte(again.out))
 	}
 	t.Logf("full in the middle of a run %d times, before it %d times", stopped, unbegun)
-	if stopped < 4 || unbegun == 0 {
-		t.Errorf("full in the middle of a run %d times, before it %d times: that proves little", stopped, unbegun)
-	}
+	assert.That(t, stopped >= 4 && unbegun != 0,
+		"full in the middle of a run %d times, before it %d times: that proves little", stopped, unbegun)
 }
 
 // holdLock begins to write to the journal, as another program might, and never ends until told to.
 func (s *story) holdLock(t *testing.T) (release func()) {
 	t.Helper()
-	db := must(sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)+"?_txlock=immediate"))(t)
-	tx := must(db.BeginTx(context.WithoutCancel(t.Context()), nil))(t)
+	db := assert.Must(sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)+"?_txlock=immediate"))(t)
+	tx := assert.Must(db.BeginTx(context.WithoutCancel(t.Context()), nil))(t)
 	return sync.OnceFunc(func() {
 		_ = tx.Rollback()
 		_ = db.Close()
@@ -146,9 +141,8 @@ func TestJournalThatIsLockedIsWaitedForAndNamed(t *testing.T) {
 	if o.took < patience { // begin ends one that waits for minutes
 		t.Errorf("it waited %v, want %v", o.took, patience)
 	}
-	if n := len(s.server.counts()); n != 2 {
-		t.Errorf("%d turns were asked for, want the 2 of the first question", n)
-	}
+	n := len(s.server.counts())
+	assert.That(t, n == 2, "%d turns were asked for, want the 2 of the first question", n)
 	release()
 	o = s.run(t, "", cli.ExitAnswered, s.question())
 	s.check(t, "after the lock", []byte(o.out))
@@ -187,10 +181,8 @@ func (s *story) journal(t *testing.T, id string) (j journaled) {
 				Given struct{ Question string }
 			}
 		}
-		noError(t, lines.Decode(&rec))
-		if rec.Seq != n {
-			t.Errorf("record %d of run %s has the number %d", n, id, rec.Seq)
-		}
+		assert.NoError(t, lines.Decode(&rec))
+		assert.That(t, rec.Seq == n, "record %d of run %s has the number %d", n, id, rec.Seq)
 		j.kinds = append(j.kinds, rec.Kind)
 		j.question += rec.Data.Given.Question
 		if rec.Data.Kind == "model.turn" {
@@ -232,24 +224,16 @@ func TestProcessesThatAskAtTheSameTimeBothGetTheirAnswer(t *testing.T) {
 			RunID            string `json:"run_id"`
 			Turns            int
 		}
-		if err := json.Unmarshal([]byte(o.out), &a); err != nil {
-			t.Fatalf("process %d: %v in %q", n, err, o.out)
-		}
+		err := json.Unmarshal([]byte(o.out), &a)
+		assert.Require(t, err == nil, "process %d: %v in %q", n, err, o.out)
 		want := fmt.Sprintf("How does the Greet%d function work?", n)
-		if a.Question != want || !strings.Contains(a.Answer, "It greets by name") {
-			t.Errorf("process %d says %+v", n, a)
-		}
+		assert.That(t, a.Question == want && strings.Contains(a.Answer, "It greets by name"), "process %d says %+v", n, a)
 		j := s.journal(t, a.RunID)
-		if j.question != want || j.turns != 2 || j.turns != a.Turns || j.kinds[0] != "start" ||
-			j.kinds[len(j.kinds)-1] != "end" ||
-			slices.Contains(j.kinds, "resume") {
-			t.Errorf("process %d has the journal %+v", n, j)
-		}
+		assert.That(t, j.question == want && j.turns == 2 && j.turns == a.Turns && j.kinds[0] == "start" &&
+			j.kinds[len(j.kinds)-1] == "end" && !slices.Contains(j.kinds, "resume"), "process %d has the journal %+v", n, j)
 	}
 	for _, n := range s.server.counts() {
-		if n != 1 {
-			t.Errorf("a turn was asked for %d times", n)
-		}
+		assert.That(t, n == 1, "a turn was asked for %d times", n)
 	}
 }
 
@@ -257,9 +241,8 @@ func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
 	t.Parallel()
 	for round := range 4 {
 		s := newStory(t)
-		if _, killed := s.sibyl(t, "-2", s.question()...); !killed {
-			t.Fatal("the run was not interrupted")
-		}
+		_, killed := s.sibyl(t, "-2", s.question()...)
+		assert.Require(t, killed, "the run was not interrupted")
 		goOn := make(chan struct{})
 		s.server.before(func() { <-goOn })
 		ended := make(chan outcome)
@@ -278,7 +261,7 @@ func TestOfProcessesThatResumeARunOneDoesAndTheOtherSaysWho(t *testing.T) {
 
 func hostname(t *testing.T) string {
 	t.Helper()
-	name := must(os.Hostname())(t)
+	name := assert.Must(os.Hostname())(t)
 	return name
 }
 
@@ -290,20 +273,17 @@ func TestDataFolderThatCanOnlyBeReadIsRead(t *testing.T) {
 		{"session", "audit"}, {"explain"}, {"run", "list"},
 		{"session", "prune", "--older-than", "1h", "--dry-run"}} {
 		o := s.run(t, onlyReads, cli.ExitAnswered, args)
-		if !strings.Contains(o.out, "Greet") && !slices.Contains(args, "--dry-run") {
-			t.Errorf("%s shows %q", strings.Join(args, " "), o.out)
-		}
+		assert.That(t, strings.Contains(o.out, "Greet") || slices.Contains(args, "--dry-run"),
+			"%s shows %q", strings.Join(args, " "), o.out)
 	}
 	for _, args := range [][]string{s.question(), {"session", "delete", "last", "--yes"},
 		{"session", "rename", "last", "x"}} {
 		s.run(t, onlyReads, cli.ExitJournal, args, "can only be read", app.DatabaseFile(s.data), "--data")
 	}
-	if o := s.run(t, onlyReads, cli.ExitFailed, []string{"doctor"}); !strings.Contains(o.out, "can only be read") {
-		t.Errorf("the doctor says %s", o.out)
-	}
-	if n := len(s.server.counts()); n != 2 {
-		t.Errorf("%d turns were asked for, want the 2 of the first question", n)
-	}
+	o := s.run(t, onlyReads, cli.ExitFailed, []string{"doctor"})
+	assert.That(t, strings.Contains(o.out, "can only be read"), "the doctor says %s", o.out)
+	n := len(s.server.counts())
+	assert.That(t, n == 2, "%d turns were asked for, want the 2 of the first question", n)
 }
 
 // closeFolder takes the right to write the data folder away.
@@ -315,6 +295,146 @@ func (s *story) closeFolder(t *testing.T) {
 		name string
 		mode os.FileMode
 	}{{db, 0o444}, {s.data, 0o555}, {s.vault, 0o755}, {filepath.Dir(s.data), 0o755}, {filepath.Dir(s.vault), 0o755}} {
-		noError(t, os.Chmod(c.name, c.mode))
+		assert.NoError(t, os.Chmod(c.name, c.mode))
+	}
+}
+
+// faultyStore is “NUMBER FILE”: the call of the journal that fails, negative for one that takes effect and then fails,
+// and the file that is made when it does.
+const faultyStore = "SIBYL_TEST_FAULTY_STORE"
+
+// failing is a journal of which one call fails, as one on another machine may.
+type failing struct {
+	journal.Store
+	at    int64
+	file  string
+	calls atomic.Int64
+}
+
+// newFailing reads what the environment says; the store itself if it says nothing.
+func newFailing(s journal.Store) journal.Store {
+	number, file, found := strings.Cut(os.Getenv(faultyStore), " ")
+	if !found {
+		return s
+	}
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return &failing{Store: s, at: n, file: file}
+}
+
+// around has a call fail if it is the one: before its effect the journal is unreachable, after it nobody can tell.
+func (f *failing) around(do func() error) error {
+	n := f.calls.Add(1)
+	if n != max(f.at, -f.at) {
+		return do()
+	}
+	if err := os.WriteFile(f.file, nil, 0o600); err != nil {
+		panic(err)
+	}
+	if f.at > 0 {
+		return fmt.Errorf("the journal of this test: %w", journal.ErrUnreachable)
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	return fmt.Errorf("the journal of this test: %w", journal.ErrUnsure)
+}
+
+func (f *failing) Begin(ctx context.Context, b journal.Beginning) error {
+	return f.around(func() error { return f.Store.Begin(ctx, b) })
+}
+
+func (f *failing) Append(
+	ctx context.Context, owner journal.Owner, run string, recs []journal.Record, end *journal.End,
+) error {
+	return f.around(func() error { return f.Store.Append(ctx, owner, run, recs, end) })
+}
+
+func (f *failing) Acquire(ctx context.Context, owner journal.Owner, run, holder string, now, until time.Time) error {
+	return f.around(func() error { return f.Store.Acquire(ctx, owner, run, holder, now, until) })
+}
+
+func (f *failing) Release(ctx context.Context, owner journal.Owner, run, holder string, rest time.Time) error {
+	return f.around(func() error { return f.Store.Release(ctx, owner, run, holder, rest) })
+}
+
+func (f *failing) Run(ctx context.Context, owner journal.Owner, id string) (r journal.Run, err error) {
+	err = f.reads(func() error { r, err = f.Store.Run(ctx, owner, id); return err })
+	return r, err
+}
+
+func (f *failing) Records(
+	ctx context.Context, owner journal.Owner, run string, from int64,
+) (all []journal.Record, err error) {
+	err = f.reads(func() error { all, err = f.Store.Records(ctx, owner, run, from); return err })
+	return all, err
+}
+
+func (f *failing) Blob(ctx context.Context, owner journal.Owner, hash string) (content []byte, err error) {
+	err = f.reads(func() error { content, err = f.Store.Blob(ctx, owner, hash); return err })
+	return content, err
+}
+
+func (f *failing) Session(ctx context.Context, owner journal.Owner, id string) (s journal.Session, err error) {
+	err = f.reads(func() error { s, err = f.Store.Session(ctx, owner, id); return err })
+	return s, err
+}
+
+func (f *failing) Pending(
+	ctx context.Context, owner journal.Owner, session string, now time.Time,
+) (all []journal.Pending, err error) {
+	err = f.reads(func() error { all, err = f.Store.Pending(ctx, owner, session, now); return err })
+	return all, err
+}
+
+func (f *failing) Runs(ctx context.Context, owner journal.Owner, filter journal.Filter) (all []journal.Run, err error) {
+	err = f.reads(func() error { all, err = f.Store.Runs(ctx, owner, filter); return err })
+	return all, err
+}
+
+// reads is around for a call without an effect: it fails in one way.
+func (f *failing) reads(do func() error) error {
+	err := f.around(do)
+	if errors.Is(err, journal.ErrUnsure) {
+		return fmt.Errorf("the journal of this test: %w", journal.ErrUnreachable)
+	}
+	return err
+}
+
+// TestWhateverCallOfTheJournalFailsNothingIsLost has one call of the journal after the other fail in a run of each
+// assistant, before it takes effect or after; in the long form every call. It is told or got over, and nothing is lost
+// or doubled.
+func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
+	needs.All(t, "many processes")
+	t.Parallel()
+	for name, d := range ordeals() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			points := 0
+			for n := 1; ; n += needs.Stride(8) {
+				hit := false
+				for _, at := range []int{n, -n} {
+					file := filepath.Join(t.TempDir(), "hit")
+					s := d.begin(t)
+					o := s.begin(t, fmt.Sprintf("%s=%d %s", faultyStore, at, file), d.args(s)...)()
+					if _, err := os.Stat(file); err != nil {
+						break // there are not so many calls
+					}
+					hit = true
+					points++
+					s.told(t, o, d.ways)
+					d.goesOn(t, s, o)
+					s.tidy(t, o)
+					assert.Require(t, !t.Failed(), "call %d had failed, and it exited %d:\n%s%s", at, o.code, o.out, o.err)
+				}
+				if !hit {
+					break
+				}
+			}
+			t.Logf("%d calls failed", points)
+			assert.That(t, points >= 2, "too few to prove anything")
+		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 )
 
@@ -19,7 +20,7 @@ import (
 func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 	for name, stop := range map[string]func(t *testing.T, s *story, asking *exec.Cmd){
 		"by Ctrl-C": func(t *testing.T, _ *story, asking *exec.Cmd) {
-			noError(t, asking.Process.Signal(os.Interrupt))
+			assert.NoError(t, asking.Process.Signal(os.Interrupt))
 		},
 		"from another process": func(t *testing.T, s *story, _ *exec.Cmd) { s.sibyl(t, "", "inquiry", "stop") },
 	} {
@@ -37,24 +38,22 @@ func TestAWitnessThatNeverAnswersIsLeftWhenTheInquiryIsStopped(t *testing.T) {
 			asking.Env = withoutOllama(s.environ())
 			var said bytes.Buffer
 			asking.Stderr = &said
-			noError(t, asking.Start())
+			assert.NoError(t, asking.Start())
 			soon(t, "a question that is not answered", witness.Hanging())
 			stop(t, s, asking)
 			soon(t, "the end of the request", witness.Ended())
-			if err := asking.Wait(); asking.ProcessState.ExitCode() != 130 {
-				t.Errorf("%v\n%s", err, said.String())
-			}
+			err := asking.Wait()
+			assert.That(t, asking.ProcessState.ExitCode() == 130, "%v\n%s", err, said.String())
 			var session struct {
 				Status, EndReason string
 				QAPairs           []struct{ Answer string }
 				ProvisionalAudit  *struct{}
 			}
 			out, _ := s.sibyl(t, "", "inquiry", "show", "--json")
-			if err := json.Unmarshal(out, &session); err != nil || session.Status != "failed" ||
-				session.EndReason != "stopped" || session.ProvisionalAudit == nil ||
-				len(session.QAPairs) != 1 || !strings.Contains(session.QAPairs[0].Answer, "4 March 2021") {
-				t.Errorf("%v: %+v", err, session)
-			}
+			err = json.Unmarshal(out, &session)
+			assert.That(t, err == nil && session.Status == "failed" && session.EndReason == "stopped" &&
+				session.ProvisionalAudit != nil && len(session.QAPairs) == 1 &&
+				strings.Contains(session.QAPairs[0].Answer, "4 March 2021"), "%v: %+v", err, session)
 		})
 	}
 }

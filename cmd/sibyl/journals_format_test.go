@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
@@ -75,9 +76,7 @@ type form struct {
 }
 
 // root describes what is kept under a name.
-func (f *form) root(name string, t reflect.Type) {
-	fmt.Fprintf(&f.text, "%s: %s\n", name, f.of(t))
-}
+func (f *form) root(name string, t reflect.Type) { fmt.Fprintf(&f.text, "%s: %s\n", name, f.of(t)) }
 
 // of is what a type is called. A struct is described once, with its fields.
 func (f *form) of(t reflect.Type) string {
@@ -134,18 +133,9 @@ func journalFormat(t *testing.T) string {
 	data := t.TempDir()
 	cfg, err := config.Load(config.Options{Environ: []string{"SIBYL_DATA=" + data, "HOME=" + data, "XDG_CONFIG_HOME=" +
 		data}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := app.Open(t.Context(), cfg, app.Options{Build: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := a.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
+	assert.NoError(t, err)
+	a := assert.Must(app.Open(t.Context(), cfg, app.Options{Build: "test"}))(t)
+	defer func() { assert.Nil(t, a.Close()) }()
 	f := &form{told: map[reflect.Type]bool{}}
 	for _, t := range []reflect.Type{reflect.TypeFor[journal.Session](), reflect.TypeFor[journal.Run](),
 		reflect.TypeFor[journal.Pending](), reflect.TypeFor[journal.Tombstone]()} {
@@ -165,38 +155,26 @@ func journalFormat(t *testing.T) string {
 	for _, name := range slices.Sorted(maps.Keys(keptTypes)) {
 		f.root(name, keptTypes[name])
 	}
-	weights, err := os.ReadFile(filepath.FromSlash("../../internal/oracle/classify/classify.weights"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	weights := assert.Must(os.ReadFile(filepath.FromSlash("../../internal/oracle/classify/classify.weights")))(t)
 	return f.text.String() + tablesOf(t, app.DatabaseFile(data)) + "the classifier: " + files.Hash(weights) + "\n"
 }
 
 // tablesOf are the statements that make the tables of a database.
 func tablesOf(t *testing.T, file string) string {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := assert.Must(sql.Open("sqlite", "file:"+file))(t)
 	defer func() { _ = db.Close() }() // only read
 	rows, err := db.QueryContext(t.Context(), `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer func() { _ = rows.Close() }() // only read
 	var all strings.Builder
 	for rows.Next() {
 		var statement string
-		if err := rows.Scan(&statement); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, rows.Scan(&statement))
 		statement = regexp.MustCompile(comments).ReplaceAllString(statement, "")
 		fmt.Fprintln(&all, strings.Join(strings.Fields(statement), " "))
 	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, rows.Err())
 	return all.String()
 }
 
@@ -259,13 +237,9 @@ func TestChangeOfAFormatIsNoticed(t *testing.T) {
 		Part
 	}
 	first := described(reflect.TypeFor[one]())
-	if first != described(reflect.TypeFor[one]()) || !strings.Contains(first, "A int") {
-		t.Errorf("it says %q", first)
-	}
+	assert.That(t, first == described(reflect.TypeFor[one]()) && strings.Contains(first, "A int"), "it says %q", first)
 	for _, other := range []reflect.Type{reflect.TypeFor[renamed](), reflect.TypeFor[retyped](),
 		reflect.TypeFor[more](), reflect.TypeFor[embedding]()} {
-		if described(other) == first {
-			t.Errorf("%s is taken for the same", other)
-		}
+		assert.That(t, described(other) != first, "%s is taken for the same", other)
 	}
 }

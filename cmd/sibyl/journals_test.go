@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 )
@@ -80,9 +81,7 @@ func tellLong(t *testing.T, s *story) {
 }
 
 // tellSuspended leaves a run that waits for a model that is down.
-func tellSuspended(t *testing.T, s *story) {
-	s.begin(t, "", (&drama{story: s}).ask(false)...)()
-}
+func tellSuspended(t *testing.T, s *story) { s.begin(t, "", (&drama{story: s}).ask(false)...)() }
 
 // tellTasks leaves a list, a deletion that was confirmed, one that is asked about, and a message that a crash
 // interrupted.
@@ -130,10 +129,7 @@ func tellMixed(t *testing.T, s *story) {
 // keptFolders are those of all formats, the earliest first.
 func keptFolders(t *testing.T) []string {
 	t.Helper()
-	folders, err := filepath.Glob(filepath.Join(journalsFolder, "[0-9]*-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	folders := assert.Must(filepath.Glob(filepath.Join(journalsFolder, "[0-9]*-*")))(t)
 	slices.Sort(folders)
 	return folders
 }
@@ -152,15 +148,11 @@ func nextFolder(folders []string) string {
 // writeJournals has every play tell its story, and keeps what it leaves.
 func writeJournals(t *testing.T, folder, format string) {
 	t.Helper()
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(folder, 0o755))
 	for name, p := range allPlays() {
 		s := p.begin(t)
 		for from, to := range map[string]string{s.data: keptData, s.vault: keptVault} {
-			if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.CopyFS(to, os.DirFS(from)))
 		}
 		was := s.data
 		s.data, s.vault = keptData, keptVault
@@ -168,56 +160,35 @@ func writeJournals(t *testing.T, folder, format string) {
 		p.tell(t, s)
 		s.settled(t)
 		content := packed(t, map[string]string{keptData: s.data, keptVault: s.vault})
-		if err := os.RemoveAll(keptRoot); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name+".tar.gz"), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.RemoveAll(keptRoot))
+		assert.NoError(t, os.WriteFile(filepath.Join(folder, name+".tar.gz"), content, 0o644))
 	}
 	if format == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(folder, formatFile), []byte(format), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(folder, formatFile), []byte(format), 0o644))
 }
 
 // moves gives the runs that have not ended the folders of this story, so that they can go on. Those that ended are left
 // as they are.
 func (s *story) moves(t *testing.T) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+app.DatabaseFile(s.data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := assert.Must(sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)))(t)
 	for from, to := range map[string]string{keptData: s.data, keptVault: s.vault} {
-		_, err := db.ExecContext(t.Context(), `UPDATE record SET data = CAST(replace(CAST(data AS TEXT), ?, ?) AS BLOB)
-			WHERE key >> 24 IN (SELECT no FROM run WHERE status = 'running')`, from, to)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(db.ExecContext(t.Context(), `UPDATE record SET data = CAST(replace(CAST(data AS TEXT), ?, ?) AS BLOB)
+			WHERE key >> 24 IN (SELECT no FROM run WHERE status = 'running')`, from, to))(t)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, db.Close())
 }
 
 // settled leaves the journal in one file, as small as it can be.
 func (s *story) settled(t *testing.T) {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+app.DatabaseFile(s.data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	db := assert.Must(sql.Open("sqlite", "file:"+app.DatabaseFile(s.data)))(t)
 	for _, statement := range []string{`PRAGMA wal_checkpoint(TRUNCATE)`, `VACUUM`, `PRAGMA wal_checkpoint(TRUNCATE)`} {
-		if _, err := db.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
+		assert.Must(db.ExecContext(t.Context(), statement))(t)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, db.Close())
 }
 
 // settings has the settings name the folder for data that the story has, where they named another.
@@ -227,9 +198,7 @@ func (s *story) settings(t *testing.T, was string) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	write(t, s.settingsFile(), strings.ReplaceAll(string(text), was, s.data))
 }
 
@@ -237,13 +206,10 @@ func (s *story) settings(t *testing.T, was string) {
 func packed(t *testing.T, folders map[string]string) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	zip, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zip := assert.Must(gzip.NewWriterLevel(&out, gzip.BestCompression))(t)
 	archive := tar.NewWriter(zip)
 	for to, from := range folders {
-		err := filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
+		assert.NoError(t, filepath.WalkDir(from, func(name string, entry fs.DirEntry, err error) error {
 			rel, relErr := filepath.Rel(from, name)
 			if err = errors.Join(err, relErr); err != nil || entry.IsDir() ||
 				leftOut().MatchString(filepath.ToSlash(rel)) {
@@ -259,14 +225,9 @@ func packed(t *testing.T, folders map[string]string) []byte {
 			}
 			_, err = archive.Write(content)
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
-	if err := errors.Join(archive.Close(), zip.Close()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(archive.Close(), zip.Close()))
 	return out.Bytes()
 }
 
@@ -279,31 +240,21 @@ var leftOut = sync.OnceValue(func() *regexp.Regexp {
 // unpack gives a story the folders of an archive.
 func (s *story) unpack(t *testing.T, file string) {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Open(file))(t)
 	defer func() { _ = f.Close() }() // only read
-	zip, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	zip := assert.Must(gzip.NewReader(f))(t)
 	for archive := tar.NewReader(zip); ; {
 		head, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		content, err := io.ReadAll(archive)
 		to := filepath.Join(s.data, strings.TrimPrefix(head.Name, keptData))
 		if rel, inVault := strings.CutPrefix(head.Name, keptVault); inVault {
 			to = filepath.Join(s.vault, rel)
 		}
-		if err := errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, content, 0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, errors.Join(err, os.MkdirAll(filepath.Dir(to), 0o700), os.WriteFile(to, content, 0o600)))
 	}
 	s.moves(t)
 }
@@ -338,15 +289,11 @@ func (s *story) look(t *testing.T, args ...string) reading {
 	code := cli.Main(ctx, cli.Program{Build: "test"}, args, s.environ(), cli.Streams{In: strings.NewReader(""),
 		Out: &out, Err: &errText})
 	r := reading{strings.Join(args, " "), code, out.String(), errText.String()}
-	if ctx.Err() != nil {
-		t.Errorf("%v: %s", context.Cause(ctx), r)
-	}
-	if found := internals().FindString(r.err); found != "" {
-		t.Errorf("“%s” is no word for a person: %s", found, r)
-	}
-	if code != cli.ExitAnswered && code != cli.ExitPartial && strings.TrimSpace(r.err) == "" {
-		t.Errorf("it does not say why: %s", r)
-	}
+	assert.That(t, ctx.Err() == nil, "%v: %s", context.Cause(ctx), r)
+	found := internals().FindString(r.err)
+	assert.That(t, found == "", "“%s” is no word for a person: %s", found, r)
+	assert.That(t, code == cli.ExitAnswered || code == cli.ExitPartial || strings.TrimSpace(r.err) != "",
+		"it does not say why: %s", r)
 	return r
 }
 
@@ -370,10 +317,8 @@ func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 	states := map[string]bool{} // of runs of this format, by assistant
 	defer func() {              // when all have been read
 		for _, want := range keptStates {
-			if !t.Failed() && !states[want] {
-				t.Errorf("no journal of this format has a run of %s; there are %q", want,
-					slices.Sorted(maps.Keys(states)))
-			}
+			assert.That(t, t.Failed() || states[want],
+				"no journal of this format has a run of %s; there are %q", want, slices.Sorted(maps.Keys(states)))
 		}
 	}()
 	t.Run("of", func(t *testing.T) {
@@ -381,9 +326,7 @@ func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join(folder, formatFile))
 			same := err == nil && string(text) == format
 			archives, err := filepath.Glob(filepath.Join(folder, "*.tar.gz"))
-			if err != nil || len(archives) == 0 {
-				t.Fatalf("%s holds no journal: %v", folder, err)
-			}
+			assert.Require(t, err == nil && len(archives) != 0, "%s holds no journal: %v", folder, err)
 			for _, archive := range archives {
 				name := strings.TrimSuffix(filepath.Base(archive), ".tar.gz")
 				if same {
@@ -392,9 +335,7 @@ func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 				t.Run(filepath.Base(folder)+"/"+name, func(t *testing.T) {
 					t.Parallel()
 					p, known := allPlays()[name]
-					if !known {
-						t.Fatalf("there is no play %q", name)
-					}
+					assert.Require(t, known, "there is no play %q", name)
 					s := p.begin(t)
 					s.unpack(t, archive)
 					for _, r := range s.readWhole(t, same) {
@@ -406,9 +347,8 @@ func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 			}
 		}
 	})
-	if ofThis != len(allPlays()) {
-		t.Errorf("of %d plays, the journals of %d are of this format", len(allPlays()), ofThis)
-	}
+	assert.That(t, ofThis == len(allPlays()),
+		"of %d plays, the journals of %d are of this format", len(allPlays()), ofThis)
 }
 
 // listed is a run as ‘run list’ has it.
@@ -427,15 +367,12 @@ func (s *story) readWhole(t *testing.T, all bool) []listed {
 	list := s.look(t, "run", "list", "--json", "--limit", "100")
 	var runs []listed
 	if list.refused() {
-		if all {
-			t.Errorf("it is refused: %s", list)
-		}
+		assert.That(t, !all, "it is refused: %s", list)
 		t.Logf("refused: %s", strings.TrimSpace(list.err))
 		return nil
 	}
-	if err := json.Unmarshal([]byte(list.out), &runs); err != nil || len(runs) == 0 {
-		t.Fatalf("%v: %s", err, list)
-	}
+	err := json.Unmarshal([]byte(list.out), &runs)
+	assert.Require(t, err == nil && len(runs) != 0, "%v: %s", err, list)
 	s.readRuns(t, runs, all)
 	var open []listed
 	for _, r := range runs {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/cli"
 	"sibyl/internal/cli/manual"
 )
@@ -32,21 +33,14 @@ func TestEveryCommandAndFlagSaysWhatItIs(t *testing.T) {
 	commands := 0
 	eachCommand(func(cmd *cobra.Command) {
 		commands++
-		if cmd.Short == "" {
-			t.Errorf("‘%s’ has no line that says what it does", cmd.CommandPath())
-		}
-		if cmd.Long == "" && cmd.Example == "" {
-			t.Errorf("‘%s’ has neither a description nor an example", cmd.CommandPath())
-		}
+		assert.That(t, cmd.Short != "", "‘%s’ has no line that says what it does", cmd.CommandPath())
+		assert.That(t, cmd.Long != "" || cmd.Example != "",
+			"‘%s’ has neither a description nor an example", cmd.CommandPath())
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Usage == "" {
-				t.Errorf("--%s of ‘%s’ does not say what it is", f.Name, cmd.CommandPath())
-			}
+			assert.That(t, f.Usage != "", "--%s of ‘%s’ does not say what it is", f.Name, cmd.CommandPath())
 		})
 	})
-	if commands < 80 {
-		t.Errorf("only %d commands were looked at", commands)
-	}
+	assert.That(t, commands >= 80, "only %d commands were looked at", commands)
 }
 
 func TestExamplesCallCommandsAndFlagsThatExist(t *testing.T) {
@@ -78,27 +72,21 @@ func TestExamplesCallCommandsAndFlagsThatExist(t *testing.T) {
 func TestEveryCommandHasAPageThatLeadsToAllBelowIt(t *testing.T) {
 	pageOf := func(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }
 	folder := t.TempDir()
-	if err := manual.Write(cli.Commands(), "1.2.3", folder); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, manual.Write(cli.Commands(), "1.2.3", folder))
 	eachCommand(func(cmd *cobra.Command) {
 		if cmd.Name() == "help" {
 			return // its page would say what all others say of --help
 		}
 		page, err := os.ReadFile(filepath.Join(folder, pageOf(cmd)+".1"))
-		if err != nil {
-			t.Errorf("‘%s’ has no page: %v", cmd.CommandPath(), err)
-		}
+		assert.That(t, err == nil, "‘%s’ has no page: %v", cmd.CommandPath(), err)
 		text := string(page)
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if !f.Hidden && !strings.Contains(text, "--"+f.Name) {
-				t.Errorf("the page of ‘%s’ lacks --%s", cmd.CommandPath(), f.Name)
-			}
+			assert.That(t, f.Hidden || strings.Contains(text, "--"+f.Name),
+				"the page of ‘%s’ lacks --%s", cmd.CommandPath(), f.Name)
 		})
 		for _, sub := range cmd.Commands() {
-			if !sub.Hidden && sub.Name() != "help" && !strings.Contains(text, pageOf(sub)+"(1)") {
-				t.Errorf("the page of ‘%s’ does not lead to ‘%s’", cmd.CommandPath(), sub.CommandPath())
-			}
+			assert.That(t, sub.Hidden || sub.Name() == "help" || strings.Contains(text, pageOf(sub)+"(1)"),
+				"the page of ‘%s’ does not lead to ‘%s’", cmd.CommandPath(), sub.CommandPath())
 		}
 	})
 }
@@ -112,21 +100,11 @@ func TestAPageSaysWhatWasWrittenWordForWord(t *testing.T) {
 	cmd.Flags().Lookup("secret").Hidden = true
 	t.Setenv("SOURCE_DATE_EPOCH", "1795348800") // 22 Nov 2026
 	folder := t.TempDir()
-	if err := manual.Write(cmd, "1.2.3", folder); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(folder, "sibyl.1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"sibyl - Say “no”\n", "Takes <name> and *stars* of MY_DIR.\n", "\\&.so /etc/passwd",
+	assert.NoError(t, manual.Write(cmd, "1.2.3", folder))
+	text := assert.Must(os.ReadFile(filepath.Join(folder, "sibyl.1")))(t)
+	assert.Contains(t, "the page", string(text),
+		"sibyl - Say “no”\n", "Takes <name> and *stars* of MY_DIR.\n", "\\&.so /etc/passwd",
 		"one\\\\two\n.br\ntwo\n",
-		"\\fB--out\\fP=\"here\"\n\twrite to FILE\n", "  sibyl ~/a-b\n  sibyl 'c'\n", `"Nov 2026" "Sibyl 1.2.3"`} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("the page lacks %q:\n%s", want, text)
-		}
-	}
-	if strings.Contains(string(text), "secret") {
-		t.Errorf("the page shows a hidden flag:\n%s", text)
-	}
+		"\\fB--out\\fP=\"here\"\n\twrite to FILE\n", "  sibyl ~/a-b\n  sibyl 'c'\n", `"Nov 2026" "Sibyl 1.2.3"`)
+	assert.That(t, !strings.Contains(string(text), "secret"), "the page shows a hidden flag:\n%s", text)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
 	"sibyl/internal/oracle"
@@ -30,9 +31,8 @@ func (s *story) within(t *testing.T, megabytes int, in string, args ...string) o
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(in), &out, &errText
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) || ctx.Err() != nil {
-		t.Fatalf("sibyl %s: %v\n%s", strings.Join(args, " "), err, errText.String())
-	}
+	assert.Require(t, (err == nil || errors.As(err, &exit)) && ctx.Err() == nil,
+		"sibyl %s: %v\n%s", strings.Join(args, " "), err, errText.String())
 	if cmd.ProcessState.ExitCode() == exitUntraced {
 		t.Skipf("no limit can be set here: %s", errText.String())
 	}
@@ -69,16 +69,14 @@ func TestLargeMaterialUnderALimitOfMemoryIsTakenInOrRefusedByName(t *testing.T) 
 	s.note(t, "reports/large.txt", strings.Repeat(line, 60<<20/len(line)))
 	o := s.within(t, least+200, "", "investigate", "The bridge was closed.", "--witness",
 		filepath.Join(s.vault, "reports"))
-	if o.code == cli.ExitAnswered || o.code == cli.ExitPartial || !strings.Contains(o.err, "not enough memory") ||
-		!strings.Contains(o.err, "large.txt") || internals().MatchString(o.err) {
-		t.Errorf("a document that is too large exits %d: %s", o.code, clipped(o.err))
-	}
-	noError(t, os.Truncate(filepath.Join(s.vault, "reports", "large.txt"), 1<<20))
-	if o := s.within(t, enough, "", "investigate", "-q", "--detective", "offline:rules", "The bridge was closed.",
-		"--limit", "5", "--witness", filepath.Join(s.vault, "reports")); o.code != cli.ExitAnswered &&
-		o.code != cli.ExitPartial {
-		t.Errorf("one that is not exits %d: %s", o.code, clipped(o.err))
-	}
+	assert.That(t, o.code != cli.ExitAnswered && o.code != cli.ExitPartial &&
+		strings.Contains(o.err, "not enough memory") && strings.Contains(o.err, "large.txt") &&
+		!internals().MatchString(o.err), "a document that is too large exits %d: %s", o.code, clipped(o.err))
+	assert.NoError(t, os.Truncate(filepath.Join(s.vault, "reports", "large.txt"), 1<<20))
+	o = s.within(t, enough, "", "investigate", "-q", "--detective", "offline:rules", "The bridge was closed.",
+		"--limit", "5", "--witness", filepath.Join(s.vault, "reports"))
+	assert.That(t, o.code == cli.ExitAnswered || o.code == cli.ExitPartial,
+		"one that is not exits %d: %s", o.code, clipped(o.err))
 	s.wholeAfterwards(t, 2)
 }
 
@@ -102,9 +100,7 @@ func TestWhateverMemoryThereIsTheJournalIsWhole(t *testing.T) {
 		}
 	}
 	t.Logf("it worked with %d amounts of memory, up to %d MB", begun, most)
-	if begun == 0 {
-		t.Error("it never worked")
-	}
+	assert.That(t, begun != 0, "it never worked")
 	s.run(t, "", cli.ExitAnswered, []string{"run", "resume"})
 	s.wholeAfterwards(t, begun)
 }
@@ -112,9 +108,8 @@ func TestWhateverMemoryThereIsTheJournalIsWhole(t *testing.T) {
 // wholeAfterwards wants at least so many runs, each of which can be explained.
 func (s *story) wholeAfterwards(t *testing.T, least int) {
 	t.Helper()
-	if n := s.runs(t); n < least {
-		t.Errorf("there are %d runs, want %d", n, least)
-	}
+	n := s.runs(t)
+	assert.That(t, n >= least, "there are %d runs, want %d", n, least)
 	s.run(t, "", cli.ExitAnswered, []string{"explain", "last"})
 	s.run(t, "", cli.ExitAnswered, []string{"replay", "last"})
 }

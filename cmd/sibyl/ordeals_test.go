@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/cli"
 	"sibyl/internal/council/session"
 )
@@ -40,10 +41,8 @@ func ordeals() map[string]ordeal {
 				s.run(t, "", cli.ExitAnswered, []string{"run", "resume"})
 				s.run(t, "", cli.ExitAnswered, []string{"council", "transcribe", "--again"})
 				m := (&thinking{story: s}).whole(t, "a fault")
-				if len(m.Audio) != 2 || m.Audio[1].Status != session.Success ||
-					s.heard(t, 2) != "Tomorrow we will talk about the money." {
-					t.Errorf("the session is %s: %+v", m.State, m.Audio)
-				}
+				assert.That(t, len(m.Audio) == 2 && m.Audio[1].Status == session.Success &&
+					s.heard(t, 2) == "Tomorrow we will talk about the money.", "the session is %s: %+v", m.State, m.Audio)
 			}},
 		"council sitting": {memoTold, func(*story) []string {
 			return []string{"council", "ask", "skeptic", "optimist"}
@@ -58,9 +57,8 @@ func ordeals() map[string]ordeal {
 				for _, e := range (&thinking{story: s}).whole(t, "a fault").Answers {
 					names = append(names, e.OracleName)
 				}
-				if slices.Sort(names); !slices.Equal(slices.Compact(slices.Clone(names)), names) {
-					t.Errorf("there are answers of %v", names)
-				}
+				slices.Sort(names)
+				assert.That(t, slices.Equal(slices.Compact(slices.Clone(names)), names), "there are answers of %v", names)
 			}},
 		"tasks": {newStory, func(*story) []string {
 			return []string{"chat", "--json", "-m", "offline:rules", "add buy milk"}
@@ -107,9 +105,8 @@ func (s *story) resumeOrRepeat(t *testing.T, before outcome, args []string) outc
 		}
 		again = s.begin(t, "", args...)()
 	}
-	if again.code != cli.ExitAnswered && again.code != cli.ExitPartial {
-		t.Errorf("going on exits %d: %s%s", again.code, again.out, again.err)
-	}
+	assert.That(t, again.code == cli.ExitAnswered || again.code == cli.ExitPartial,
+		"going on exits %d: %s%s", again.code, again.out, again.err)
 	return again
 }
 
@@ -117,13 +114,10 @@ func (s *story) resumeOrRepeat(t *testing.T, before outcome, args []string) outc
 func (s *story) notedOnce(t *testing.T, o outcome) {
 	t.Helper()
 	note, err := os.ReadFile(filepath.Join(s.vault, "caching.md"))
-	if err != nil || !strings.HasPrefix(string(note), "# Caching\n") {
-		t.Fatalf("the note holds %q, %v", note, err)
-	}
+	assert.Require(t, err == nil && strings.HasPrefix(string(note), "# Caching\n"), "the note holds %q, %v", note, err)
 	n := strings.Count(string(note), "no cache")
-	if n > 1 || n == 0 && !strings.Contains(o.out, `"error":`) {
-		t.Errorf("the note was written %d times: %s", n, o.out)
-	}
+	assert.That(t, n <= 1 && (n != 0 || strings.Contains(o.out, `"error":`)),
+		"the note was written %d times: %s", n, o.out)
 }
 
 // satisfied says that the last run came to its end.
@@ -131,9 +125,8 @@ func (s *story) satisfied(t *testing.T) bool {
 	t.Helper()
 	o := s.run(t, "", cli.ExitAnswered, []string{"run", "list", "--json"})
 	var all []listed
-	if err := json.Unmarshal([]byte(o.out), &all); err != nil {
-		t.Fatalf("%v in %s", err, o.out)
-	}
+	err := json.Unmarshal([]byte(o.out), &all)
+	assert.Require(t, err == nil, "%v in %s", err, o.out)
 	return len(all) > 0 && slices.Contains([]string{"satisfied", "limit", "no-progress"}, all[0].State)
 }
 
@@ -143,26 +136,21 @@ func goesOnWithTasks(t *testing.T, s *story, _ outcome) {
 	var all []struct{ Title string }
 	list := func() {
 		o := s.run(t, "", cli.ExitAnswered, []string{"task", "list", "--json"})
-		if err := json.Unmarshal([]byte(o.out), &all); err != nil {
-			t.Fatalf("%v in %s", err, o.out)
-		}
+		err := json.Unmarshal([]byte(o.out), &all)
+		assert.Require(t, err == nil, "%v in %s", err, o.out)
 	}
 	if list(); len(all) == 0 { // it was not heard, and that was said
 		s.run(t, "", cli.ExitAnswered, []string{"chat", "-m", "offline:rules", "add buy milk"})
 		list()
 	}
-	if len(all) != 1 || all[0].Title != "buy milk" {
-		t.Errorf("the tasks are %v", all)
-	}
+	assert.That(t, len(all) == 1 && all[0].Title == "buy milk", "the tasks are %v", all)
 }
 
 // soundInquiries wants the file of each inquiry to be whole.
 func (s *story) soundInquiries(t *testing.T) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(s.data, "inquiries", "sessions", "*.json"))
-	if err != nil || len(files) == 0 {
-		t.Errorf("there is no file of an inquiry: %v", err)
-	}
+	assert.That(t, err == nil && len(files) != 0, "there is no file of an inquiry: %v", err)
 	for _, file := range files {
 		s.run(t, "", cli.ExitAnswered, []string{"inquiry", "verify", file})
 	}
@@ -173,31 +161,24 @@ func (s *story) soundInquiries(t *testing.T) {
 func (s *story) tidy(t *testing.T, o outcome) {
 	t.Helper()
 	for _, folder := range []string{s.data, s.vault} {
-		err := filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
+		assert.Nil(t, filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() {
 				return err
 			}
-			if strings.HasSuffix(name, ".tmp") && !strings.Contains(o.err, "stopped short") {
-				t.Errorf("%s stays behind", name)
-			}
-			if content, err := os.ReadFile(name); strings.HasSuffix(name, ".json") &&
-				(err != nil || !json.Valid(content)) {
-				t.Errorf("%s is torn (%v): %q", name, err, content)
-			}
+			assert.That(t, !strings.HasSuffix(name, ".tmp") || strings.Contains(o.err, "stopped short"), "%s stays behind", name)
+			content, err := os.ReadFile(name)
+			assert.That(t, !strings.HasSuffix(name, ".json") || (err == nil && json.Valid(content)),
+				"%s is torn (%v): %q", name, err, content)
 			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
+		}))
 	}
 }
 
 // told wants an outcome to be good, or to say in words for a person what went wrong.
 func (s *story) told(t *testing.T, o outcome, good []int) {
 	t.Helper()
-	if found := internals().FindString(o.err); found != "" {
-		t.Errorf("“%s” is no word for a person: %s", found, o.err)
-	}
+	found := internals().FindString(o.err)
+	assert.That(t, found == "", "“%s” is no word for a person: %s", found, o.err)
 	switch {
 	case slices.Contains(good, o.code):
 	case o.code < 0 || o.code > 5:

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -157,13 +158,12 @@ func readable(screen string) string {
 func (s *screens) compare(t *testing.T) {
 	file := filepath.Join("testdata", "screens", fmt.Sprintf("%d.txt", s.width))
 	if *update {
-		noError(t, os.WriteFile(file, []byte(s.seen.String()), 0o644))
+		assert.NoError(t, os.WriteFile(file, []byte(s.seen.String()), 0o644))
 	}
-	want := must(os.ReadFile(file))(t)
-	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.seen.String(), "\n")); diff != "" &&
-		!t.Failed() {
-		t.Errorf("the screens are not those of %s, which -update writes anew (-want +got):\n%s", file, diff)
-	}
+	want := assert.Must(os.ReadFile(file))(t)
+	diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(s.seen.String(), "\n"))
+	assert.That(t, diff == "" || t.Failed(),
+		"the screens are not those of %s, which -update writes anew (-want +got):\n%s", file, diff)
 }
 
 // recites starts a model that reads a file and then answers with the text of another, and that leads an inquiry to its

@@ -86,7 +86,7 @@ func (b *bench) propose(calls ...call) (*bt.State, []bt.Effect) {
 	}
 	var err error
 	_, b.Reply, err = agent.ReadTurn[struct{}](bt.Completion{Ref: b.refs, Value: r}, b.Tools)
-	assert.Require(b.t, err == nil, "%v", err)
+	assert.NoError(b.t, err)
 	b.Ledger = b.Ledger.Clone()
 	b.Ledger.EnterReply(b.Reply)
 	b.Transcript = append(slices.Clone(b.Transcript), agent.Entry{Turn: b.refs})

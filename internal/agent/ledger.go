@@ -67,6 +67,14 @@ func (l *Ledger) Calls() (n int) {
 	return n
 }
 
+// Succeeded counts the calls that gave a result.
+func (l *Ledger) Succeeded() (n int) {
+	for _, t := range l.Sources {
+		n += t.Calls - t.Errors
+	}
+	return n
+}
+
 // HasWritten says whether a write was done, according to its receipt.
 func (l *Ledger) HasWritten() bool {
 	return slices.ContainsFunc(l.Turns, func(r TurnFact) bool { return r.Wrote })
@@ -105,6 +113,9 @@ func (l *Ledger) EnterReply(r Reply) {
 	if r.Instead != "" {
 		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead),
 			otherModel.With(r.Model, r.Instead))
+	}
+	for _, name := range r.Refused {
+		l.Notice(NoticeToolRefused, Warning, Pairs("tool", name), toolRefused.With(name))
 	}
 	l.Fresh = false // until tools open something anew
 }

@@ -37,6 +37,7 @@ const (
 	NoticeTurnedAway      = "call.turned_away"   // payload: tool; no yes can be asked, or too many calls wait for one
 	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched completely
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
+	NoticeToolRefused     = "tool.refused"       // payload: tool; the model's provider refuses its schema
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
 	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
 	// payload: sent, counted; the server read only a part of the request
@@ -74,8 +75,9 @@ func (l *Ledger) NoticeOncePerType(kind string, s Severity, payload map[string]s
 const (
 	resultsCut bt.Reason = "notice.results_cut: What was read does not fit in the model's context window, so tool " +
 		"results were cut: use a larger window, or ask for less at a time."
-	otherModel bt.Reason = "notice.other_model: {model} answers instead: {reason}"
-	readInPart bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
+	otherModel  bt.Reason = "notice.other_model: {model} answers instead: {reason}"
+	toolRefused bt.Reason = "notice.tool_refused: {tool} is not offered: the model's provider refuses its schema."
+	readInPart  bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
 		"about {sent} tokens): give its model a larger context window."
 	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"
 	redacted    bt.Reason = "notice.redacted: A secret was taken out of what was written: {target} has {mark} in " +
@@ -107,7 +109,8 @@ const (
 // noticeReasons are all reasons of notices.
 func noticeReasons() []bt.Reason {
 	return []bt.Reason{
-		resultsCut, otherModel, readInPart, unsureWrite, redacted, noApproval, moreWait, repeats, stillSame, sameReason,
+		resultsCut, otherModel, toolRefused, readInPart, unsureWrite, redacted, noApproval, moreWait, repeats, stillSame,
+		sameReason,
 		sameCall, sameError, cycleOfCalls, nothingNew, budgetLow, budgetOut, turnCut, timeUp, spentTurns, spentTokens,
 		spentSeconds,
 	}

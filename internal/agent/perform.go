@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
@@ -75,11 +76,12 @@ func performTurn[R Report](
 	stream := &replyStream[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
 	stream.listener = stream.listen()
 	resp, err := m.Chat(ctx, asked.Request, stream.emitDelta)
-	end := stream.close(resp.ToolCalls)
+	err = whetherTooLong(err, asked.Sent, b.Window)
+	end := stream.close(nameCalls(resp.ToolCalls, asked.Request.Tools))
 	text := stream.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Reported: resp.Reported, Model: cmp.Or(resp.Model, m.ID()),
-		Attempts: resp.Attempts, Native: resp.Native, Tries: resp.Tries,
+		Attempts: resp.Attempts, Dropped: resp.Dropped, Refused: resp.LeftOut, Native: resp.Native, Tries: resp.Tries,
 		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, LeftOut: asked.Prompt.LeftOut,
 		ToolHashes: asked.Tools, PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(),
 		History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
@@ -100,6 +102,25 @@ func performTurn[R Report](
 		return r, &run.Suspended{Fault: fault}
 	}
 	return r, fault
+}
+
+// nearWindow is the part of a window from which on a request may be too long for it: its tokens are only estimated.
+const nearWindow = 0.7
+
+// whetherTooLong returns err as a request that does not fit, if the provider refuses a request near the model's window
+// without saying why in words that are known.
+func whetherTooLong(err error, sent, window int) error {
+	failed, is := errors.AsType[*model.Error](err)
+	if !is || failed.Kind != model.Invalid || window == 0 || float64(sent) < nearWindow*float64(window) {
+		return err
+	}
+	switch failed.Status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		full := *failed
+		full.Kind = model.ContextLength
+		return &full
+	}
+	return err
 }
 
 // ModelFault is the fault of an effect whose model failed.

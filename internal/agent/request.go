@@ -336,7 +336,7 @@ func (b *Builder[R]) addEntry(ctx context.Context, c *conversation, e Entry) err
 		step := Step{Call: call, Refused: t.Refused}
 		answer := model.Message{Role: model.ToolRole, ToolCallID: call.ID, ToolName: call.Name}
 		if t.Refused != "" {
-			answer.Text, answer.IsError = "Not performed: "+t.Refused+".", true
+			answer.Text, answer.IsError = "Not performed: "+t.Refused+"."+b.whatIsOffered(e, t, call), true
 		} else {
 			receipt, err := b.View.Receipt(t.Ref)
 			if err != nil {
@@ -351,6 +351,23 @@ func (b *Builder[R]) addEntry(ctx context.Context, c *conversation, e Entry) err
 		c.add(model.Message{Role: model.User, Text: Control(e.Hint)})
 	}
 	return nil
+}
+
+// whatIsOffered tells the model what it may call, and how, after a call of what is not offered.
+func (b *Builder[R]) whatIsOffered(e Entry, t ToolEntry, call model.ToolCall) string {
+	if t.Refused != notOffered.With().Text || e.isOfAllowedCalls() {
+		return ""
+	}
+	asked, err := payloadAt(b.View, e.Turn)
+	if err != nil || len(asked.Offered) == 0 {
+		return ""
+	}
+	told := " Offered are: " + strings.Join(asked.Offered, ", ") + "."
+	if strings.HasPrefix(call.ID, writtenID) {
+		told += " Call a tool by the tool interface, or one that only reads by a JSON object with its name and arguments, " +
+			"alone at the end of the reply."
+	}
+	return told
 }
 
 // turnOf is the turn of an entry. If the entry has approved calls, it is a turn without text that makes those calls.

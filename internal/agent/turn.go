@@ -66,7 +66,9 @@ type TurnReceipt[R any] struct {
 	Usage      model.Usage      `json:"usage"`
 	Reported   *model.Usage     `json:"reported_usage,omitempty"` // by the provider, if it can't be true
 	Model      string           `json:"model"`
-	Attempts   int              `json:"attempts,omitempty"` // if there was more than one
+	Attempts   int              `json:"attempts,omitempty"`      // if there was more than one
+	Refused    []string         `json:"refused_tools,omitempty"` // tools whose schemas the provider refuses
+	Dropped    int              `json:"dropped,omitempty"`       // fields of the answer that could not be read
 	Native     *model.Native    `json:"native,omitempty"`
 	Prompt     string           `json:"prompt"` // hash of the composed system prompt
 	Segments   []string         `json:"segments,omitempty"`
@@ -93,6 +95,7 @@ type Reply struct {
 	History int        `json:"history,omitempty"` // tokens of the conversation with it, estimated
 	Prompt  int        `json:"prompt,omitempty"`  // tokens of the system prompt
 	Model   string     `json:"model"`
+	Refused []string   `json:"refused,omitempty"` // tools that were not offered: the provider refuses their schemas
 	Instead string     `json:"instead,omitempty"` // why another model than the first one answered
 }
 
@@ -124,7 +127,7 @@ func ReadTurn[R any](c bt.Completion, tools []ToolFact) (r TurnReceipt[R], reply
 	}
 	reply = Reply{Ref: c.Ref, HasText: hasWords(r.Text), Asks: endsWithQuestion(r.Text), Tokens: r.budgetTokens(),
 		Sent: r.Sent(), Cut: r.Cut, Counted: r.Usage.InputTokens,
-		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.whyInstead()}
+		History: r.History, Prompt: r.PromptSize, Model: r.Model, Instead: r.whyInstead(), Refused: r.Refused}
 	for _, call := range r.Calls {
 		reply.Calls = append(reply.Calls, factOfCall(call, tools))
 	}

@@ -21,6 +21,9 @@ const (
 	maxMarks   = 256
 )
 
+// writtenID begins the ids of calls that were written as text.
+const writtenID = "call_written_"
+
 // The marks of calls in text. signal.Neutralise makes all of them inert in the text of tools.
 const (
 	hermes, endOfHermes       = "<tool_call>", "</tool_call>"
@@ -32,13 +35,14 @@ const (
 )
 
 var openingFence = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("^" + fence + `(?:json|tool_call)?[ \t]*\n`)
+	return regexp.MustCompile("^" + fence + `(?:json|tool_call|tool_code)?[ \t]*\n`)
 })
 
 // callMarks matches where a call may begin.
 var callMarks = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(hermes + "|" + function + "|" + regexp.QuoteMeta(pythonTag) + "|" +
-		regexp.QuoteMeta(mistral) + "|" + fence + `|\{\s*"(?:name|type)"`)
+		regexp.QuoteMeta(mistral) + "|" + fence + `|\{\s*"(?:name|type)"|<[|｜]|<(?:\w+:)?(?:function_calls|tool_calls|tool_call|invoke)\b|` +
+		`\[\s*[A-Za-z_][\w.]*\(`)
 })
 
 // WrittenCalls finds calls that a model wrote as text, because its server does not read its template, and returns the
@@ -107,17 +111,28 @@ func (w *callParser) readAll(text string, beginsLine bool) (left int) {
 func (w *callParser) readNext(text string, beginsLine bool) int {
 	if inner, n := between(text, hermes, endOfHermes); n > 0 {
 		inner = strings.TrimSpace(inner)
-		if read := w.readFunction(inner) + w.readJSON(inner, false, false); read == 0 || read < len(inner) {
+		read := w.readFunction(inner) + w.readJSON(inner, true, false)
+		if inner == "" || read < len(inner) && (read > 0 || !w.readNamed(inner)) {
 			return 0
 		}
 		return n
 	}
 	if n := w.readFunction(text); n > 0 {
+		rest := strings.TrimLeftFunc(text[n:], unicode.IsSpace)
+		if after, orphan := strings.CutPrefix(rest, endOfHermes); orphan { // the frame was opened in the prompt
+			return len(text) - len(after)
+		}
+		return n
+	}
+	if n := w.readMarked(text); n > 0 {
 		return n
 	}
 	for _, mark := range []string{pythonTag, mistral} {
 		if inner, is := strings.CutPrefix(text, mark); is {
 			if n := w.readJSON(inner, mark == mistral, false); n > 0 {
+				return len(mark) + n
+			}
+			if n := w.readNameAndArguments(inner); n > 0 && mark == mistral {
 				return len(mark) + n
 			}
 			return 0
@@ -127,10 +142,17 @@ func (w *callParser) readNext(text string, beginsLine bool) int {
 		return 0
 	}
 	if inner, n := between(text, openingFence().FindString(text), "\n"+fence); n > 0 && strings.HasPrefix(text, fence) {
+		if strings.HasPrefix(text, fence+"tool_code") && w.readPython(inner) {
+			return n
+		}
 		if read := w.readJSON(inner, true, true); read == 0 || strings.TrimSpace(inner[read:]) != "" {
 			return 0
 		}
 		return n
+	}
+	if list := strings.TrimSpace(text); strings.HasPrefix(list, "[") && strings.HasSuffix(list, "]") &&
+		w.readPython(list[1:len(list)-1]) {
+		return len(text)
 	}
 	return w.readJSON(text, false, true)
 }
@@ -158,15 +180,31 @@ func (w *callParser) readJSON(text string, list, bare bool) int {
 		return 0
 	}
 	for _, c := range calls {
-		if bare && !signal.BeginsCall(string(c)) || !w.takeObject(c) {
+		if bare && !signal.BeginsCall(string(c)) || !w.takeObject(c, bare) {
 			return 0
 		}
 	}
 	return int(d.InputOffset())
 }
 
-// takeObject takes a call that is a JSON object with a name and arguments; false if it is none.
-func (w *callParser) takeObject(raw json.RawMessage) bool {
+// readNameAndArguments reads Mistral's newer form: a name, perhaps a mark, and arguments.
+func (w *callParser) readNameAndArguments(text string) int {
+	at := strings.IndexByte(text, '{')
+	if at < 0 {
+		return 0
+	}
+	name, _, _ := strings.Cut(text[:at], "[")
+	d := json.NewDecoder(strings.NewReader(text[at:]))
+	var args json.RawMessage
+	if d.Decode(&args) != nil || !w.takeCall(w.meant(name), args) {
+		return 0
+	}
+	return at + int(d.InputOffset())
+}
+
+// takeObject takes a call that is a JSON object with a name and arguments; false if it is none. A call that is not bare
+// may have its parts under other names, and its arguments as a text.
+func (w *callParser) takeObject(raw json.RawMessage, bare bool) bool {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil {
 		return false
@@ -175,15 +213,25 @@ func (w *callParser) takeObject(raw json.RawMessage) bool {
 	var args json.RawMessage
 	for key, value := range object {
 		switch {
-		case key == "name" && json.Unmarshal(value, &name) == nil:
-		case (key == "arguments" || key == "parameters") && args == nil:
+		case (key == "name" || !bare && (key == "tool" || key == "tool_name")) && json.Unmarshal(value, &name) == nil:
+		case (key == "arguments" || key == "parameters" || !bare && (key == "args" || key == "input")) && args == nil:
 			args = value
+		case !bare && key == "function" && len(object) <= 3 && strings.HasPrefix(string(value), "{"):
+			return w.takeObject(value, false)
+		case !bare && key == "tool_call_id":
 		case key == "id" || key == "type" && string(value) == `"function"`:
 		default:
 			return false
 		}
 	}
-	return w.takeCall(name, args)
+	if bare {
+		return w.takeCall(name, args)
+	}
+	var text string
+	if json.Unmarshal(args, &text) == nil {
+		args = json.RawMessage(text)
+	}
+	return w.takeCall(w.meant(name), args)
 }
 
 // readFunction reads a call that is an element with the tool's name: its arguments are a JSON object, or elements with
@@ -193,6 +241,7 @@ func (w *callParser) readFunction(text string) int {
 	if n == 0 {
 		return 0
 	}
+	name = w.meant(name)
 	body, m := between(text[n:], "", endOfFunction)
 	body = strings.TrimSpace(body)
 	args := json.RawMessage(body)
@@ -219,10 +268,7 @@ func (w *callParser) readParameters(name, text string) json.RawMessage {
 		if _, twice := args[key]; m == 0 || twice {
 			return nil
 		}
-		value = strings.TrimSuffix(strings.TrimPrefix(value, "\n"), "\n")
-		if args[key] = json.RawMessage(value); wants.Properties[key].Type == "string" || !json.Valid(args[key]) {
-			args[key], _ = json.Marshal(value)
-		}
+		args[key] = wants.value(key, value)
 		text = strings.TrimSpace(text[n+m:])
 	}
 	object, _ := json.Marshal(args)
@@ -259,7 +305,7 @@ func (w *callParser) takeCall(name string, args json.RawMessage) bool {
 			return false
 		}
 	}
-	w.calls = append(w.calls, model.ToolCall{ID: fmt.Sprintf("call_written_%d", len(w.calls)+1), Name: name,
+	w.calls = append(w.calls, model.ToolCall{ID: fmt.Sprint(writtenID, len(w.calls)+1), Name: name,
 		Arguments: string(args)})
 	return true
 }

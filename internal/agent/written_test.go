@@ -37,6 +37,13 @@ const (
 	calls  = "[TOOL_" + "CALLS]"
 )
 
+var invoke = lt + `invoke name="read">` + "\n" + lt + `parameter name="path">a` + lt + "/parameter>\n" + lt +
+	`parameter name="start">3` + lt + "/parameter>\n" + lt + "/invoke>\n"
+
+func token(name string) string { return lt + "|" + name + "|>" }
+
+func wide(name string) string { return lt + "｜" + name + "｜>" }
+
 func element(name, body string) string { return lt + "function=" + name + ">" + body + end }
 
 func parameter(name, value string) string {
@@ -99,6 +106,47 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"IndentedCode", "So:\n\n    " + readA, "", ""},
 	{"LongReply", strings.Repeat("word ", 14000) + "\n" + readA, "", ""},
 	{"CallAsCode", `read({"path": "a"})`, "", ""},
+	{"FunctionBlockWithAnOrphanEnd", element("read", parameter("path", "a")) + "\n" + shut, `read {"path":"a"}`, ""},
+	{"NameInAnotherSpelling", open + `{"name": "functions.Read", "arguments": {"path": "a"}}` + shut,
+		`read {"path": "a"}`, ""},
+	{"ListInAnElement", open + "[" + readA + "]" + shut, `read {"path": "a"}`, ""},
+	{"ArgumentsAsTextInAnElement", open + `{"name": "read", "arguments": "{\"path\": \"a\"}"}` + shut,
+		`read {"path": "a"}`, ""},
+	{"PartsUnderOtherNames", open + `{"tool": "read", "args": {"path": "a"}}` + shut, `read {"path": "a"}`, ""},
+	{"FunctionInAnObject", open + `{"type": "function", "function": {"name": "read", "arguments": {"path": "a"}}}` + shut,
+		`read {"path": "a"}`, ""},
+	{"GLM", open + "read\n" + lt + "arg_key>path" + lt + "/arg_key>\n" + lt + "arg_value>a" + lt + "/arg_value>\n" + shut,
+		`read {"path":"a"}`, ""},
+	{"MistralWithArgs", calls + "read[ARGS]" + `{"path": "a"}`, `read {"path": "a"}`, ""},
+	{"Invocation", lt + "function_" + "calls>\n" + invoke + lt + "/function_" + "calls>", `read {"path":"a","start":3}`, ""},
+	{"InvocationAlone", "I look.\n" + invoke, `read {"path":"a","start":3}`, "I look.\n"},
+	{"InvocationOfMiniMax", lt + "minimax:tool_" + "call>\n" + invoke + lt + "/minimax:tool_" + "call>",
+		`read {"path":"a","start":3}`, ""},
+	{"InvocationOfDeepSeek", lt + "｜DSML｜function_" + "calls>\n" + strings.NewReplacer(lt+"/", lt+"/｜DSML｜", lt, lt+"｜DSML｜").
+		Replace(invoke) + lt + "/｜DSML｜function_" + "calls>", `read {"path":"a","start":3}`, ""},
+	{"DeepSeek", wide("tool▁calls▁begin") + wide("tool▁call▁begin") + "function" + wide("tool▁sep") +
+		"read\n```json\n" + `{"path": "a"}` + "\n```" + wide("tool▁call▁end") + wide("tool▁calls▁end"),
+		`read {"path": "a"}`, ""},
+	{"DeepSeekNewer", wide("tool▁calls▁begin") + wide("tool▁call▁begin") + "read" + wide("tool▁sep") + `{"path": "a"}` +
+		wide("tool▁call▁end") + wide("tool▁call▁begin") + "list" + wide("tool▁sep") + `{}` + wide("tool▁call▁end") +
+		wide("tool▁calls▁end"), `read {"path": "a"} list {}`, ""},
+	{"Kimi", token("tool_calls_section_begin") + token("tool_call_begin") + "functions.read:0" +
+		token("tool_call_argument_begin") + `{"path": "a"}` + token("tool_call_end") + token("tool_calls_section_end"),
+		`read {"path": "a"}`, ""},
+	{"Harmony", token("channel") + "commentary to=functions.read " + token("constrain") + "json" + token("message") +
+		`{"path": "a"}` + token("call"), `read {"path": "a"}`, ""},
+	{"HarmonyInTheWrongChannel", token("start") + "assistant" + token("channel") + "analysis to=functions.read code" +
+		token("message") + `{"path": "a"}` + token("call"), `read {"path": "a"}`, ""},
+	{"Phi", token("tool_call") + "[" + readA + "]" + token("/tool_call"), `read {"path": "a"}`, ""},
+	{"Cohere", token("START_ACTION") + `[{"tool_call_id": "0", "tool_name": "read", "parameters": {"path": "a"}}]` +
+		token("END_ACTION"), `read {"path": "a"}`, ""},
+	{"Python", `[read(path="a", start=3), list()]`, `read {"path":"a","start":3} list {}`, ""},
+	{"PythonInAToolBlock", "```tool_" + "code\nprint(default_api.read(path='a'))\n```", `read {"path":"a"}`, ""},
+	{"PythonThatIsNoCall", `[read(x) for x in y]`, "", ""},
+	{"PythonWithACallInIt", `[read(path=list())]`, "", ""},
+	{"TokensAroundAToolThatWrites", token("tool_call_begin") + "functions.write:0" + token("tool_call_argument_begin") +
+		`{"path": "a"}` + token("tool_call_end"), "", ""},
+	{"InvocationOfAToolThatWrites", lt + `invoke name="Write">` + `{"path": "a"}` + lt + "/invoke>", "", ""},
 	{"Prose", "It has {braces} and `code`.", "", ""},
 }
 

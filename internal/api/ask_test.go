@@ -39,10 +39,9 @@ func TestAnswerIsStreamedAndTheFirstEventSaysWhereItGoesOn(t *testing.T) {
 	l := h.stream(question{path: "/api/ask", body: asked("Tea?")})
 	first, _ := l.next()
 	at := as[api.Synced](t, first)
-	if first.Event != "sync" || at.Run == "" || at.Session == "" || at.State != "running" ||
-		l.resp.Header.Get("Location") != "/api/runs/"+at.Run {
-		t.Errorf("the first event is %+v, the address %s", first, l.resp.Header.Get("Location"))
-	}
+	assert.That(t, first.Event == "sync" && at.Run != "" && at.Session != "" && at.State == "running" &&
+		l.resp.Header.Get("Location") == "/api/runs/"+at.Run,
+		"the first event is %+v, the address %s", first, l.resp.Header.Get("Location"))
 	release()
 	all := l.rest()
 	want := append([]string(nil), panelRun[1:]...)
@@ -158,8 +157,7 @@ func withTasks(t testing.TB) *house {
 			if err != nil {
 				return nil, nil, err
 			}
-			set, err := tool.NewSet(s.Tools()...)
-			return set, s.Close, err
+			return tool.NewSet(s.Tools()...), s.Close, nil
 		}}
 	a := assert.Must(taskchat.New(d))(t)
 	h.shadow = taskchat.Describe(a, d)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/api"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
@@ -187,9 +188,7 @@ func TestCouncilTellsNoPathOfItsServer(t *testing.T) {
 	assert.NoError(t, err)
 	for _, path := range []string{councils, at, at + "/export", at + "/export?format=json", oracles} {
 		a := h.get(question{path: path}, nil)
-		for _, private := range []string{h.folder, filepath.Dir(h.folder), dir} {
-			assert.That(t, !strings.Contains(string(a.body), private), "%s tells %s: %s", path, private, a.body)
-		}
+		assert.Lacks(t, path, string(a.body), h.folder, filepath.Dir(h.folder), dir)
 	}
 	var got council.Opened
 	if h.get(question{path: at}, &got); got.Audio[1].Error != "whisper: can't open "+s.ID+"/audio/002_audio.wav" {
@@ -243,4 +242,61 @@ func TestWhoMayOnlyReadTheCouncilMendsNothing(t *testing.T) {
 	h.get(question{path: at}, &got)
 	assert.That(t, got.State == session.Interrupted && len(got.Fixed) == 1 && got.Fixed[0].Code == "mended.interrupted",
 		"for a writer it is %s, %v", got.State, got.Fixed)
+}
+
+func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
+	h := withCouncil(t)
+	entered, release := make(chan string, 4), make(chan struct{})
+	h.transcribe = func(ctx context.Context, file string) (string, error) {
+		entered <- filepath.Base(file)
+		select {
+		case <-release:
+			return "words of " + filepath.Base(file), nil
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
+	}
+	h.open()
+	s := h.sitting("")
+	at := councils + "/" + s.ID
+	var first, second api.CouncilAdded
+	a := h.get(upload(s.ID, "", "audio/ogg", "OggS one"), &first)
+	assert.Require(t, a.status == 201 && first.Transcription != nil &&
+		a.header.Get("Location") == "/api/runs/"+first.Transcription.Run && first.Waits == "",
+		"%d %v %+v", a.status, a.header, first)
+	same(t, "first", <-entered, "001_audio.ogg")
+	h.get(upload(s.ID, "", "audio/ogg", "OggS two"), &second)
+	assert.That(t, second.Transcription != nil && second.Transcription.Run == first.Transcription.Run,
+		"the run that goes on takes it in, too: %+v", second)
+	var begun api.Begun
+	again := question{method: "POST", path: at + "/transcription", body: map[string]any{}}
+	a = h.get(again, &begun)
+	assert.That(t, a.status == 202 && begun.Run == first.Transcription.Run, "asked for: %d %+v", a.status, begun)
+	again.body = map[string]any{"again": true}
+	h.refused("asked for anew, while it goes on", again, 409, "claimed")
+	close(release)
+	r := h.ended("", first.Transcription.Run)
+	assert.That(t, r.Status == journal.Done && r.State == "transcribed", "%+v", r)
+	for seq, want := range map[string]string{"1": "words of 001_audio.ogg", "2": "words of 002_audio.ogg"} {
+		var said api.CouncilTranscript
+		h.get(question{path: at + "/entries/" + seq + "/transcript"}, &said)
+		assert.That(t, said.Text == want, "%s: %+v", seq, said)
+		same(t, "when it is said", said.Spoken, []session.Spoken{{Text: want, Seconds: 1.5}})
+	}
+	h.get(question{path: at}, &s)
+	assert.That(t, s.State == session.Transcribed, "%+v", s)
+}
+
+func TestRecordingIsAddedAlsoWhereItsUserHasNoRoomForARun(t *testing.T) {
+	h := withCouncil(t)
+	h.transcribe = func(context.Context, string) (string, error) { return "words", nil }
+	h.config.Limits.Runs = 1
+	h.open()
+	s := h.sitting("")
+	defer h.holds("bob")()
+	h.begin("", "Tea?")
+	var added api.CouncilAdded
+	a := h.get(upload(s.ID, "", "audio/ogg", "OggS"), &added)
+	assert.That(t, a.status == 201 && added.Transcription == nil && added.Waits != "" &&
+		added.WaitsKind == "too_many_runs" && added.Entry.Status == session.Pending, "%d %+v", a.status, added)
 }

@@ -158,10 +158,8 @@ func TestUploadThatTricklesIsEnded(t *testing.T) {
 		}()
 		said := make([]byte, 4096)
 		n, _ := io.ReadAtLeast(conn, said, 100)
-		if !strings.HasPrefix(string(said[:n]), "HTTP/1.1 408 ") ||
-			!strings.Contains(string(said[:n]), "Connection: close") {
-			t.Errorf("%s: the server says %s", about, said[:n])
-		}
+		assert.That(t, strings.HasPrefix(string(said[:n]), "HTTP/1.1 408 ") &&
+			strings.Contains(string(said[:n]), "Connection: close"), "%s: the server says %s", about, said[:n])
 		close(over)
 		_ = conn.Close()
 		<-drip
@@ -185,7 +183,7 @@ func TestUploadWaitsForTheBytesOfItsUserAndLeavesSomeToOthers(t *testing.T) {
 		strings.NewReader(strings.Repeat("y", 60_000)))
 	go func() {
 		a, err := h.try(upload(s.ID, "", "audio/ogg", struct{ io.Reader }{body}))
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 		done <- a
 	}()
 	<-arrived

@@ -115,9 +115,7 @@ func TestDescriptionIsValid(t *testing.T) {
 			ids[op.OperationID] = true
 		}
 	}
-	for _, never := range []string{"ErrorModel", "ErrorDetail", "$schema", `"null"`, "422"} {
-		assert.That(t, !strings.Contains(string(raw), never), "it has %s", never)
-	}
+	assert.Lacks(t, "it", string(raw), "ErrorModel", "ErrorDetail", "$schema", `"null"`, "422")
 	for _, part := range strings.Split(string(raw), `"$ref": "#/components/`)[1:] {
 		ref, _, _ := strings.Cut(part, `"`)
 		kind, name, _ := strings.Cut(ref, "/")

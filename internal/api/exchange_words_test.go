@@ -96,29 +96,23 @@ var steps = map[string]func(p *player, rest string){
 		name, text, _ := strings.Cut(rest, " ")
 		p.texts[name] = text
 	},
-	"always": func(p *player, rest string) { p.always = append(p.always, texttest.Line{Words: "always", Rest: rest}) },
-	"asks":   func(p *player, rest string) { p.panelRun("", rest) },
-	"eve asks": func(p *player, rest string) {
-		p.panelRun(evesToken, rest)
-	},
+	"always":   func(p *player, rest string) { p.always = append(p.always, texttest.Line{Words: "always", Rest: rest}) },
+	"asks":     func(p *player, rest string) { p.panelRun("", rest) },
+	"eve asks": func(p *player, rest string) { p.panelRun(evesToken, rest) },
 	"ada is revoked": func(p *player, _ string) {
 		assert.NoError(p, p.users.RevokeUser(p.Context(), "ada", time.Now()))
 	},
-	"sits": func(p *player, rest string) { p.councilSession("", rest) },
-	"eve sits": func(p *player, rest string) {
-		p.councilSession(evesToken, rest)
-	},
+	"sits":     func(p *player, rest string) { p.councilSession("", rest) },
+	"eve sits": func(p *player, rest string) { p.councilSession(evesToken, rest) },
 	"damages": func(p *player, rest string) { // a session of ada's
 		assert.NoError(p, os.WriteFile(filepath.Join(p.folder, "ada", rest, "metadata.json"), []byte("{"), 0o600))
 	},
 	"in the trash": func(p *player, rest string) {
 		_, err := os.Stat(filepath.Join(p.folder, "ada", ".trash", rest))
-		assert.That(p, err == nil, "%v", err)
+		assert.Nil(p, err)
 	},
 	"nothing in": func(p *player, rest string) { p.holdsNothing(rest) },
-	"remove": func(p *player, rest string) {
-		assert.NoError(p, os.RemoveAll(rest))
-	},
+	"remove":     func(p *player, rest string) { assert.NoError(p, os.RemoveAll(rest)) },
 	"documents": func(p *player, _ string) { // to be sent: a PDF, a DOCX, their hashes, and some that can't be read
 		pdf := documenttest.PDF(true, []string{"Report"}, nil, []string{"The bearing was replaced."})
 		docx := documenttest.DOCX(p.TB, documenttest.Para("A memo."), nil)

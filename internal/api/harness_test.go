@@ -361,10 +361,9 @@ func (h *house) refused(about string, q question, status int, kind string) answe
 	a, err := h.try(q)
 	assert.NoErrorf(h, err, "%s", about)
 	p := a.problem()
-	if a.status != status || p.Kind != kind || p.Status != status || p.Detail == "" || p.Title == "" ||
-		a.header.Get("Content-Type") != "application/problem+json" {
-		h.Errorf("%s: %d %s %s; want %d %s", about, a.status, a.header.Get("Content-Type"), a.body, status, kind)
-	}
+	assert.That(h, a.status == status && p.Kind == kind && p.Status == status && p.Detail != "" && p.Title != "" &&
+		a.header.Get("Content-Type") == "application/problem+json",
+		"%s: %d %s %s; want %d %s", about, a.status, a.header.Get("Content-Type"), a.body, status, kind)
 	return a
 }
 

@@ -146,7 +146,8 @@ func TestRefusedBodyWithoutAnEndIsCutOff(t *testing.T) {
 			}
 			sent <- time.Since(began)
 		}()
-		resp := assert.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		assert.NoError(t, err)
 		text, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		assert.That(t, err == nil && resp.StatusCode == http.StatusUnauthorized && time.Since(began) == 0,
@@ -188,7 +189,8 @@ func (h *house) send(conn net.Conn, words string) {
 // reads gives the answer that comes next.
 func (h *house) reads(said *bufio.Reader) answer {
 	h.Helper()
-	resp := assert.Must(http.ReadResponse(said, nil))(h)
+	resp, err := http.ReadResponse(said, nil)
+	assert.NoError(h, err)
 	defer func() { _ = resp.Body.Close() }()
 	text := assert.Must(io.ReadAll(resp.Body))(h)
 	return answer{resp.StatusCode, resp.Header, text}
@@ -352,7 +354,5 @@ func TestStrangeRequestsAreAnsweredOrRefusedAndTheServerGoesOn(t *testing.T) {
 		assert.That(t, (err == nil || said == "") && (status < 500 || status == 505), "%.80q: %.200q", request, said)
 	}
 	h.get(question{path: "/api/me"}, nil)
-	if strings.Contains(h.log.text(), "panicked") {
-		t.Errorf("a handler panicked:\n%s", h.log.text())
-	}
+	assert.That(t, !strings.Contains(h.log.text(), "panicked"), "a handler panicked:\n%s", h.log.text())
 }

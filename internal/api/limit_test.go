@@ -40,9 +40,7 @@ func (h *house) overLimit(about string, q question, kind string) time.Duration {
 	h.Helper()
 	a := h.refused(about, q, http.StatusTooManyRequests, kind)
 	seconds, err := strconv.Atoi(a.header.Get("Retry-After"))
-	if err != nil || seconds < 1 {
-		h.Errorf("%s: Retry-After is %q", about, a.header.Get("Retry-After"))
-	}
+	assert.That(h, err == nil && seconds >= 1, "%s: Retry-After is %q", about, a.header.Get("Retry-After"))
 	return time.Duration(seconds) * time.Second
 }
 
@@ -99,7 +97,7 @@ func TestRunsThatAreBegunAtTheSameMomentAreCountedOneAfterTheOther(t *testing.T)
 	for range cap(statuses) {
 		all.Go(func() {
 			a, err := h.try(question{method: "POST", path: "/api/runs", body: asking("Tea?")})
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, err)
 			statuses <- a.status
 		})
 	}

@@ -25,9 +25,7 @@ const (
 )
 
 // offering is a house that offers the tools of tasks.
-func offering(t testing.TB) *house {
-	return offeringOf(t, task.New(teststore.Empty(t), time.Now))
-}
+func offering(t testing.TB) *house { return offeringOf(t, task.New(teststore.Empty(t), time.Now)) }
 
 func offeringOf(t testing.TB, tasks *task.Service) *house {
 	h := newHouse(t)
@@ -197,8 +195,7 @@ func within(t *testing.T, what string, c <-chan struct{}) {
 func TestCallEndsWithItsTokenAndWithTheServer(t *testing.T) {
 	for what, end := range map[string]func(*house, chan struct{}){
 		"the token": func(h *house, _ chan struct{}) {
-			err := h.users.RevokeUser(h.Context(), "ada", time.Now())
-			assert.That(h, err == nil, "%v", err)
+			assert.Nil(h, h.users.RevokeUser(h.Context(), "ada", time.Now()))
 		},
 		"the server": func(_ *house, leaving chan struct{}) { close(leaving) },
 	} {

@@ -75,11 +75,9 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 	h := newHouse(t).open()
 	a := h.get(question{path: "/", token: "-"}, nil)
 	policy := a.header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'",
+	assert.Contains(t, "the policy of the page", policy, "default-src 'none'", "script-src 'self'", "connect-src 'self'",
 		"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
-		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html sibyl-markdown"} {
-		assert.That(t, strings.Contains(policy, want), "the policy of the page is %q, without %s", policy, want)
-	}
+		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html sibyl-markdown")
 	html := string(a.body)
 	if strings.Contains(html, "<style") || regexp.MustCompile(`<script[^>]*>[^<]|\son\w+=|style=`).MatchString(html) {
 		t.Errorf("the page holds what its policy forbids:\n%s", html)
@@ -149,7 +147,8 @@ func TestOverTLSTheCookieIsForTLSAlone(t *testing.T) {
 		for name, value := range header {
 			r.Header.Set(name, value)
 		}
-		resp := assert.Must(server.Client().Do(r))(t)
+		resp, err := server.Client().Do(r)
+		assert.NoError(t, err)
 		defer func() { _ = resp.Body.Close() }()
 		text := assert.Must(io.ReadAll(resp.Body))(t)
 		return answer{resp.StatusCode, resp.Header, text}, resp.Proto

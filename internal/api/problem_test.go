@@ -236,9 +236,7 @@ func TestNothingThatWasSentIsRepeatedOrLogged(t *testing.T) {
 	b := h.begin("", secret+" in a question that is answered")
 	h.ended("", b.Run)
 	h.log.waitFor(t, b.Run)
-	if strings.Contains(strings.ToLower(h.log.text()), secret) {
-		t.Errorf("the log has it:\n%s", h.log.text())
-	}
+	assert.That(t, !strings.Contains(strings.ToLower(h.log.text()), secret), "the log has it:\n%s", h.log.text())
 }
 
 func TestLineOfARequestSaysWhoAskedWhatAndHowItWent(t *testing.T) {
@@ -264,9 +262,8 @@ func TestWhatStandsBeforeTheAPINamesRequestsAndLearnsTheirRoutes(t *testing.T) {
 		inner.ServeHTTP(w, r)
 		route <- r.Pattern
 	}))
-	if a := h.ask(question{path: "/api/runs/x"}); a.header.Get("X-Request-Id") != "named-before" {
-		t.Errorf("the answer is named %q", a.header.Get("X-Request-Id"))
-	}
+	a := h.ask(question{path: "/api/runs/x"})
+	assert.That(t, a.header.Get("X-Request-Id") == "named-before", "the answer is named %q", a.header.Get("X-Request-Id"))
 	got := <-route
 	assert.That(t, got == "GET /api/runs/{run}", "the route is told as %q", got)
 	h.log.waitFor(t, `"request_id":"named-before"`)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"time"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/service"
@@ -186,12 +185,6 @@ func (s *Server) auditSession(ctx context.Context, in *SessionPath) (service.Ses
 	return s.config.Service.Audit(ctx, ownerOf(ctx), in.Session)
 }
 
-// The bounds of one request for the costs of a session.
-const (
-	mostCosted = 1000 // runs
-	costTime   = 5 * time.Second
-)
-
 func (s *Server) sessionCosts(ctx context.Context, in *SessionPath) (service.Costs, error) {
-	return s.config.Service.Costs(ctx, ownerOf(ctx), in.Session, mostCosted, costTime)
+	return s.config.Service.Costs(ctx, ownerOf(ctx), in.Session)
 }

@@ -66,9 +66,8 @@ func (h *house) stream(q question) *listening {
 	h.Helper()
 	l := assert.Must(h.reach(q))(h)
 	h.Cleanup(l.close)
-	if l.resp.StatusCode != http.StatusOK || l.resp.Header.Get("Content-Type") != "text/event-stream" {
-		h.Fatalf("%s: %d %s", q.path, l.resp.StatusCode, l.resp.Header.Get("Content-Type"))
-	}
+	assert.Require(h, l.resp.StatusCode == http.StatusOK && l.resp.Header.Get("Content-Type") == "text/event-stream",
+		"%s: %d %s", q.path, l.resp.StatusCode, l.resp.Header.Get("Content-Type"))
 	return l
 }
 
@@ -138,9 +137,7 @@ func (l *listening) until(about string, is func(e sent) bool) (all []sent) {
 	l.t.Helper()
 	for {
 		e, ok := l.next()
-		if !ok {
-			l.t.Fatalf("the stream ended before %s, after %v", about, told(l.t, all))
-		}
+		assert.Require(l.t, ok, "the stream ended before %s, after %v", about, told(l.t, all))
 		all = append(all, e)
 		if is(e) {
 			return all

@@ -11,6 +11,7 @@ import (
 
 	"sibyl/internal/api"
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
@@ -80,8 +81,8 @@ func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {
 
 // costly has each answer of the panel take 1,000 tokens in and 100 out, of a model that bears the persona's name.
 func costly(h *house, prices *service.Prices) {
-	h.panel.Used = func(c *run.CompletionRecord) (assistant.Usage, bool) {
-		return assistant.Usage{Model: "test:" + c.Label, Input: 1000, Cached: 200, Output: 100}, true
+	h.panel.Used = func(c *run.CompletionRecord) (journal.Used, bool) {
+		return journal.Used{Model: "test:" + c.Label, Input: 1000, Cached: 200, Output: 100}, true
 	}
 	h.prices = prices
 	h.open()

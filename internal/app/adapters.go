@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -145,7 +144,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets, 
 // Tools opens the tools of a run: the web unless it is off, code and vault if they are named, and those of the MCP
 // servers that answer. The func closes the folders.
 func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), error) {
-	all := a.servers.tools(ctx)
+	var all []tool.Tool
 	var closers []func() error
 	closeAll := func() {
 		for _, c := range closers {
@@ -172,12 +171,7 @@ func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), err
 	if !a.Config.Web.Off && !env.NoWeb {
 		all = append(all, a.web.Tools()...)
 	}
-	set, err := tool.NewSet(all...)
-	if err != nil {
-		closeAll()
-		return nil, nil, fmt.Errorf("the tools: %w", err)
-	}
-	return set, closeAll, nil
+	return tool.NewSet(append(all, a.servers.tools(ctx)...)...), closeAll, nil
 }
 
 // newWeb creates the client for web search and pages, for all runs.

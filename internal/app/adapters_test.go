@@ -113,9 +113,7 @@ providers:
 		"google": {gemini.Requests()[0], []string{`"maxOutputTokens":777`, `"thinkingBudget":0`}},
 		"work":   {openai.Requests()[0], []string{`777`}},
 	} {
-		for _, want := range append(c.holds, `"extra":[1]`) {
-			assert.That(t, strings.Contains(c.sent.Body, want), "%s: %s is not in %s", name, want, c.sent.Body)
-		}
+		assert.Contains(t, name, c.sent.Body, append(c.holds, `"extra":[1]`)...)
 		assert.That(t, c.sent.Header.Get("X-Team") == "search" &&
 			c.sent.Header.Get("X-Gateway-Token") == "gateway-value-0123456789" && c.sent.Query.Get("tenant") == "a",
 			"%s: sent with %v and %v", name, c.sent.Header, c.sent.Query)

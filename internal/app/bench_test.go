@@ -70,7 +70,7 @@ func newBench(tb testing.TB) *bench {
 	cfg := assert.Must(config.Load(config.Options{Home: tb.TempDir(), Environ: settings}))(tb)
 	a := assert.Must(Open(tb.Context(), cfg, Options{Build: "bench"}))(tb)
 	tb.Cleanup(func() { _ = a.Close() })
-	stub := assert.Must(tool.NewSet(stubTool{}))(tb)
+	stub := tool.NewSet(stubTool{})
 	o := assert.Must(oracle.New(oracle.Deps{Model: a.model, Tools: func(context.Context, oracle.Env) (*tool.Set, func(),
 		error) {
 		return stub, func() {}, nil

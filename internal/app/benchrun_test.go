@@ -161,9 +161,8 @@ func (c *contender) round(b *testing.B, runs, atOnce int, words string) time.Dur
 		workers.Go(func() {
 			for n := worker; n < runs; n += atOnce {
 				since := time.Now()
-				if err := c.once(b.Context(), words); err != nil {
-					b.Error(err)
-				}
+				err := c.once(b.Context(), words)
+				assert.That(b, err == nil, "%v", err)
 				took[n] = time.Since(since)
 			}
 		})
@@ -208,9 +207,8 @@ func BenchmarkRun(b *testing.B) {
 			}
 			ratio := quantile(ratios, 0.5)
 			b.ReportMetric(ratio, "times-bare")
-			if b.N >= 5 && ratio > at.bound {
-				b.Errorf("a run takes %.2f times the CPU time of a bare client, and %.1f are allowed", ratio, at.bound)
-			}
+			assert.That(b, b.N < 5 || ratio <= at.bound,
+				"a run takes %.2f times the CPU time of a bare client, and %.1f are allowed", ratio, at.bound)
 		})
 	}
 }
@@ -250,8 +248,7 @@ func BenchmarkRunOnASlowDisk(b *testing.B) {
 		ours, theirs := quantile(program.took, bound.part).Seconds(), quantile(bare.took, bound.part).Seconds()
 		b.ReportMetric(ours, "sibyl-"+bound.name+"-s")
 		b.ReportMetric(theirs, "bare-"+bound.name+"-s")
-		if ours > bound.most*theirs {
-			b.Errorf("the %s of a run is %.2f times a bare client's, and %.2f are allowed", bound.name, ours/theirs, bound.most)
-		}
+		assert.That(b, ours <= bound.most*theirs,
+			"the %s of a run is %.2f times a bare client's, and %.2f are allowed", bound.name, ours/theirs, bound.most)
 	}
 }

@@ -48,6 +48,7 @@ type servers struct {
 // serverState is the state of a server. Either session or err is set once it was opened.
 type serverState struct {
 	session *mcpclient.Session
+	left    []mcpclient.Left // of its tools
 	err     error
 	opening chan struct{} // closed when the current attempt to open it ends; nil: there is none
 	again   time.Time
@@ -77,13 +78,28 @@ func (s *servers) tools(ctx context.Context) (all []tool.Tool) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	seen := map[string]bool{}
 	for _, name := range s.names {
-		if one := s.all[name]; one.session != nil {
-			all = append(all, one.session.Tools()...)
+		one := s.all[name]
+		if one.session == nil {
+			continue
+		}
+		one.left = one.session.Left()
+		for _, t := range one.session.Tools() {
+			called := t.Spec().Name
+			if seen[called] { // "a" with "b__c", and "a__b" with "c"
+				one.left = append(one.left, mcpclient.Left{Tool: called, Why: sharedName})
+				continue
+			}
+			seen[called] = true
+			all = append(all, t)
 		}
 	}
 	return all
 }
+
+// sharedName says why a tool is left out whose name a server before it has.
+const sharedName = "another server has a tool with this name"
 
 // startOpening opens the servers that are closed and may be tried. It returns channels that close when those opened for
 // the first time are done.
@@ -146,6 +162,16 @@ func (s *servers) leftOut() (all []bt.Why) {
 	defer s.mu.Unlock()
 	for _, name := range s.names {
 		switch one := s.all[name]; {
+		case one.session != nil && len(one.left) > 0:
+			const most = 3
+			var spelt []string
+			for _, l := range one.left[:min(len(one.left), most)] {
+				spelt = append(spelt, l.Spelt()+" ("+l.Why+")")
+			}
+			if more := len(one.left) - most; more > 0 {
+				spelt = append(spelt, fmt.Sprintf("and %d more", more))
+			}
+			all = append(all, oracle.ServerToolsLeft.With(name, strings.Join(spelt, ", ")))
 		case one.session != nil:
 		case one.err != nil:
 			all = append(all, oracle.ServerFailed.With(name, openingReason(one.err).With()))
@@ -216,6 +242,19 @@ type MCPServer struct {
 	Pinned  string    `json:"pinned,omitempty"`
 	Since   time.Time `json:"since,omitzero"` // when it was trusted
 	Changes string    `json:"changes,omitempty"`
+
+	called []string // what its tools are called here
+}
+
+// leaveOut says of a tool why it is left out: the last of those with its name.
+func (s *MCPServer) leaveOut(l mcpclient.Left) {
+	for i, t := range slices.Backward(s.Tools) {
+		if t.Name == l.Tool && t.Why == "" {
+			s.Tools[i].Why = l.Why
+			return
+		}
+	}
+	s.Tools = append(s.Tools, MCPTool{Name: l.Tool, Allowed: true, Why: l.Why})
 }
 
 // MCPTool describes a tool of a server.
@@ -223,6 +262,7 @@ type MCPTool struct {
 	Name    string `json:"name"` // as the server spells it
 	Does    string `json:"does"` // to the world, as the server says
 	Allowed bool   `json:"allowed"`
+	Why     string `json:"why,omitempty"` // it is left out
 }
 
 // The states of a server.
@@ -241,6 +281,15 @@ func (a *App) MCPServers(ctx context.Context) []MCPServer {
 		under.Go(func() { all[i] = a.mcpServer(ctx, name) })
 	}
 	under.Wait()
+	seen := map[string]bool{}
+	for i := range all {
+		for _, called := range all[i].called {
+			if seen[called] {
+				all[i].leaveOut(mcpclient.Left{Tool: called, Why: sharedName})
+			}
+			seen[called] = true
+		}
+	}
 	return all
 }
 
@@ -266,6 +315,14 @@ func (a *App) mcpServer(ctx context.Context, name string) MCPServer {
 	for _, o := range listing {
 		told.Tools = append(told.Tools, MCPTool{Name: o.Name, Does: mcpclient.HintsInWords(o.Hints),
 			Allowed: settings.Tools == nil || slices.Contains(settings.Tools, o.Name)})
+	}
+	if session != nil {
+		for _, l := range session.Left() {
+			told.leaveOut(l)
+		}
+		for _, t := range session.Tools() {
+			told.called = append(told.called, t.Spec().Name)
+		}
 	}
 	switch {
 	case errors.Is(err, mcpclient.ErrChanged):

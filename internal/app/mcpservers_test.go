@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -87,10 +88,9 @@ func TestServerThatFailsLeavesTheOthersAndSaysWhyWithoutItsKey(t *testing.T) {
 	got := toolNames(t, a)
 	assert.That(t, slices.Equal(got, []string{"tracker__search"}), "%v", got)
 	left := leftOut(a.servers)
-	for _, want := range []string{"of locked are left out: it does not answer. ‘sibyl mcp servers’ says more.",
-		"of none are left out", "of keyless are left out", "of bare are left out"} {
-		assert.That(t, strings.Contains(left, want), "no “%s” in %s", want, left)
-	}
+	assert.Contains(t, "what is left out", left,
+		"of locked are left out: it does not answer. ‘sibyl mcp servers’ says more.",
+		"of none are left out", "of keyless are left out", "of bare are left out")
 	told := a.MCPServers(t.Context())
 	why := told[0].Why
 	assert.That(t, told[0].Name == "bare" && strings.Contains(why, "NOT_SET, which is not set"), "told %+v", told[0])
@@ -196,4 +196,46 @@ func TestEndOfTheProcessEndsAnOpeningToo(t *testing.T) {
 		tools := s.tools(t.Context())
 		assert.That(t, len(tools) == 0, "%d tools after the end", len(tools))
 	})
+}
+
+func TestToolsThatServersShareOrNobodyCanCallAreLeftOutAndTold(t *testing.T) {
+	s := newServers([]string{"a", "a__b"}, func(ctx context.Context, name string) (*mcpclient.Session, error) {
+		return mcpclient.Connect(ctx, mcpclient.InProcess(tracker(map[string][]string{"a": {"b__c", "d"}, "a__b": {"c", "e"}}[name]...)),
+			mcpclient.Config{Name: name, Prefix: name + "__", Source: tool.Server})
+	})
+	defer s.close()
+	set := tool.NewSet(append(s.tools(t.Context()), s.tools(t.Context())...)...)
+	assert.That(t, len(set.Specs()) == 3, "%d tools", len(set.Specs()))
+	assert.Equal(t, leftOut(s), "Tools of a__b are left out: a__b__c (another server has a tool with this name).")
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var msg struct {
+			ID     json.RawMessage
+			Method string
+		}
+		_ = json.NewDecoder(r.Body).Decode(&msg)
+		switch msg.Method {
+		case "initialize":
+			fmt.Fprintf(w, `{"id":%s,"result":{"capabilities":{"tools":{}}}}`, msg.ID)
+		case "tools/list":
+			fmt.Fprintf(w, `{"id":%s,"result":{"tools":[{"name":"twice"},{"name":"twice"},{"name":"word","inputSchema":{"type":"string"}},null]}}`,
+				msg.ID)
+		case "server/discover":
+			w.WriteHeader(http.StatusNotFound)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	}))
+	defer web.Close()
+	a := prepared(t, "mcp: {servers: {odd: {url: '"+web.URL+"'}}}")
+	defer a.servers.close()
+	assert.Same(t, toolNames(t, a), []string{"odd__twice"})
+	assert.Equal(t, leftOut(a.servers), "Tools of odd are left out: entry_4 (it is no tool), "+
+		"twice (the server lists another with this name), word (its arguments are no object).")
+	told := a.MCPServers(t.Context())
+	var whys []string
+	for _, one := range told[0].Tools {
+		whys = append(whys, one.Name+": "+one.Why)
+	}
+	assert.Same(t, whys, []string{"entry_4: it is no tool", "twice: ", "twice: the server lists another with this name",
+		"word: its arguments are no object"})
 }

@@ -38,12 +38,7 @@ func (a *App) tasksDeps() taskchat.Deps {
 			if err != nil {
 				return nil, nil, err
 			}
-			set, err := tool.NewSet(s.Tools()...)
-			if err != nil {
-				s.Close()
-				return nil, nil, err
-			}
-			return set, s.Close, nil
+			return tool.NewSet(s.Tools()...), s.Close, nil
 		}}
 }
 

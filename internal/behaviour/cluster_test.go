@@ -81,15 +81,12 @@ func newCluster(t *testing.T, a arrangement) *cluster {
 		c.db, err = app.OpenDatabase(t.Context(), cfg)
 	}
 	assert.NoError(t, err)
-	t.Cleanup(func() {
-		err := c.db.Close()
-		assert.That(t, err == nil, "%v", err)
-	})
+	t.Cleanup(func() { assert.Nil(t, c.db.Close()) })
 	users := user.New(c.db, time.Now)
 	for n := range a.people {
 		p := &person{c: c, name: fmt.Sprintf("u%02d", n)}
 		_, p.token, err = users.Add(t.Context(), p.name, user.Write, time.Hour)
-		assert.Require(t, err == nil, "%v", err)
+		assert.NoError(t, err)
 		assert.NoError(t, os.WriteFile(filepath.Join(c.vault, p.name+".md"), []byte("# Notes of "+p.name+"\n"),
 			0o600))
 		c.people = append(c.people, p)

@@ -76,17 +76,12 @@ func newStage(t *testing.T) *stage {
 	openai.Play(s.overTexts)
 	anthropic.Play(s.overAnthropic)
 	ollama.Play(s.overTexts)
-	cfg, err := config.Load(config.Options{Home: t.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + openai.BaseURL,
+	cfg := assert.Must(config.Load(config.Options{Home: t.TempDir(), Environ: []string{"OPENAI_BASE_URL=" + openai.BaseURL,
 		"ANTHROPIC_BASE_URL=" + anthropic.BaseURL,
 		"ANTHROPIC_API_KEY=key-0123456789", "OLLAMA_HOST=" + ollama.BaseURL, "SIBYL_DATA=" + filepath.Join(t.TempDir(),
-			"data")}})
-	assert.NoError(t, err)
-	s.App, err = app.Open(t.Context(), cfg, app.Options{Build: "test"})
-	assert.Require(t, err == nil, "%v", err)
-	t.Cleanup(func() {
-		err := s.Close()
-		assert.That(t, err == nil, "%v", err)
-	})
+			"data")}}))(t)
+	s.App = assert.Must(app.Open(t.Context(), cfg, app.Options{Build: "test"}))(t)
+	t.Cleanup(func() { assert.Nil(t, s.Close()) })
 	return s
 }
 
@@ -154,7 +149,7 @@ func (s *stage) finish(t *testing.T, r *service.Run) (e ending) {
 	e.Result, err = r.Wait(t.Context())
 	assert.Require(t, err == nil, "the run stopped short: %v", err)
 	e.Answer, err = oracle.ReadAnswer(e.Outcome)
-	assert.Require(t, err == nil, "%v", err)
+	assert.NoError(t, err)
 	e.session = r.Session
 	return e
 }

@@ -225,28 +225,21 @@ func best(t *testing.T, c *bert.Classifier, text string) string {
 func fails(t *testing.T, err error, says ...string) {
 	t.Helper()
 	assert.Require(t, err != nil, "no error; want one that says %q", says)
-	for _, s := range says {
-		assert.That(t, strings.Contains(err.Error(), s), "the error %q does not say %q", err, s)
-	}
+	assert.Contains(t, "the error", err.Error(), says...)
 	assert.That(t, !strings.ContainsFunc(err.Error(), unicode.IsControl) && len(err.Error()) <= 1500,
 		"the error is %q", err)
 }
 
-func shut(t *testing.T, c io.Closer) {
-	err := c.Close()
-	assert.That(t, err == nil, "%v", err)
-}
+func shut(t *testing.T, c io.Closer) { assert.Nil(t, c.Close()) }
 
 // edit changes a JSON file of a model.
 func edit(t *testing.T, path string, change func(map[string]any)) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	assert.NoError(t, err)
+	data := assert.Must(os.ReadFile(path))(t)
 	var v map[string]any
 	assert.NoError(t, json.Unmarshal(data, &v))
 	change(v)
-	data, err = json.Marshal(v)
-	assert.Require(t, err == nil, "%v", err)
+	data = assert.Must(json.Marshal(v))(t)
 	write(t, path, string(data))
 }
 

@@ -66,9 +66,7 @@ func TestCases(t *testing.T) {
 				t.Skipf("not in the kernel: %s", strings.Join(outside, ", "))
 			}
 			ran++
-			if err := c.run(); err != nil {
-				t.Errorf("%s: %v", c.Title, err)
-			}
+			assert.Nilf(t, c.run(), "%s", c.Title)
 		})
 	}
 	t.Logf("%d cases ran, %d skipped", ran, skipped)

@@ -75,14 +75,10 @@ func TestEveryEntryOfALoopCountsFromOne(t *testing.T) {
 		</Sequence></BehaviorTree></root>`, Options{})
 	d.step(Input{})
 	d.complete(1)
-	if d.get("turn") != 2 {
-		t.Fatalf("round %v", d.get("turn"))
-	}
+	assert.Require(t, d.get("turn") == 2, "round %v", d.get("turn"))
 	d.halt()
 	d.step(Input{})
-	if d.get("turn") != 1 {
-		t.Errorf("after a halt the loop begins with round %v", d.get("turn"))
-	}
+	assert.That(t, d.get("turn") == 1, "after a halt the loop begins with round %v", d.get("turn"))
 	d.complete(3)
 	res := d.complete(4)
 	assert.That(t, res.Status == Failure && res.Fault.Kind == "limit", "%+v", res)
@@ -163,9 +159,7 @@ func TestAPassOfExactlyTheVisitsAllowedIsFine(t *testing.T) {
 		tr := load(t, someLeaves(t), file(`<Sequence>`+strings.Repeat(`<AlwaysSuccess/>`, MaxVisits-1+extra)+
 			`</Sequence>`), Options{})
 		res, err := tr.Step(tr.NewState(), Input{}, nil)
-		if (err != nil) != breaks {
-			t.Errorf("%d nodes: %d visits, %v", tr.Size(), res.Visits, err)
-		}
+		assert.That(t, (err != nil) == breaks, "%d nodes: %d visits, %v", tr.Size(), res.Visits, err)
 	}
 }
 

@@ -59,9 +59,8 @@ func TestPictureHasALineForEveryNodeWhateverTheTexts(t *testing.T) {
 	tr := load(t, someLeaves(t),
 		file("<Sequence name='a&#10;b'><Need text='one&#10;&#9;two'/><Script code='x := 1;\n y := 2'/></Sequence>"),
 		Options{})
-	if picture := tr.Picture(); strings.Count(picture, "\n") != tr.Size()+1 {
-		t.Errorf("not a line for each of %d nodes:\n%s", tr.Size(), picture)
-	}
+	picture := tr.Picture()
+	assert.That(t, strings.Count(picture, "\n") == tr.Size()+1, "not a line for each of %d nodes:\n%s", tr.Size(), picture)
 }
 
 func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
@@ -69,9 +68,7 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 	var ids int32
 	for n := range tr.Nodes() {
 		assert.That(t, n.ID == ids && n == tr.Node(n.ID), "node %d: %+v", ids, n)
-		if n.Parent >= n.ID || (n.Parent >= 0) != (n.ID > 0) {
-			t.Errorf("%s: parent %d", tr.Path(n.ID), n.Parent)
-		}
+		assert.That(t, n.Parent < n.ID && (n.Parent >= 0) == (n.ID > 0), "%s: parent %d", tr.Path(n.ID), n.Parent)
 		ids++
 	}
 	for id, want := range map[int32]string{1: "Main/Script", 6: "Main/Try", 9: "Main/Try/Ask",
@@ -83,9 +80,7 @@ func TestNodesAreListedDepthFirstWithTheirPlaces(t *testing.T) {
 			break // a listing can be left
 		}
 	}
-	if int(ids) != tr.Size() {
-		t.Errorf("%d nodes of %d", ids, tr.Size())
-	}
+	assert.That(t, int(ids) == tr.Size(), "%d nodes of %d", ids, tr.Size())
 	for _, want := range []Info{
 		{ID: 1, Parent: 0, Type: "Script", Glyph: "ƒ", Leaf: true, Kernel: true},
 		{ID: 2, Parent: 0, Type: "Need", Name: "Need", Glyph: "◇", Leaf: true},

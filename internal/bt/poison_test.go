@@ -47,9 +47,8 @@ func TestTextsOfAllKeysTogetherAreBounded(t *testing.T) {
 	_, err := tr.Step(s, Input{}, nil)
 	assert.That(t, errors.Is(err, ErrBound) && strings.Contains(err.Error(), "key {k3}") &&
 		strings.Contains(err.Error(), fmt.Sprint(MaxTexts)), "error: %v", err)
-	if s.texts != totalTextBytes(s.Slots) || s.texts > MaxTexts {
-		t.Errorf("%d bytes are counted, and %d held", s.texts, totalTextBytes(s.Slots))
-	}
+	assert.That(t, s.texts == totalTextBytes(s.Slots) && s.texts <= MaxTexts,
+		"%d bytes are counted, and %d held", s.texts, totalTextBytes(s.Slots))
 }
 
 func TestTextOfALeafAndOneThatIsGivenAreBoundedToo(t *testing.T) {

@@ -259,9 +259,7 @@ func (w *world) idle(r *run) {
 		if n.kind == kSequenceWithMemory {
 			c.At = 0
 		}
-		if c != (Cell{}) {
-			w.Fatalf("after a halt, node %s has cell %+v", r.tree.Path(int32(i)), c)
-		}
+		assert.Require(w, c == (Cell{}), "after a halt, node %s has cell %+v", r.tree.Path(int32(i)), c)
 	}
 	assert.Require(w, len(r.state.Tasks) == 0, "after a halt, tasks are left: %+v", r.state.Tasks)
 }

@@ -28,9 +28,7 @@ func TestReasonHasWordsForPeopleAndACodeWithValuesForPrograms(t *testing.T) {
 	nested := outer.With(plain.With(), 1)
 	assert.That(t, nested.Text == "it calls tools, so: not 1" && nested.Values["why"].Code == plain.Code(),
 		"a reason in a reason is %+v", nested)
-	if outer.Template() != "{why}, so: not {n}" {
-		t.Errorf("it is described as %q", outer.Template())
-	}
+	assert.That(t, outer.Template() == "{why}, so: not {n}", "it is described as %q", outer.Template())
 }
 
 func TestEventOfAnOldJournalHasItsWords(t *testing.T) {

@@ -62,8 +62,7 @@ func drive(t *testing.T, text string, opt Options) *driver {
 func (d *driver) step(in Input) Result {
 	d.t.Helper()
 	res := step(d.t, d.tree, d.state, in)
-	err := idleIsIdle(d.tree, d.state)
-	assert.That(d.t, err == nil, "%v", err)
+	assert.Nil(d.t, idleIsIdle(d.tree, d.state))
 	return res
 }
 
@@ -200,9 +199,8 @@ func TestLateCompletionOfAHaltedOperationDoesNotReachItsSuccessor(t *testing.T) 
 	assert.Require(t, requestedEffects(res) == "2a", "%+v", res)
 	res = d.complete(1)
 	assert.That(t, res.Status == Running, "the halted operation's completion counts: %+v", res)
-	if res = d.complete(2); res.Status != Success || fmt.Sprint(d.get("got")) != "[a2@2]" {
-		t.Errorf("%+v, %v", res, d.get("got"))
-	}
+	res = d.complete(2)
+	assert.That(t, res.Status == Success && fmt.Sprint(d.get("got")) == "[a2@2]", "%+v, %v", res, d.get("got"))
 }
 
 func TestEmptyPlanCompletesAtOnce(t *testing.T) {

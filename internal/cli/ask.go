@@ -253,7 +253,6 @@ func questionOptions(f *optionFlagSet[oracle.Options], cfg config.Config) (oracl
 			return o, withCode(ExitUsage, err)
 		}
 	}
-	o.Project = app.IsProject(o.Code.Path)
 	return o, nil
 }
 

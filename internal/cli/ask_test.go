@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +13,13 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
+	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
+	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
+	"sibyl/internal/service/servicetest"
+	"sibyl/internal/taskchat"
 )
 
 // flagsOf are the flags of a question as a person gives them, read.
@@ -43,4 +52,114 @@ func TestFlagComesBeforeTheSettingEvenIfItSaysNothingIsWanted(t *testing.T) {
 	want := oracle.Options{Model: "c:d", MaxTurns: 30, MaxTime: time.Minute, Fallback: new(false)}
 	diff := cmp.Diff(want, o)
 	assert.That(t, diff == "" && err == nil, "%v\n%s", err, diff)
+}
+
+func TestFilesWithBlanksInTheirNamesAreNamedInQuotes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	write(t, "My Report.txt", "The bridge was closed.\n")
+	write(t, "plain.txt", "It opened again.\n")
+	c := &command{}
+	for words, want := range map[string]string{
+		`what is in @"My Report.txt"?`:              "My Report.txt",
+		`is @"My Report.txt" newer than @plain.txt`: "My Report.txt plain.txt",
+		`what is in @My Report.txt?`:                `@My: there is no such file; write @"My Report.txt" for the file with blanks in its name`,
+		`what is in @"Your Report.txt"?`:            `@"Your Report.txt": there is no such file`,
+		`write to @My friend`:                       "",
+	} {
+		parts, err := c.readMentions(t.Context(), words)
+		var names []string
+		for _, p := range parts {
+			names = append(names, filepath.ToSlash(p.Name))
+		}
+		got := strings.Join(names, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		assert.That(t, got == want, "%s: %q, not %q", words, got, want)
+	}
+}
+
+func TestWordsThatBeginWithAHyphenAreNoFlags(t *testing.T) {
+	o := schema.Of[taskchat.Options]()
+	for words, want := range map[string]string{"-5 eggs": "-5 eggs", "- 5 eggs": "- 5 eggs",
+		"--model a:b -5 eggs": "-5 eggs", "eggs -5": "eggs -5"} {
+		var into taskchat.Options
+		got, err := flagsBefore(o, &into, map[*schema.Field]bool{}, words)
+		assert.That(t, err == nil && got == want, "%q: %q, %v", words, got, err)
+	}
+	_, err := flagsBefore(o, &taskchat.Options{}, map[*schema.Field]bool{}, "--nonsense eggs")
+	assert.That(t, err != nil, "a flag that there is not was taken for words")
+}
+
+const pricedModel = "anthropic:claude-haiku-4-5-20251001"
+
+type pricedEnv struct{}
+
+func (pricedEnv) Models() []string { return []string{pricedModel} }
+
+// expensive has an assistant each of whose answers costs a dollar.
+func expensive(store journal.Store) ([]*assistant.Assistant, error) {
+	a, err := servicetest.Describe(store, run.Performer{Do: func(context.Context, run.Job) (any, error) {
+		return "dear", nil
+	}})
+	if err != nil {
+		return nil, err
+	}
+	begin := a.Begin
+	a.Begin = func(ctx context.Context, r assistant.Request) (run.Spec, error) {
+		r.Options = "ada"
+		spec, err := begin(ctx, r)
+		spec.Env = pricedEnv{}
+		return spec, err
+	}
+	a.Used = func(*run.CompletionRecord) (journal.Used, bool) {
+		return journal.Used{Model: pricedModel, Input: 1_000_000}, true
+	}
+	return []*assistant.Assistant{a}, nil
+}
+
+func TestAddedAssistantGoesBeyondTheLimitOfCostsOnceItMay(t *testing.T) {
+	h := newTrial(t)
+	h.also = expensive
+	tree := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
+	write(t, filepath.Join(h.home, "panel.xml"), string(tree))
+	write(t, filepath.Join(h.home, "sibyl", "config.yaml"), "models:\n  limit: 0.5\n")
+	h.has("the first answer", h.says(ExitAnswered, "panel", "-q", "Tea?"), "ada: dear")
+	h.has("the refusal", h.says(ExitFailed, "panel", "-q", "Milk?"), "the limit (models.limit) is 0.50 USD",
+		"--over-limit goes on")
+	h.has("the second answer", h.says(ExitAnswered, "panel", "-q", "--over-limit", "Milk?"), "ada: dear")
+}
+
+// TestWithoutAModelEachAssistantSaysWhatItCanDoAndHowToGetOne wants both in one line.
+func TestWithoutAModelEachAssistantSaysWhatItCanDoAndHowToGetOne(t *testing.T) {
+	home := t.TempDir()
+	papers := filepath.Join(home, "papers")
+	write(t, filepath.Join(papers, "bridge.txt"), "The bridge was closed because of rust in 2019.")
+	write(t, filepath.Join(papers, "go.mod"), "module bridge\n")
+	write(t, filepath.Join(papers, "bridge.go"), "package bridge\n\n// Close closes the bridge.\nfunc Close() {}\n")
+	for _, c := range []struct {
+		args []string
+		can  string
+	}{
+		{[]string{"ask", "--in", papers, "How does Close close the bridge?"}, "these are the best matches"},
+		{[]string{"ask", "--in", papers, "Where is the quux handled?"}, "I searched the code"},
+		{[]string{"ask", "--in", papers, "add a note about the bridge"}, "I can't write notes without a model"},
+		{[]string{"chat", "what is the meaning of life?"}, "plain forms like these are all that I understand"},
+		{[]string{"chat", "help"}, "plain forms like these are all that I understand"},
+		{[]string{"council", "ask", "skeptic"}, "‘sibyl council ask skeptic"},
+		{[]string{"investigate", "The bridge was closed because of rust.", "--witness", papers, "--limit", "5"},
+			"quotations are collected and not judged"},
+	} {
+		if c.args[0] == "council" {
+			sibyl(t, home, Streams{}, nil, "council", "say", "I think that we should close the bridge.")
+		}
+		_, out, told := sibyl(t, home, Streams{}, nil, c.args...)
+		found := false
+		for line := range strings.Lines(out + told) {
+			found = found || strings.Contains(line, c.can) && strings.Contains(line, "sibyl init")
+		}
+		assert.That(t, found, "%q does not say in one line that %q, and how to get a model:\n%s%s", c.args, c.can, out, told)
+	}
+	_, err := os.Stat(filepath.Join(home, ".config"))
+	assert.That(t, err != nil, "looking for a model has written settings")
 }

@@ -89,7 +89,7 @@ func TestKeyTypedAtATerminalIsNotShown(t *testing.T) {
 	text := stdout.String() + stderr.String()
 	assert.That(t, !strings.Contains(text, "canary"), "the key is shown: %s", text)
 	_, err := os.Stat(filepath.Join(home, ".config", "sibyl", "keys.age"))
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, err)
 }
 
 func TestStoppingWhileAKeyIsTypedLeavesTheTerminalAsItWas(t *testing.T) {

@@ -321,7 +321,6 @@ func (t *talker) addMaterial(ctx context.Context, words string, asked conversati
 	if asked.Vault != t.asked.Vault.Path && o.Vault == t.asked.Vault {
 		o.Vault = schema.Folder{Path: asked.Vault}
 	}
-	o.Project = app.IsProject(o.Code.Path)
 	if o.SameMaterial = asked.Replaces != ""; o.SameMaterial {
 		return nil
 	}

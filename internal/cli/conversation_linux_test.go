@@ -108,9 +108,8 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 		strings.Contains(out.String(), "func Take"), "%d: %s%s", got, out.String(), told.String())
 	typed, err := filepath.Glob(filepath.Join(dir, "sibyl", "typed", "*.jsonl"))
 	assert.Require(t, err == nil && len(typed) == 1, "the history is in %q, %v", typed, err)
-	if info, err := os.Stat(typed[0]); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
-	}
+	info, err := os.Stat(typed[0])
+	assert.That(t, err == nil && info.Mode().Perm() == 0o600, "%v, %v", info.Mode(), err)
 }
 
 func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {

@@ -25,10 +25,7 @@ func newTalker(t *testing.T) *talker {
 			"SIBYL_TREES=" + h.home}}
 	cfg := assert.Must(c.settings())(t)
 	a := assert.Must(c.open(t.Context(), cfg))(t)
-	t.Cleanup(func() {
-		err := a.Close()
-		assert.That(t, err == nil, "%v", err)
-	})
+	t.Cleanup(func() { assert.Nil(t, a.Close()) })
 	return &talker{c: c, a: a}
 }
 

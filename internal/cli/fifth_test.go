@@ -100,9 +100,7 @@ func (h *trial) says(code int, args ...string) string {
 
 func (h *trial) has(about, text string, parts ...string) {
 	h.Helper()
-	for _, part := range parts {
-		assert.That(h, strings.Contains(text, part), "%s lacks %q:\n%.3000s", about, part, text)
-	}
+	assert.Contains(h, about, text, parts...)
 }
 
 func TestFifthAssistantIsThereForEveryWayInWithoutALineElsewhere(t *testing.T) {

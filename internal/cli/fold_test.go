@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/render"
 )
 
 func TestLinesAreBrokenBetweenWordsAndHangBelowTheirText(t *testing.T) {
@@ -40,4 +42,71 @@ func TestLineThatWasBegunBeforeIsNotBroken(t *testing.T) {
 	}
 	want := "Write this?\n[Y/n] Written. Try it at once.\n\r\x1b[K⠋ lives\r\x1b[K· what was\n  written then\n"
 	assert.That(t, b.String() == want, "%q, want %q", b.String(), want)
+}
+
+func TestNumbersHaveAllTheirDigits(t *testing.T) {
+	for f, want := range map[float64]string{1234567: "1234567", 12345678901: "12345678901", 0.5: "0.5", 0: "0"} {
+		got := figure(f)
+		assert.That(t, got == want, "%v is written %q", want, got)
+	}
+}
+
+func TestEachListHasTheLimitThatIsUsualForIt(t *testing.T) {
+	for line, want := range map[string]int{"session list": 20, "run list": 20, "shadow report": longestReport,
+		"task list": 0, "task list --limit 3": 3} {
+		c := &command{}
+		cmd, args, err := c.root().Find(strings.Fields(line))
+		if err == nil {
+			err = cmd.ParseFlags(args)
+		}
+		if err == nil {
+			err = cmd.PreRunE(cmd, nil)
+		}
+		assert.That(t, err == nil && c.limit == want, "%s: the limit is %d, error %v; want %d", line, c.limit, err, want)
+	}
+}
+
+func TestFolderThatOneStandsInIsSearchedOnlyIfItHoldsAProject(t *testing.T) {
+	home := t.TempDir()
+	write(t, filepath.Join(home, "letters", "bridge.md"), "The bridge was closed because of corrosion.\n")
+	write(t, filepath.Join(home, "letters", ".config", "bridge.md"), "The bridge was closed because of corrosion.\n")
+	t.Chdir(filepath.Join(home, "letters"))
+	ask := func(args ...string) (out, errs string) {
+		_, out, errs = sibyl(t, home, Streams{}, nil, append([]string{"ask", "Why was the bridge closed?"}, args...)...)
+		return out, errs
+	}
+	out, errs := ask()
+	assert.That(t, !strings.Contains(out, "corrosion") &&
+		strings.Contains(errs, "· this folder holds no project and is not searched; ‘--in .’ searches it"), "%s%s", out, errs)
+	out, errs = ask("--in", ".")
+	assert.That(t, strings.Contains(out, "corrosion") && !strings.Contains(errs, "no project") &&
+		!strings.Contains(out+errs, ".config"), "named: %s%s", out, errs)
+	out, errs = ask("--code")
+	assert.That(t, strings.Contains(out, "corrosion"), "--code: %s%s", out, errs)
+	_, errs = ask("-c")
+	assert.That(t, strings.Contains(errs, "as before"), "-c: %s", errs)
+	write(t, "go.mod", "module bridge\n")
+	out, errs = ask()
+	assert.That(t, strings.Contains(out, "corrosion"), "a project: %s%s", out, errs)
+}
+
+func TestInquiryEndsInFifteenRowsOfATerminalOfAnyWidth(t *testing.T) {
+	notes := []string{"the session is in ~/.local/share/sibyl/" + strings.Repeat("long/", 20),
+		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"}
+	for _, width := range widths {
+		c := &command{Streams: Streams{OutTTY: true, Width: width}}
+		short := "The verdict.\n\n- a finding"
+		if got := c.beginningOf(short, notes); got != short {
+			t.Errorf("a short one is shown as %q", got)
+		}
+		got := c.beginningOf("The verdict.\n\n"+
+			strings.Repeat("- a finding with more words than stand in a row of a narrow terminal\n", 80), notes)
+		rows := len(render.Lines(got, render.Options{Width: width}))
+		for _, note := range notes {
+			rows += (len([]rune("· "+note)) + width - 1) / width
+		}
+		if rows+1 > 15 || rows < 10 || !strings.HasPrefix(got, "The verdict.") || !strings.HasSuffix(got, "\n\n…") {
+			t.Errorf("at %d columns a long one takes %d rows, with the line of costs one more:\n%s", width, rows, got)
+		}
+	}
 }

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/model/modeltest"
 )
 
 func TestEveryTextOfHelpIsOfACommand(t *testing.T) {
@@ -84,4 +87,78 @@ func TestShortFlagMeansTheSameInEveryCommand(t *testing.T) {
 		})
 	}
 	assert.That(t, shorts["s"] == "SESSION" && shorts["q"] == "QUIET", "-s is %s, and -q is %s", shorts["s"], shorts["q"])
+}
+
+func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
+	home := t.TempDir()
+	first, second := filepath.Join(home, "src", "bridge.md"), filepath.Join(home, "src", "road.md")
+	write(t, first, "# Bridge\n\nThe bridge was closed because of corrosion, and the bridge was old.\n")
+	write(t, second, "# Road\n\nThe road to the bridge was closed as well.\n")
+	says := func(code int, args []string, want ...string) (said string) {
+		t.Helper()
+		got, out, errs := sibyl(t, home, Streams{}, nil, args...)
+		for _, part := range want {
+			assert.That(t, got == code && strings.Contains(out+errs, part),
+				"%v: exit %d: %s%s\nwithout %q", args, got, out, errs, part)
+		}
+		return out
+	}
+	says(ExitUsage, []string{"sources"}, "there is no answer yet")
+	answer := says(ExitAnswered, []string{"ask", "-q", "--in", filepath.Dir(first), "Why was the bridge closed?"},
+		"1. `bridge.md:1-3`", "2. `road.md:1-3`", "`sibyl sources 2`")
+	assert.Require(t, !strings.Contains(answer, "The road to the bridge was closed as well.\n```"),
+		"the answer shows more than the best passage:\n%s", answer)
+	write(t, second, "# Road\n\nIt is another road now.\n")
+	only := says(ExitAnswered, []string{"sources", "2"},
+		"2. `road.md:1-3`:\n\n```md\n# Road\n\nThe road to the bridge was closed as well.\n```")
+	assert.That(t, !strings.Contains(only, "corrosion"), "another passage is shown:\n%s", only)
+	says(ExitAnswered, []string{"sources", "--run", "last"}, "1. `bridge.md:1-3`:", "2. `road.md:1-3`:")
+	says(ExitUsage, []string{"sources", "3"}, "cites 2 passages; 3 is none of them")
+}
+
+func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {
+	home := t.TempDir()
+	write(t, filepath.Join(home, "notes", "boiler.md"), "The boiler was serviced on 3 May 2021.\nIt cost 240 euros.\n")
+	_, answer, _ := sibyl(t, home, Streams{}, nil, "ask", "-q", "--vault", filepath.Join(home, "notes"),
+		"When was the boiler serviced?")
+	assert.Require(t, strings.HasPrefix(answer, "`boiler.md:1` ") && strings.Contains(answer, "1. `boiler.md:1-2`"),
+		"the answer is %s", answer)
+	code, out, errs := sibyl(t, home, Streams{}, nil, "sources", "1")
+	assert.That(t, code == ExitAnswered && strings.Contains(out, "1. `boiler.md:1-2`:\n") &&
+		strings.Contains(out, "240 euros"), "exit %d: %s%s", code, out, errs)
+	code, _, errs = sibyl(t, home, Streams{}, nil, "sources", "2")
+	assert.That(t, code == ExitUsage && strings.Contains(errs, "cites 1 passage;"), "exit %d: %s", code, errs)
+}
+
+func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testing.T) {
+	answer := "It stopped (log.txt:40-41), and the disk was full (log.txt:99)."
+	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{answer}, Repeat: true})
+	home := t.TempDir()
+	t.Chdir(home)
+	log := &strings.Builder{}
+	for n := range 120 {
+		fmt.Fprintf(log, "entry %03d\n", n+1)
+	}
+	write(t, filepath.Join(home, "log.txt"), log.String())
+	environ := []string{"OLLAMA_HOST=" + server.BaseURL}
+	says := func(code int, args ...string) string {
+		t.Helper()
+		got, out, errs := sibyl(t, home, Streams{}, environ, args...)
+		assert.Require(t, got == code, "%v: exit %d: %s%s", args, got, out, errs)
+		return out + errs
+	}
+	says(ExitAnswered, "ask", "-q", "-m", "ollama:llama:7b", "--no-web", "-a", "log.txt", "Why did it stop?")
+	want := "1. `log.txt:40-41`, 2 of 120 lines:\n\n```txt\nentry 040\nentry 041\n```\n\n" +
+		"2. `log.txt:99`, 1 of 120 lines:\n\n```txt\nentry 099\n```\n\n" +
+		"`sibyl sources 1 --all` shows all that was read of it.\n\nAttached: `log.txt`\n"
+	got := says(ExitAnswered, "sources")
+	assert.That(t, got == want, "the sources are\n%s\nwant\n%s", got, want)
+	got = says(ExitAnswered, "sources", "2")
+	assert.That(t, !strings.Contains(got, "entry 040") && strings.Contains(got, "entry 099"),
+		"the second source is\n%s", got)
+	got = says(ExitAnswered, "sources", "2", "--all")
+	assert.That(t, strings.Contains(got, "entry 001\n"), "all of the second source is\n%s", got)
+	all := says(ExitAnswered, "sources", "--all")
+	assert.That(t, strings.Count(all, "entry 001\n") == 1 && strings.Count(all, "entry 120\n") == 1 &&
+		!strings.Contains(all, "--all"), "all of it is\n%s", all)
 }

@@ -190,9 +190,7 @@ func TestInitSaysHowOllamaIsInstalledWhereItDoesNotAnswer(t *testing.T) {
 	assert.That(t, code == ExitAnswered && strings.Count(screen, "https://ollama.com/download") == 2 &&
 		settingsIn(t, home) == "", "exit %d:\n%s", code, screen)
 	for system, want := range map[string]string{"linux": "curl ", "darwin": "brew ", "windows": "winget "} {
-		if !strings.HasPrefix(installLine(system), want) {
-			t.Errorf("%s: %s", system, installLine(system))
-		}
+		assert.That(t, strings.HasPrefix(installLine(system), want), "%s: %s", system, installLine(system))
 	}
 }
 

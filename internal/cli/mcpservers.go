@@ -58,6 +58,9 @@ func serverLines(s app.MCPServer) string {
 		if !t.Allowed {
 			b.WriteString("  (not allowed by the settings)")
 		}
+		if t.Why != "" {
+			fmt.Fprintf(&b, "  (left out: %s)", t.Why)
+		}
 	}
 	return printable(b.String())
 }

@@ -59,9 +59,8 @@ func violationsOf(c Checked, rule string) []Violation {
 
 func TestAFileThatKeepsAllRulesOfTheRequirementIsFound(t *testing.T) {
 	found, s := checked(t, goodFile, goodKeys()...)
-	if !found.OK || len(broken(found)) > 0 || found.File != s.file() {
-		t.Errorf("broken: %v in %+v", broken(found), found)
-	}
+	assert.That(t, found.OK && len(broken(found)) == 0 && found.File == s.file(),
+		"broken: %v in %+v", broken(found), found)
 	want := Configuration{
 		Detectives: []ProviderCredential{
 			{Provider: "anthropic", KeyFrom: FromEnvironment, Model: "claude"},

@@ -354,10 +354,9 @@ func TestBoundsAreNumbersOrTimes(t *testing.T) {
 			for _, bound := range []string{one.tag.Get("min"), one.tag.Get("max")} {
 				_, notNumber := strconv.Atoi(bound)
 				_, notTime := time.ParseDuration(bound)
-				if isTime := one.kind.of == reflect.TypeFor[time.Duration](); bound != "" &&
-					(isTime && notTime != nil || !isTime && notNumber != nil) {
-					t.Errorf("%s has the bound %q", section.pattern(one), bound)
-				}
+				isTime := one.kind.of == reflect.TypeFor[time.Duration]()
+				assert.That(t, bound == "" || ((!isTime || notTime == nil) && (isTime || notNumber == nil)),
+					"%s has the bound %q", section.pattern(one), bound)
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -42,8 +41,18 @@ func (p Prices) Cost(model string, input, cached, output int) (float64, bool) {
 
 // matchesName reports whether a name with stars matches a model.
 func matchesName(name, model string) bool {
-	pattern := "^(?s:" + strings.ReplaceAll(regexp.QuoteMeta(name), `\*`, ".*") + ")$"
-	return regexp.MustCompile(pattern).MatchString(model)
+	parts := strings.Split(name, "*")
+	last := len(parts) - 1
+	rest, matches := strings.CutPrefix(model, parts[0])
+	if last == 0 || !matches {
+		return matches && rest == ""
+	}
+	for _, part := range parts[1:last] {
+		if _, rest, matches = strings.Cut(rest, part); !matches {
+			return false
+		}
+	}
+	return strings.HasSuffix(rest, parts[last])
 }
 
 // prices parses names of models with their prices.

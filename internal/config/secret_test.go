@@ -92,9 +92,8 @@ func TestKeyComesFromTheEnvironmentBeforeTheCommandBeforeTheStore(t *testing.T) 
 }
 
 func TestNameOfNobodyNeedsNoKey(t *testing.T) {
-	if key, err := (Config{}).Key(t.Context(), "ollama", nil); err != nil || key.Reveal() != "" {
-		t.Errorf("key = %q, error %v", key.Reveal(), err)
-	}
+	key, err := (Config{}).Key(t.Context(), "ollama", nil)
+	assert.That(t, err == nil && key.Reveal() == "", "key = %q, error %v", key.Reveal(), err)
 }
 
 func TestMissingKeySaysWhatToSet(t *testing.T) {

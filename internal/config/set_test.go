@@ -100,7 +100,7 @@ func TestASettingThatIsNotThereIsAddedToItsSection(t *testing.T) {
 		}
 		assert.NoDiff(t, cmp.Diff(c.want, s.content(t)), "%s", c.name)
 		_, err := s.load()
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 	}
 }
 

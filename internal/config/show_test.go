@@ -2,6 +2,8 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/behaviour/texttest"
 )
 
 func explain(t *testing.T, file string, environ ...string) (Config, Lines, setup) {
@@ -74,5 +77,166 @@ func TestShownSettingsHoldNoSecret(t *testing.T) {
 		assert.That(t, !strings.Contains(text, canary) && !strings.Contains(text, hex), "shown: %s", text)
 		assert.That(t, strings.Contains(text, "https://s.test") && strings.Contains(text, "OPENAI_API_KEY") &&
 			strings.Contains(text, "pass"), "not all that may be shown is: %s", text)
+	}
+}
+
+// What is wrong in a file or a variable is told with its place, the nearest name or the range, and without what may be
+// a secret. The first lines of the texts in testdata say what they hold.
+func TestWrongSettingsAreRefused(t *testing.T) {
+	const key = "sk-Zq8vT2nB7yH4mK9w1xR5c3"
+	fill := strings.NewReplacer("{gateway}", gateway, "{key-like}", "sk-proj-"+strings.Repeat("c4n4ry", 8), "{canary}",
+		canary, "{key}", key, "{long key}", longKey, "{19 characters}", longKey[:19])
+	known := []string{"with", "good file", "change", "set", "->", "=>", "breaks", "keeps all rules"}
+	texttest.Play(t, known, func(t *testing.T, lines []texttest.Line) {
+		var file, environ, set []string
+		for _, l := range lines {
+			rest := fill.Replace(l.Rest)
+			switch l.Words {
+			case "":
+				file = append(file, fill.Replace(l.Text))
+			case "with":
+				environ = append(environ, rest)
+			case "good file":
+				file, environ = []string{strings.TrimSuffix(goodFile, "\n")}, goodKeys()
+			case "change":
+				old, changed, _ := strings.Cut(strings.ReplaceAll(rest, `\n`, "\n"), " ->")
+				assert.Require(t, strings.Contains(file[0], old), "line %d: %q is not in the good file", l.At, old)
+				file[0] = strings.Replace(file[0], old, strings.TrimSpace(changed), 1)
+			case "set":
+				set = strings.Fields(rest)
+			case "keeps all rules":
+				found, _ := checked(t, strings.Join(file, "\n"), environ...)
+				assert.That(t, found.OK, "line %d: broken are %v: %+v", l.At, broken(found), found.Rules)
+			case "breaks":
+				breaks(t, l, strings.Join(file, "\n"), environ)
+			default:
+				s := newSetup(t, strings.Join(file, "\n"), environ...)
+				var err error
+				if set == nil {
+					_, err = s.load()
+				} else if _, err = s.set(set[0], set[1:]...); s.content(t) != strings.Join(file, "\n") {
+					t.Errorf("line %d: the file became %s", l.At, s.content(t))
+				}
+				assert.Require(t, err != nil && strings.Contains(err.Error(), rest) && (l.Words != "=>" ||
+					strings.HasPrefix(err.Error(), s.file())) && (set == nil || !strings.Contains(err.Error(), s.file())),
+					"line %d: error = %v", l.At, err)
+				assert.Lacks(t, fmt.Sprintf("line %d: the error", l.At), err.Error(), "c4n4ry", canary, "Zq8vT2nB", "sk-Z")
+			}
+		}
+		last := lines[len(lines)-1].Words
+		assert.That(t, last == "->" || last == "=>" || last == "breaks" || last == "keeps all rules",
+			"nothing is said in the end")
+	})
+}
+
+// breaks checks that a file breaks a rule of the requirement, that one alone, and where and why that is told.
+func breaks(t *testing.T, l texttest.Line, file string, environ []string) {
+	t.Helper()
+	want := strings.SplitN(l.Rest, " ", 3) // the rule, the place, the problem
+	found, s := checked(t, file, environ...)
+	got := broken(found)
+	assert.Require(t, !found.OK && len(got) == 1 && got[0] == want[0], "line %d: broken: %v", l.At, got)
+	where := want[1]
+	if strings.HasPrefix(where, ":") {
+		where = s.file() + where
+	}
+	all := violationsOf(found, want[0])
+	v := all[0]
+	assert.That(t, v.Where == where && strings.Contains(v.Problem, want[2]) && v.Fix != "", "line %d: %+v", l.At, all)
+}
+
+func TestAllWrongNamesAreToldAtOnce(t *testing.T) {
+	_, err := newSetup(t, "modell: x\nweb:\n  searx: y\nvolt: z").load()
+	assert.That(t, err != nil && strings.Count(err.Error(), "\n") == 2 && strings.Count(err.Error(), "did you mean") == 3,
+		"error = %v", err)
+}
+
+// loadStored loads with a key store that holds keys of these names.
+func loadStored(t *testing.T, file string, names []string, environ ...string) Config {
+	t.Helper()
+	s := newSetup(t, file, environ...)
+	cfg := assert.Must(Load(Options{Environ: s.environ, Home: s.home, Stored: func(at KeyPlaces) ([]string, error) {
+		assert.That(t, at == s.keys(KeysAuto), "the store is looked for in %+v", at)
+		return names, nil
+	}}))(t)
+	return cfg
+}
+
+func TestStoredKeyIsTakenUnderItsName(t *testing.T) {
+	const file = "providers: {groq: {base_url: 'https://groq.test/v1', key_env: GROQ_KEY}}\nmcp: {servers: {wiki: " +
+		"{url: 'https://wiki.test'}, local: {command: [x]}}}"
+	stored := shelf{"anthropic": canary + "1", "groq": canary + "2", "tavily": canary + "3", "mcp.wiki": canary + "4",
+		"forgotten": "x"}
+	cfg := loadStored(t, file, sortedNames(stored), "BRAVE_API_KEY="+canary)
+	assert.That(t, len(cfg.Providers) == 2 && cfg.Providers["anthropic"].BaseURL == "https://api.anthropic.com",
+		"providers = %+v", cfg.Providers)
+	stored["brave"] = canary
+	for _, name := range []string{"anthropic", "groq", "tavily", MCPKeyName("wiki"), "brave"} {
+		key, err := cfg.Key(t.Context(), name, stored)
+		assert.That(t, err == nil && key.Reveal() == stored[name] && CheckName(name, cfg.KeyNames()) == nil,
+			"%s: key = %q, error %v", name, key.Reveal(), err)
+	}
+	assert.That(t, CheckName("mcp.local", cfg.KeyNames()) != nil, "keys can be stored for %v", cfg.KeyNames())
+}
+
+func TestStoreThatCannotBeReadLeavesTheOtherSettings(t *testing.T) {
+	broken := errors.New("keys.age is damaged")
+	s := newSetup(t, "max_turns: 5", "OPENAI_API_KEY="+canary)
+	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(KeyPlaces) ([]string, error) {
+		return nil, broken
+	}})
+	assert.That(t, err == nil && cfg.MaxTurns == 5 && errors.Is(cfg.StoredProblem, broken),
+		"turns = %d, problem %v, error %v", cfg.MaxTurns, cfg.StoredProblem, err)
+	key, err := cfg.Key(t.Context(), "openai", nil)
+	assert.That(t, err == nil && key.Reveal() == canary, "key = %q, error %v", key.Reveal(), err)
+}
+
+func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
+	for _, c := range []struct {
+		name, file   string
+		stored       []string
+		environ      []string
+		want, misses string
+	}{
+		{"none", "", nil, nil, "", "web.searxng"},
+		{"own server first", "", []string{"brave"}, []string{"SIBYL_SEARXNG_URL=http://s.test"}, SearXNG, ""},
+		{"key in a variable", "", nil, []string{"TAVILY_API_KEY=" + canary}, Tavily, ""},
+		{"key stored", "", []string{"brave", "tavily"}, nil, Brave, ""},
+		{"key of a command", "web: {tavily: {key_command: [pass, tavily]}}", nil, nil, Tavily, ""},
+		{"named", "web: {engine: tavily}", []string{"brave", "tavily"}, []string{"SIBYL_SEARXNG_URL=http://s.test"},
+			Tavily, ""},
+		{"named, without a key", "web: {engine: brave}", []string{"tavily"}, nil, Brave, "set BRAVE_API_KEY"},
+		{"named, without an address", "web: {engine: searxng}", []string{"tavily"}, nil, SearXNG, "SIBYL_SEARXNG_URL"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cfg := loadStored(t, c.file, c.stored, c.environ...)
+			assert.That(t, cfg.Web.Engine == c.want, "engine = %q, want %q", cfg.Web.Engine, c.want)
+			if got := cfg.Web.Missing(); (got == "") != (c.misses == "") || !strings.Contains(got, c.misses) {
+				t.Errorf("missing = %q, want %q", got, c.misses)
+			}
+		})
+	}
+}
+
+func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
+	cfg := loadStored(t, "providers: {a: {base_url: 'https://a.test', key_command: [/usr/bin/pass, "+canary+"]}}",
+		[]string{"tavily"}, "OPENAI_API_KEY=key-0123456789")
+	for name, want := range map[string][2]string{"a": {FromCommand, "pass"},
+		"openai": {FromEnvironment, "OPENAI_API_KEY"}, "tavily": {FromStore, ""}, "gemini": {}} {
+		from, by := cfg.KeyOrigin(name)
+		assert.That(t, from == want[0] && by == want[1], "%s: %q by %q, want %q", name, from, by, want)
+	}
+}
+
+func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
+	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1'}}", nil)
+	for _, name := range []string{"groq", "openai", "anthropic", "gemini", "brave", "tavily"} {
+		assert.Nilf(t, CheckName(name, cfg.KeyNames()), "%s", name)
+	}
+	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
+		canary: "available: anthropic, brave, gemini, groq, openai, tavily", "ollama": "available:"} {
+		err := CheckName(name, cfg.KeyNames())
+		assert.That(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), name),
+			"%s: error = %v, want %s", name, err, want)
 	}
 }

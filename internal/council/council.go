@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // The assistants of the Council; they share one tree. A run of MemberName is that of one oracle in a sitting, and
@@ -71,8 +72,8 @@ func New(d Deps) (*run.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Effects: effects(), Open: d.open},
-		nil
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Effects: effects(), Open: d.open,
+		Used: assistant.UsedBy}, nil
 }
 
 func effects() map[string]run.EffectType {

@@ -197,9 +197,7 @@ func (h *house) process(holder string, store journal.Store) *process {
 	p.engine = assert.Must(run.NewEngine(c))(h)
 	set := assert.Must(trees.Open(""))(h)
 	p.service = assert.Must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: all,
-		Redact: redact.New(secret).String, Now: func() time.Time {
-			return h.now()
-		},
+		Redact: redact.New(secret).String, Now: func() time.Time { return h.now() },
 		Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			if h.tree != "" {
@@ -455,16 +453,12 @@ func names(all []council.Answer) (list []string) {
 
 func contains(t testing.TB, text string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		assert.That(t, strings.Contains(text, part), "%q does not hold %q", text, part)
-	}
+	assert.Contains(t, "it", text, parts...)
 }
 
 func lacks(t testing.TB, text string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		assert.That(t, !strings.Contains(text, part), "%q holds %q", text, part)
-	}
+	assert.Lacks(t, "it", text, parts...)
 }
 
 func same[T any](t testing.TB, what string, got, want T) {

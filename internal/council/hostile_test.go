@@ -168,9 +168,8 @@ func TestNoSecretOfTheSettingsIsInTheJournal(t *testing.T) {
 	p.run(h.ask("bob"))
 	kept := h.kept()
 	contains(t, kept, "You said ")
-	if at := strings.Index(kept, secret); at >= 0 {
-		t.Errorf("the journal holds %q", kept[max(0, at-200):min(len(kept), at+50)])
-	}
+	at := strings.Index(kept, secret)
+	assert.That(t, at < 0, "the journal holds %q", kept[max(0, at-200):min(len(kept), at+50)])
 }
 
 // kept is all that the journal holds of the runs.

@@ -84,7 +84,7 @@ func TestTwoWhoOpenASessionAtOnceWriteAnAnswerOnce(t *testing.T) {
 			p := h.process(holder, h.journal)
 			both.Go(func() {
 				_, err := p.desk().Open(h.Context(), h.id)
-				assert.That(h, err == nil, "%v", err)
+				assert.Nil(h, err)
 			})
 		}
 		both.Wait()

@@ -2,7 +2,10 @@ package files
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -60,4 +63,102 @@ func TestIntentKeepsItsFormOnDisk(t *testing.T) {
 		assert.That(t, got[name] == want,
 			"%s is %v, want %v: receipts of earlier builds could not be read", name, got[name], want)
 	}
+}
+
+// shelved is a changer with a shelf.
+func shelved(t *testing.T, texts map[string]string) *Changer[int] {
+	l := changerOf(t, texts)
+	l.Shelf = &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 1 << 20, MaxAge: time.Hour,
+		Now: time.Now}
+	return l
+}
+
+// at does something at the first coming of a step.
+func (l *Changer[R]) at(step string, do func()) {
+	l.Step = func(s string) {
+		if s == step {
+			l.Step = nil
+			do()
+		}
+	}
+}
+
+// rewrite writes a file anew in place, as many editors do.
+func rewrite(t *testing.T, l *Changer[int], text string) {
+	t.Helper()
+	f, err := l.Root.OpenFile("x", os.O_WRONLY|os.O_TRUNC, 0)
+	if err == nil {
+		_, err = f.WriteString(text)
+		err = errors.Join(err, f.Close())
+	}
+	assert.NoError(t, err)
+}
+
+func TestTextThatChangedMeanwhileIsLeftAsItIs(t *testing.T) {
+	l := shelved(t, map[string]string{"x": "a\n"})
+	l.at("intent", func() { rewrite(t, l, "b\n") })
+	_, err := l.Perform(t.Context(), appends("k", "c\n"))
+	assert.That(t, reasonOf(err) == Changed, "error %v", err)
+	got := l.text(t)
+	assert.That(t, got == "b\n", "the file holds %q", got)
+	all, err := l.Shelf.List(t.Context(), "")
+	assert.That(t, err == nil && len(all) == 0, "a write that did not happen is on the shelf: %v, %v", all, err)
+}
+
+func TestShelfKeepsTextsOnceForItsOwnerAloneAndWithinItsBounds(t *testing.T) {
+	now := time.Unix(1_000_000, 0)
+	s := &Shelf{Folder: filepath.Join(t.TempDir(), "replaced"), MaxBytes: 25, MaxAge: time.Hour, Now: func() time.Time {
+		return now
+	}}
+	keep := func(id, text string) {
+		t.Helper()
+		now = now.Add(time.Minute)
+		assert.NoError(t, s.Keep(t.Context(), Replaced{ID: id, Owner: "ada", Before: Hash([]byte(text))},
+			[]byte(text)))
+	}
+	held := func() (ids string) {
+		t.Helper()
+		all := assert.Must(s.List(t.Context(), "ada"))(t)
+		for _, r := range all {
+			ids += r.ID
+		}
+		return ids
+	}
+	keep("a", "0123456789")
+	keep("b", "0123456789")
+	keep("c", "9876543210")
+	got := held()
+	assert.That(t, got == "cba", "%s, where a text of two writes is there once", got)
+	keep("d", "abcdefghij")
+	got = held()
+	assert.That(t, got == "dc", "%s, want the last ones within the bound", got)
+	if _, err := s.Text(Replaced{ID: "a", Before: Hash([]byte("0123456789"))}); !errors.Is(err, ErrNotKept) {
+		t.Errorf("a text beyond the bound: %v", err)
+	}
+	now = now.Add(2 * time.Hour)
+	keep("e", "x")
+	got = held()
+	assert.That(t, got == "edc", "%s: a write removes nothing by the clock, which may have leapt", got)
+	now = now.Add(-3 * time.Hour)
+	keep("f", "y")
+	got = held()
+	assert.That(t, got == "fedc", "%s: the last write is not the first one, since the clock was set back", got)
+	now = now.Add(3 * time.Hour)
+	assert.NoError(t, s.Expire(t.Context(), now))
+	got = held()
+	assert.That(t, got == "e", "%s, want what is not too old", got)
+	if _, err := s.Text(Replaced{ID: "d", Before: Hash([]byte("abcdefghij"))}); !errors.Is(err, ErrNotKept) {
+		t.Errorf("a text that is too old: %v", err)
+	}
+	if others, err := s.List(t.Context(), "bob"); err != nil || len(others) > 0 {
+		t.Errorf("another sees %v, %v", others, err)
+	}
+	assert.Nil(t, filepath.WalkDir(s.Folder, func(name string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		assert.That(t, err != nil || info.Mode().Perm()&0o077 == 0, "%s can be read by others: %s", name, info.Mode())
+		return err
+	}))
 }

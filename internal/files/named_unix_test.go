@@ -31,8 +31,7 @@ func TestFileThatAPersonNamesIsReadWithinItsBoundAndWaitsForNobody(t *testing.T)
 	if err == nil {
 		_, err = w.WriteString("of a command")
 	}
-	err = errors.Join(err, w.Close())
-	assert.Require(t, err == nil, "%v", err)
+	assert.NoError(t, errors.Join(err, w.Close()))
 	defer func() { _ = r.Close() }()
 	content, err := ReadNamed("/dev/fd/"+strconv.Itoa(int(r.Fd())), 1<<20)
 	assert.That(t, err == nil && string(content) == "of a command", "of a pipe: %q, %v", content, err)

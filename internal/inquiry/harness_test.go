@@ -192,8 +192,8 @@ func (h *house) process(holder string, store journal.Store) *process {
 		Assistants: []*run.Assistant{a.Assistant}, Redact: redact.New(secret).Bytes,
 		Dead: func(holder string) bool { return strings.HasPrefix(holder, "dead") }}))(h)
 	set := assert.Must(trees.Open(""))(h)
-	p.service = assert.Must(service.New(service.Config{Store: store, Engine: p.engine, Assistants: []*assistant.Assistant{a},
-		Redact: redact.New(secret).String, Now: time.Now,
+	p.service = assert.Must(service.New(service.Config{Store: store, Engine: p.engine,
+		Assistants: []*assistant.Assistant{a}, Redact: redact.New(secret).String, Now: time.Now,
 		Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			if h.tree != "" {
@@ -339,8 +339,8 @@ func options() inquiry.Options {
 
 func (p *process) begin(words string, o inquiry.Options) *service.Run {
 	p.Helper()
-	return assert.Must(p.service.Start(p.Context(), ada, service.Request{Assistant: inquiry.Name, Words: words, Options: o}))(
-		p)
+	return assert.Must(p.service.Start(p.Context(), ada, service.Request{Assistant: inquiry.Name, Words: words,
+		Options: o}))(p)
 }
 
 // inquire has an inquiry come to its end, and gives the session as it is opened then.
@@ -443,16 +443,12 @@ func (h *house) rows() []journal.Run {
 
 func contains(t testing.TB, text string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		assert.That(t, strings.Contains(text, part), "%q does not hold %q", text, part)
-	}
+	assert.Contains(t, "it", text, parts...)
 }
 
 func lacks(t testing.TB, text string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		assert.That(t, !strings.Contains(text, part), "%q holds %q", text, part)
-	}
+	assert.Lacks(t, "it", text, parts...)
 }
 
 func same[T any](t testing.TB, what string, got, want T) {

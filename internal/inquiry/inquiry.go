@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 )
 
 // Name is the assistant, and its tree.
@@ -95,6 +96,7 @@ func New(d Deps) (*run.Assistant, error) {
 		return nil, err
 	}
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcomeOf, Open: d.performers,
+		Used: assistant.UsedBy,
 		Effects: map[string]run.EffectType{
 			EffectOpen:    run.EffectOf[OpenPayload, OpenReceipt](),
 			EffectAsk:     run.EffectOf[AskPayload, AskReceipt](),

@@ -184,6 +184,7 @@ type End struct {
 	Reason  string          // at most 64 bytes
 	Summary json.RawMessage // at most 256 KiB
 	Pending []Pending       // questions it leaves to the person, each with an ID of its own in the session
+	Used    []Used          // what its models used, some dozens at most; nil: it was not counted
 }
 
 const NoQuestion = "turn" // the kind of a Pending that asks nothing
@@ -319,6 +320,14 @@ type Store interface {
 	Unread(ctx context.Context, owner Owner, limit int) ([]Found, error)
 	// KeepWords keeps the words of what Unread listed. What is removed or renamed meanwhile is left alone.
 	KeepWords(ctx context.Context, owner Owner, all []Wording) error
+	// UsedBetween returns the kept usage of the runs that began from the first of these times until before the last, by
+	// model, summed between each two times; and those of these runs whose usage is not kept, all as of one moment.
+	UsedBetween(ctx context.Context, owner Owner, times ...time.Time) (kept []UsedAt, others []Uncounted, err error)
+	// UsedBy returns the kept usage of these runs, some hundreds at most, and those of them whose usage is not kept.
+	// Missing runs are left out.
+	UsedBy(ctx context.Context, runs []Key) (kept map[Key][]Used, others []Uncounted, err error)
+	// KeepUsed keeps the usage of runs that have ended, unless it is kept already. Missing runs are left out.
+	KeepUsed(ctx context.Context, all map[Key][]Used) error
 	// Records returns the records of a run from sequence number from on, in order.
 	Records(ctx context.Context, owner Owner, run string, from int64) ([]Record, error)
 	// Blob returns the content that BlobHash names, if a run of the owner does.

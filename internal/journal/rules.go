@@ -136,6 +136,11 @@ func (e End) check() error {
 	case len(e.Summary) > MaxSummary:
 		return fmt.Errorf("the end's summary has %d bytes, at most %d are kept: %w", len(e.Summary), MaxSummary, ErrInvalid)
 	}
+	for _, u := range e.Used {
+		if err := wantPlain("a model that was used", u.Model); err != nil {
+			return err
+		}
+	}
 	for i, p := range e.Pending {
 		if p.ID == "" {
 			return fmt.Errorf("pending row %d of the end has no id: %w", i, ErrInvalid)

@@ -189,8 +189,7 @@ func TestFileThatIsDemandedLeavesTheKeyringAlone(t *testing.T) {
 	s := desktop(at, make(silentRing))
 	mustSet(t, s, "openai", canary, File)
 	wantKey(t, s, "openai", canary)
-	err := s.Delete(t.Context(), "openai")
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, s.Delete(t.Context(), "openai"))
 }
 
 func TestKeyringThatCannotBeReadSaysWhatToDo(t *testing.T) {

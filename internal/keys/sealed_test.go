@@ -154,8 +154,7 @@ func TestKeysInTheKeyringCountWhileTheFileIsDamaged(t *testing.T) {
 	mustSet(t, desktop(at, r), "brave", "of-the-keyring", Keyring)
 	assert.NoError(t, os.WriteFile(at.File, []byte("damaged"), 0o600))
 	wantKey(t, desktop(at, r), "brave", "of-the-keyring")
-	err := desktop(at, r).Delete(t.Context(), "brave")
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, desktop(at, r).Delete(t.Context(), "brave"))
 }
 
 func TestLastKeyTakesTheFileWithIt(t *testing.T) {

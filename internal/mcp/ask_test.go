@@ -64,8 +64,8 @@ func studyOf(t *testing.T, most int) *study {
 		}
 		return spec, err
 	}
-	a.Used = func(*run.CompletionRecord) (assistant.Usage, bool) {
-		return assistant.Usage{Model: "test:pythia", Input: 1000, Output: 100}, true
+	a.Used = func(*run.CompletionRecord) (journal.Used, bool) {
+		return journal.Used{Model: "test:pythia", Input: 1000, Output: 100}, true
 	}
 	a.Show = func(raw json.RawMessage) (assistant.Shown, error) {
 		shown, err := show(raw)

@@ -65,7 +65,7 @@ func TestTaskThatChangesWhileItsPersonThinksIsKept(t *testing.T) {
 			title := "Pay the rent"
 			_, _, err := h.tasks.Update(t.Context(), task.By{Owner: "ada", Actor: "test"}, 1, 0,
 				task.Edit{Title: &title})
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, err)
 			return yes(p)
 		})
 		c.call("delete_task", `{"task_id":1}`).failed(t, mcp.Conflict, "", "")

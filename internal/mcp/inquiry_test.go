@@ -104,9 +104,8 @@ func newOffice(t *testing.T) *office {
 	store := teststore.Empty(t)
 	deps := o.deps(store)
 	made := assert.Must(inquiry.New(deps))(t)
-	o.engine, err = run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one",
-		Assistants: []*run.Assistant{made}})
-	assert.Require(t, err == nil, "%v", err)
+	o.engine = assert.Must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: "one",
+		Assistants: []*run.Assistant{made}}))(t)
 	files := assert.Must(trees.Open(""))(t)
 	s := assert.Must(service.New(service.Config{Store: store, Engine: o.engine,
 		Assistants: []*assistant.Assistant{inquiry.Describe(made, deps)}, Redact: func(text string) string {
@@ -218,10 +217,10 @@ func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 		{`{"witness":"reports"}`, "hypothesis"},
 		{`{"hypothesis":" ","witness":"reports"}`, "hypothesis"},
 		{`{"hypothesis":"x","witness":""}`, "witness"},
-		{`{"hypothesis":"x","witness":7}`, "witness"},
+		{`{"hypothesis":"x","witness":{"a":7}}`, "witness"},
 		{`{"hypothesis":"x","witness":"reports","limit":4}`, "limit"},
 		{`{"hypothesis":"x","witness":"reports","limit":21}`, "limit"},
-		{`{"hypothesis":"x","witness":"reports","detective":7}`, "detective"},
+		{`{"hypothesis":"x","witness":"reports","detective":{"a":7}}`, "detective"},
 		{`{"hypothesis":"x","witness":"reports","documents":true}`, "arguments"},
 	} {
 		ada.call("investigate", wrong.args).failed(t, mcp.Validation, "field", wrong.field)

@@ -19,6 +19,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -87,8 +88,12 @@ func New(c Config) (*Server, error) {
 	if c.Inquiry != nil {
 		s.tools = append(s.tools, s.inquiryTool())
 	}
-	for _, o := range s.tools {
-		s.byName[o.spec.Name] = o
+	for i, o := range s.tools {
+		var err error
+		if s.tools[i].schema, err = json.Marshal(o.spec.InputSchema); err != nil {
+			return nil, fmt.Errorf("the schema of %s: %w", o.spec.Name, err)
+		}
+		s.byName[o.spec.Name] = s.tools[i]
 	}
 	return s, nil
 }

@@ -39,6 +39,7 @@ type offer struct {
 	database bool // an error that is not known comes from the database
 	begins   bool // a call begins a run
 	call     func(ctx context.Context, c call) (*sdk.CallToolResult, error)
+	schema   []byte // of the arguments
 }
 
 // call is one invocation.
@@ -96,6 +97,7 @@ func (s *Server) handler(o offer, owner, actor string) sdk.ToolHandler {
 				res, err = faultResult(faultOf(errors.New("it panicked"), false)), nil
 			}
 		}()
+		req.Params.Arguments = withoutSlips(req.Params.Arguments, o.schema)
 		c, err := s.read(o, owner, actor, req)
 		if err == nil && c.look {
 			err = s.checkKeyUsed(ctx, c)

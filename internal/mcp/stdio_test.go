@@ -95,7 +95,7 @@ func TestQuestionThatNobodyCanAnswerAnyMoreHoldsUpNothing(t *testing.T) {
 	_ = client.Close()
 	select {
 	case err := <-ended:
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 	case <-time.After(deadline):
 		t.Fatal("the stream goes on")
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sibyl/internal/api"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/mcp"
 	"sibyl/internal/server/user"
@@ -30,18 +31,10 @@ func serve(t *testing.T, m *mcp.HTTP) (url string) {
 	t.Helper()
 	users := user.New(teststore.Empty(t), time.Now)
 	_, secret, err := users.Add(t.Context(), "ada", user.Write, time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	uses, err := service.New(service.Config{Store: teststore.Empty(t)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := api.New(api.Config{Service: uses, Users: users, MCP: m, Limits: api.Limits{Requests: 1e6, Burst: 1e6,
-		Bytes: 1 << 30}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	uses := assert.Must(service.New(service.Config{Store: teststore.Empty(t)}))(t)
+	s := assert.Must(api.New(api.Config{Service: uses, Users: users, MCP: m, Limits: api.Limits{Requests: 1e6, Burst: 1e6,
+		Bytes: 1 << 30}}))(t)
 	inner := s.Handler()
 	server := httptest.NewUnstartedServer(nil)
 	server.Config = api.HTTPServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -79,9 +72,7 @@ func node(t *testing.T, program string, args ...string) (out []byte, err error) 
 	if err == nil {
 		_, err = os.Stat(path)
 	}
-	if err != nil {
-		t.Fatalf("%v: ‘sh scripts/mcp.sh --packages’ fetches the suites", err)
-	}
+	assert.Require(t, err == nil, "%v: ‘sh scripts/mcp.sh --packages’ fetches the suites", err)
 	ctx, cancel := context.WithTimeout(t.Context(), mostTime)
 	defer cancel()
 	run := exec.CommandContext(ctx, path, append([]string{filepath.Join("node_modules", filepath.FromSlash(program))},
@@ -97,9 +88,7 @@ func (s suite) pass(t *testing.T, args ...string) {
 	if _, summary, ok := strings.Cut(string(out), "=== SUMMARY ==="); ok {
 		t.Log(summary)
 	}
-	if err != nil {
-		t.Fatalf("%v: %v\n%s", args, err, out)
-	}
+	assert.Require(t, err == nil, "%v: %v\n%s", args, err, out)
 }
 
 const expected = "expected-failures.yml"
@@ -115,10 +104,7 @@ func TestFixturesPassTheSuites(t *testing.T) {
 
 // What the suites ask of every server, whatever it offers.
 func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
-	s, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key}))(t)
 	url := serve(t, s.HTTP())
 	for scenario, revision := range map[string]string{"server-initialize": "2025-11-25", "ping": "2025-11-25",
 		"server-session-lifecycle": "2025-11-25",
@@ -132,10 +118,7 @@ func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
 }
 
 func TestInspectorListsAndCalls(t *testing.T) {
-	s, err := mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key}))(t)
 	url := serve(t, s.HTTP())
 	const isError = 5 // its exit code for a result that is one
 	for _, era := range []string{"legacy", "modern"} {
@@ -157,9 +140,8 @@ func TestInspectorListsAndCalls(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if code != one.code || !strings.Contains(string(out), one.want) {
-				t.Errorf("%s %v: exit code %d\n%s", era, one.args, code, out)
-			}
+			assert.That(t, code == one.code && strings.Contains(string(out), one.want),
+				"%s %v: exit code %d\n%s", era, one.args, code, out)
 		}
 	}
 }

@@ -108,7 +108,7 @@ func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
 		{"add_task", `{"title":"  "}`, "title"},
 		{"add_task", `{"title":["` + sent + `"]}`, "title"},
 		{"add_task", `{"title":"` + strings.Repeat("ä", task.MaxTitle) + sent + `"}`, "title"},
-		{"add_task", `{"title":"x","description":7}`, "description"},
+		{"add_task", `{"title":"x","description":{"a":7}}`, "description"},
 		{"add_task", `{"title":"x","` + sent + `":1}`, "arguments"},
 		{"add_task", `{"title":"x","Title":"y"}`, "arguments"},
 		{"add_task", `["` + sent + `"]`, "arguments"},
@@ -116,7 +116,8 @@ func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
 		{"list_tasks", `{"order":"oldest"}`, "order"},
 		{"list_tasks", `{"limit":0}`, "limit"},
 		{"list_tasks", `{"limit":201}`, "limit"},
-		{"list_tasks", `{"limit":"10"}`, "limit"},
+		{"list_tasks", `{"limit":"ten"}`, "limit"},
+		{"list_tasks", `{"limit":"201"}`, "limit"},
 		{"list_tasks", `{"after":1,"query":"milk"}`, "after"},
 		{"list_tasks", `{"task_ids":[]}`, "task_ids"},
 		{"list_tasks", `{"task_ids":["` + sent + `"]}`, "task_ids"},
@@ -126,7 +127,11 @@ func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
 		{"complete_task", `{"task_id":1.5}`, "task_id"},
 		{"complete_task", `{"task_id":-1}`, "task_id"},
 		{"complete_task", `{"task_id":99999999999999999999}`, "task_id"},
-		{"delete_task", `{"task_id":"1"}`, "task_id"},
+		{"complete_task", `{"task_id":"1.5"}`, "task_id"},
+		{"complete_task", `{"task_id":"1; 2"}`, "task_id"},
+		{"complete_task", `{"task_id":true}`, "task_id"},
+		{"complete_task", `{"task_id":null,"taskId":null}`, "task_id"},
+		{"delete_task", `{"task_id":[1]}`, "task_id"},
 	} {
 		o := c.call(wrong.tool, wrong.args)
 		o.failed(t, mcp.Validation, "field", wrong.field)
@@ -140,6 +145,39 @@ func TestWhatBreaksARuleIsRefusedByItsFieldAndNeverRepeated(t *testing.T) {
 	if got := h.titles("ada"); got != "Buy milk" || len(c.asked) > 0 {
 		t.Errorf("then there are %s, and %d questions were asked", got, len(c.asked))
 	}
+}
+
+func TestHarmlessSlipsOfClientsAreTakenAsTheyAreMeant(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"task_ids":["1","2"]}`: "Buy milk, Call Ann", `{"task_ids":1}`: "Buy milk", `{"task_ids":"2"}`: "Call Ann",
+		`{"task_ids":"[1, 2]"}`: "Buy milk, Call Ann", `{"task_ids":"1,2"}`: "Buy milk, Call Ann",
+		`{"taskIds":[2.0,null]}`: "Call Ann", `{"limit":"1"}`: "Buy milk", `{"limit":1.0,"after":null}`: "Buy milk",
+		`{"limit":"","status":"","order":null,"query":null}`: "Buy milk, Call Ann", `{"status":"Pending"}`: "Buy milk, Call Ann",
+		`{"limit":"1e0","after":"None"}`: "Buy milk", `{"status":"null","unknown":null}`: "Buy milk, Call Ann",
+		`"{\"limit\":1}"`: "Buy milk",
+	} {
+		h := newHouse(t)
+		h.add("ada", "Buy milk")
+		h.add("ada", "Call Ann")
+		c := h.connect("ada", newer, yes)
+		o := c.call("list_tasks", args)
+		var titles []string
+		list, _ := o.Data["tasks"].([]any)
+		for _, one := range list {
+			titles = append(titles, fmt.Sprint(one.(map[string]any)["title"]))
+		}
+		got := strings.Join(titles, ", ")
+		assert.That(t, got == want, "%s: %s, want %s; %s", args, got, want, o.text)
+	}
+	h := newHouse(t)
+	c := h.connect("ada", newer, yes)
+	c.call("add_task", `{"title":2024,"description":true}`)
+	c.call("add_task", `{"title":"Null","description":"none"}`)
+	assert.Equal(t, h.titles("ada"), "2024, Null")
+	c.call("complete_task", `{"task_id":"1"}`)
+	gone := c.call("delete_task", `{"taskId":" 2.0 "}`)
+	assert.That(t, gone.Data["title"] == "Null" && len(c.asked) == 1 && h.titles("ada") == "2024",
+		"%+v, %d questions; there are %s", gone, len(c.asked), h.titles("ada"))
 }
 
 func TestUnknownToolIsRefusedWithoutItsName(t *testing.T) {
@@ -335,4 +373,26 @@ func TestWhatIsNotThereIsNotAnswered(t *testing.T) {
 func TestServerWantsAKey(t *testing.T) {
 	_, err := mcp.New(mcp.Config{Key: make([]byte, mcp.MinKey-1)})
 	assert.That(t, err != nil, "a short key was taken")
+}
+
+func TestUndoTakesBackTheVeryChangeOrNothing(t *testing.T) {
+	h := newHouse(t)
+	h.server = h.process(mcp.Config{Tasks: h.tasks, Undo: true})
+	c := h.connect("ada", newer, nil)
+	refused := func(code mcp.Code, o outcome) {
+		t.Helper()
+		assert.That(t, !o.Success && o.Code == code, "%+v, want %s", o, code)
+	}
+	c.call("add_task", `{"title":"Buy milk"}`)
+	c.call("complete_task", `{"task_id":1}`)
+	refused(mcp.Conflict, c.call("undo_task", `{"task_id":1}`, mcp.MetaVersion, 1))
+	refused(mcp.Conflict, c.call("undo_task", `{"task_id":2}`))
+	for range 2 { // under one key it is undone once
+		undone := c.call("undo_task", `{"task_id":1}`, mcp.MetaVersion, 2, mcp.MetaKey, "k")
+		after, _ := undone.Data["after"].(map[string]any)
+		assert.That(t, after["status"] == "pending", "undone: %+v", undone)
+	}
+	gone := c.call("undo_task", `{"task_id":1}`)
+	assert.That(t, gone.Success && gone.Data["after"] == nil, "an addition is undone as %+v", gone)
+	refused(mcp.NotFound, c.call("undo_task", `{"task_id":1}`))
 }

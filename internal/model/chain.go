@@ -141,7 +141,8 @@ func (c *chain) movesOnAfter(m Model, kind Kind) bool {
 	if c.policy.AnyFailure {
 		return kind != Cancelled
 	}
-	return (&Error{Kind: kind}).Retryable() || kind == Payment || fallback && (kind == Auth || kind == Invalid)
+	return (&Error{Kind: kind}).Retryable() && kind != Garbled || kind == Payment ||
+		fallback && (kind == Auth || kind == Invalid)
 }
 
 // modelsToAsk leaves out the models that are left alone for a while, unless those are all.

@@ -68,10 +68,12 @@ func (p Picture) URL() string {
 	return "data:" + p.Type + ";base64," + base64.StdEncoding.EncodeToString(p.Data)
 }
 
-// Native is a provider's own form of an assistant turn.
+// Native is a provider's own form of an assistant turn, and the thinking that was taken out of its text, which is never
+// sent back. Turn is nil if there is no such form.
 type Native struct {
 	Provider string          `json:"provider"`
-	Turn     json.RawMessage `json:"turn"`
+	Turn     json.RawMessage `json:"turn,omitempty"`
+	Thinking string          `json:"thinking,omitempty"`
 }
 
 // ToolCall is a model's proposal to call a tool. Arguments is the text the model wrote: it may not be valid JSON.
@@ -202,11 +204,22 @@ type Response struct {
 	// Reported is the usage that the provider reported, if it can't be true. Usage is then a possible one.
 	Reported *Usage `json:"reported,omitempty"`
 
+	// LeftOut are tools that were not offered, since the provider refuses their schemas.
+	LeftOut []string `json:"left_out,omitempty"`
+
+	// Dropped counts the fields of the answer that could not be read, none of which holds text or a call.
+	Dropped int `json:"dropped,omitempty"`
+
 	// Attempts counts the requests made for this answer, failed ones included.
 	Attempts int `json:"attempts,omitempty"`
 
 	// Tries are the models of a fallback chain that did not answer before the one that did, in order.
 	Tries []Try `json:"tries,omitempty"`
+}
+
+// isThinkingAlone says whether nothing came but what the provider, or the text, marks as thinking.
+func (r Response) isThinkingAlone() bool {
+	return r.Native != nil && r.Finish == FinishStop && len(r.ToolCalls) == 0 && strings.TrimSpace(r.Text) == ""
 }
 
 // Try is a model of a fallback chain that did not answer. Cooling: it was not asked, since it had failed a short time
@@ -271,7 +284,7 @@ type Describer interface {
 // Kind classifies failures by what the caller can do about them.
 type Kind string
 
-// The kinds of failure. Only RateLimit, Overloaded, Timeout and Server are worth another try.
+// The kinds of failure. RateLimit, Overloaded, Timeout, Server and most that are Garbled are worth another try.
 const (
 	RateLimit     Kind = "rate_limit"     // too many requests: wait
 	Overloaded    Kind = "overloaded"     // the provider has too much to do, for everybody: wait
@@ -304,13 +317,20 @@ var (
 	ErrEndless    = errors.New("the answer had no end")
 )
 
+// The causes of a Garbled answer that the same request would bring again: it has more than any answer, or the model has
+// only thought.
+var (
+	ErrOversized   = errors.New("the answer has no bounds")
+	ErrOnlyThought = errors.New("the model has only thought")
+)
+
 // Error is a failed request. Its text names provider and model and never holds a key.
 type Error struct {
 	Kind       Kind
 	Model      string        // "provider:model"
 	Status     int           // HTTP status; 0 where there was none
 	RetryAfter time.Duration // what the provider asked for; 0 where it asked nothing
-	Lost       bool          // the connection broke in the middle of the answer
+	Lost       bool          // the answer broke off after some text
 	Unsent     bool          // no server was reached, so nothing of the request was sent
 	Message    string        // the provider's own words, shortened
 	Err        error
@@ -332,7 +352,14 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Retryable says whether the same request may succeed later.
 func (e *Error) Retryable() bool {
-	return e.Kind == RateLimit || e.Kind == Overloaded || e.Kind == Timeout || e.Kind == Server
+	switch e.Kind {
+	case RateLimit, Overloaded, Timeout, Server:
+		return true
+	case Garbled: // a sample that broke
+		_, unfit := errors.AsType[*SchemaError](e.Err)
+		return !unfit && !errors.Is(e.Err, ErrOversized) && !errors.Is(e.Err, ErrOnlyThought)
+	}
+	return false
 }
 
 // KindOf returns the kind of err: Cancelled or Timeout for a bare context error, Server for anything unknown.

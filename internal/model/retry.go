@@ -32,20 +32,23 @@ const hurriedPatience = 5 * time.Second
 
 // RetryPolicy says how often and how patiently a request is repeated.
 type RetryPolicy struct {
-	// Attempts bounds those requests for one answer that fail by Timeout or Server; zero: 3.
+	// Attempts bounds those requests for one answer that fail by Timeout, Server or Garbled; zero: 3.
 	Attempts int
 
 	// Patience bounds the sum of the waits after RateLimit and Overloaded, for one answer; zero: 2 min, negative: none.
 	Patience time.Duration
+
+	sampled bool // each attempt is a new sample of a model, so one that is Garbled is repeated
 }
 
 // Retry returns m with its retryable failures repeated as p says:
-//   - Once text has come, an answer is repeated only if its connection was lost.
+//   - Once text has come, an answer is repeated only if it broke off or is Garbled.
 //   - A wait is never shorter than the provider's RetryAfter. If that is longer than MaxRetryAfter, the failure is
 //     returned at once.
 //   - A model that began no answer in time is asked once more at most; one whose answer had no end is not asked again.
 //   - Each wait is emitted. Text of a failed attempt is retracted before the next one begins.
 //   - Response.Usage and Response.Attempts count all attempts, whether or not the last one succeeded.
+//   - A model that has only thought is asked once for its answer.
 //   - When the context is done no attempt begins, and a wait ends at once.
 func Retry(m Model, p RetryPolicy) Model {
 	return &retrying{Model: m, policy: p}
@@ -77,8 +80,8 @@ type retryBudget struct {
 // nextWait says whether an attempt that failed so is to be repeated, and after how long. hasText says that text had
 // come; random is in [0,1).
 func (p *retryBudget) nextWait(failed *Error, hasText bool, random float64) (wait time.Duration, again bool) {
-	if !failed.Retryable() || failed.RetryAfter > MaxRetryAfter || hasText && !failed.Lost ||
-		errors.Is(failed, ErrEndless) {
+	if !failed.Retryable() || failed.RetryAfter > MaxRetryAfter || errors.Is(failed, ErrEndless) ||
+		failed.Kind == Garbled && !p.sampled || hasText && !failed.Lost && failed.Kind != Garbled {
 		return 0, false
 	}
 	if failed.Kind == RateLimit || failed.Kind == Overloaded {
@@ -109,8 +112,17 @@ func backoff(first time.Duration, earlier int, failed *Error, random float64) ti
 func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error) (Response, error) {
 	out := relay{emit: emit}
 	total := Response{Model: r.ID()} // with the usage of all attempts
-	err := r.policy.repeat(ctx, r.ID(), func() (text bool, err error) {
+	policy := r.policy
+	policy.sampled = true
+	err := policy.repeat(ctx, r.ID(), func() (text bool, err error) {
 		total, err = out.retractAndAsk(ctx, r.Model, req, total)
+		if err == nil && total.isThinkingAlone() {
+			if total, err = out.retractAndAsk(ctx, r.Model, req.forAnswerAlone(), total); err == nil &&
+				total.isThinkingAlone() {
+				err = &Error{Kind: Garbled, Model: r.ID(), Err: ErrOnlyThought, Message: "the model has twice thought and " +
+					"given no answer: set less think for the provider, or choose another model"}
+			}
+		}
 		return total.Text != "", err
 	}, func(w Wait) error {
 		return out.emitNotice(r.ID(), Delta{Wait: &w})
@@ -118,9 +130,26 @@ func (r *retrying) Chat(ctx context.Context, req Request, emit func(Delta) error
 	return total, err
 }
 
+// answerAlone asks a model for its answer that has only thought.
+const answerAlone = "Your last reply was thinking alone, and nobody can read that. Write the answer itself, at once."
+
+// forAnswerAlone returns the request with answerAlone at its end. It goes into the last message if that is the user's,
+// since some models take no two of them in a row.
+func (r Request) forAnswerAlone() Request {
+	n := len(r.Messages)
+	r.Messages = r.Messages[:n:n]
+	if n > 0 && r.Messages[n-1].Role == User {
+		r.Messages = append([]Message(nil), r.Messages...)
+		r.Messages[n-1].Text += "\n\n" + answerAlone
+		return r
+	}
+	r.Messages = append(r.Messages, Message{Role: User, Text: answerAlone})
+	return r
+}
+
 // Do makes attempts at something that streams no text, such as a transcription, until one succeeds or fails for good:
-// as often and as patiently as Retry does with a model of that ID. onWait, which may be nil, gets each wait; its error
-// ends the attempts.
+// as often and as patiently as Retry does with a model of that ID, but not after Garbled. onWait, which may be nil,
+// gets each wait; its error ends the attempts.
 func (p RetryPolicy) Do(ctx context.Context, id string, attempt func() error, onWait func(Wait) error) error {
 	if onWait == nil {
 		onWait = func(Wait) error { return nil }

@@ -12,14 +12,15 @@ import (
 	"sibyl/internal/signal"
 )
 
-// ground has the facts that decide whether an answer is sufficient.
+// ground has the facts that decide whether an answer can stand.
 type ground struct {
-	Class   classify.Classification `port:"class"`
-	Tools   []agent.ToolFact        `port:"tools"`
-	Offered []string                `port:"offered"`
-	Ledger  agent.Ledger            `port:"ledger"`
-	Past    int                     `port:"past_tokens,optional" doc:"tokens of the session's earlier exchanges"`
-	Shifted bool                    `port:"topic_shift"`
+	Class   classify.Classification
+	Tools   []agent.ToolFact
+	Offered []string
+	Ledger  agent.Ledger
+	Past    int // tokens of the session's earlier exchanges
+	Shifted bool
+	Told    bool // the model was told once what is missing
 }
 
 // What an answer may lack.
@@ -29,46 +30,46 @@ const (
 	missingWrites = "writes" // some of them
 )
 
-// missing says what an answer lacks, "" for nothing, and why.
-func (g *ground) missing() (what string, why bt.Why) {
-	what, why = g.missingBasis()
-	if writes := &g.Ledger.Writes; !writes.AllDone() && what != missingSource && g.Class.QueryType != prompt.AllTypes {
-		return missingWrites, writes.Why()
-	}
-	return what, why
-}
+// likelyOwn is the probability from which on an answer is expected to rest on the person's code or notes.
+const likelyOwn = 0.8
 
-func (g *ground) missingBasis() (what string, why bt.Why) {
-	c := g.Class
-	switch {
-	case c.QueryType == prompt.AllTypes:
+// missing says what an answer lacks, "" for nothing, and why. Whether a question is about the person's own code or
+// notes is a guess: so the model is told once that they could be looked up, and what it then says stands. A write that
+// the person asked for, and one that failed, are no guess.
+func (g *ground) missing() (what string, why bt.Why) {
+	writes := &g.Ledger.Writes
+	switch own := g.Class.Probabilities[classify.Code] + g.Class.Probabilities[classify.Documentation]; {
+	case g.Class.QueryType == prompt.AllTypes:
 		return "", modelDecides.With()
-	case c.QueryType == classify.Action && g.Ledger.HasWritten():
+	case !writes.AllDone():
+		return missingWrites, writes.Why()
+	case g.Ledger.HasWritten():
 		return "", hasReceipt.With()
-	case c.QueryType == classify.Action:
+	case g.Class.Saves:
 		return missingWrite, noneWritten.With()
-	case !c.NeedsCode && !c.NeedsVault && !c.NeedsWeb:
-		return "", needsNone.With(string(c.QueryType))
 	case len(g.Ledger.Opened) > 0:
 		return "", placesRead.With(len(g.Ledger.Opened))
+	case len(g.Ledger.Taken) > 0: // after going round
+		return missingSource, noneReadYet.With()
+	case g.Ledger.Succeeded() > 0:
+		return "", resultsSeen.With(g.Ledger.Succeeded())
+	case own < likelyOwn:
+		return "", needsNone.With(string(g.Class.QueryType))
 	case g.Past > 0 && !g.Shifted:
 		return "", buildsOn.With()
-	case len(g.Offered) == 0 && len(g.Ledger.Taken) == 0:
+	case g.Told:
+		return "", toldOnce.With()
+	case len(g.toolsFor(missingSource)) == 0:
 		return "", noTool.With()
 	}
 	return missingSource, noneReadYet.With()
 }
 
-func (g *ground) warningFor(what string) bt.Why {
-	switch {
-	case what == missingWrites:
-		return g.Ledger.Writes.Why()
-	case what == missingWrite:
-		return nothingWritten.With()
-	case g.Ledger.Calls() > 0:
-		return nothingOpened.With()
-	}
-	return nothingLookedUp.With()
+// mayAsk says whether a short reply that ends with a question is one to the person. Where something was read or written,
+// where the conversation goes on, and in small talk, it is an answer.
+func (g *ground) mayAsk() bool {
+	return len(g.Ledger.Opened) == 0 && !g.Ledger.HasWritten() && (g.Past == 0 || g.Shifted) &&
+		g.Class.QueryType != classify.Conversational
 }
 
 // toolsFor names the offered tools that could provide what is missing, except for changes that may have been made.
@@ -97,11 +98,10 @@ func (g *ground) hintFor(what string) string {
 		return fmt.Sprintf("Not all was written: %s. If it can be done, do it now with %s; else say in your answer "+
 			"what was not written. What is not named here is done, or in doubt: do not repeat it.", failed, names)
 	case what == missingWrite:
-		return fmt.Sprintf("Nothing was written: no tool has confirmed a change. Make it now with one of %s. If that "+
-			"can't be done, or was not asked for, say so plainly.", names)
+		return fmt.Sprintf("Nothing has been saved yet: no tool has confirmed a change. If they want it saved, do it "+
+			"now with %s; else answer as you did.", names)
 	}
-	return fmt.Sprintf("No source was opened for this answer, and the question needs one. Look it up now with %s, "+
-		"and answer from what you read. If that can't be done, say plainly that nothing was looked up.", names)
+	return fmt.Sprintf("If this rests on their code or notes, look it up now with %s; else answer as you did.", names)
 }
 
 // maxAskLength is how many characters a question to the person can have. A longer reply is an answer with an offer.

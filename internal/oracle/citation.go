@@ -44,13 +44,33 @@ type citation struct {
 	to        int
 }
 
-// checkCitations marks the sources that the answer cites, and lists citations of what was never read.
-func (a *Answer) checkCitations() {
+// checkCitations marks the sources that the answer cites, and lists citations of what was never read: neither opened nor
+// shown by a search. What a search showed is a source once it is cited. places are the places that each call opened or
+// named.
+func (a *Answer) checkCitations(places [][]tool.Ref) {
 	for _, c := range a.citations() {
-		if !a.markCited(c.matches) && c.mustMatch && !slices.Contains(a.Unsupported, c.text) {
+		if a.markCited(c.matches) {
+			continue
+		}
+		if hit := c.hitIn(places); hit != nil {
+			a.Sources = append(a.Sources, agent.Source{Ref: *hit, Cite: hit.String(), Cited: true})
+		} else if c.mustMatch && !slices.Contains(a.Unsupported, c.text) {
 			a.Unsupported = append(a.Unsupported, c.text)
 		}
 	}
+}
+
+// hitIn returns the first place that a search showed, and that is cited; nil if there is none. Of a file, it must have
+// shown the lines.
+func (c citation) hitIn(places [][]tool.Ref) *tool.Ref {
+	for _, of := range places {
+		for i := range of {
+			if (of[i].URL != "" || of[i].Start > 0) && c.matches(&agent.Source{Ref: of[i]}) {
+				return &of[i]
+			}
+		}
+	}
+	return nil
 }
 
 // citations finds all citations in the answer. Text in a fence is quoted, not cited. A URL must lead to a source only

@@ -87,7 +87,7 @@ func TestCitationsOfWhatWasReadAreMarkedAndOthersReported(t *testing.T) {
 		"nothing":                          {"I know it by heart.", nil, nil},
 	} {
 		a := Answer{Answer: c.text, Sources: slices.Clone(read), Tried: []agent.SourceCalls{{Source: tool.Web}}}
-		a.checkCitations()
+		a.checkCitations(nil)
 		var cited []string
 		for _, s := range a.Sources {
 			if s.Cited {
@@ -111,7 +111,7 @@ func TestCitedPlacesAreNumberedInTheOrderOfTheAnswer(t *testing.T) {
 	for _, ref := range []tool.Ref{other, report, lease, page} {
 		a.Sources = append(a.Sources, agent.Source{Ref: ref, Cite: ref.String()})
 	}
-	a.checkCitations()
+	a.checkCitations(nil)
 	want := []assistant.Citation{{Text: "run/lease.go:42", Number: 1, Read: true},
 		{Text: "./run/lease.go:42", Number: 1, Read: true}, {Text: "lease.go:7-9", Number: 2, Read: true},
 		{Text: "https://e.example/x", Number: 3, Read: true}, {Text: "report.pdf p. 3", Number: 4, Read: true},

@@ -43,8 +43,7 @@ func beginning(
 					return tool.Result{}, nil
 				}))
 			}
-			set, err := tool.NewSet(all...)
-			return set, func() {}, errors.Join(err, openTools())
+			return tool.NewSet(all...), func() {}, openTools()
 		}})
 }
 

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
+	"sibyl/internal/oracle/classify"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
@@ -57,11 +58,30 @@ func (a *Answer) workSummary() string {
 	if len(did) > 0 {
 		all = append(all, strings.Join(did, ", "))
 	}
+	if basis := a.basis(); basis != "" {
+		all = append(all, basis)
+	}
 	all = append(all, agent.Seconds(a.TookMS))
 	if a.Model != model.OfflineRules {
 		all = append(all, a.Model)
 	}
 	return strings.Join(all, "; ")
+}
+
+// basis says what a model's answer rests on where no place was read for it, except for small talk.
+func (a *Answer) basis() string {
+	var hits, opened, results int
+	for _, t := range a.Tried {
+		hits, opened, results = hits+t.Hits, opened+t.Opened, results+t.Calls-t.Errors
+	}
+	switch {
+	case a.Model == model.OfflineRules || a.Answer == "" || opened > 0:
+	case hits > 0:
+		return "from search results"
+	case results == 0 && len(a.Files) == 0 && a.QueryType != string(classify.Conversational):
+		return "from the model's knowledge"
+	}
+	return ""
 }
 
 // placesRead are the places that were read: those that the answer cites, and the others.

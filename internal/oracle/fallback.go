@@ -312,7 +312,8 @@ func (l runHistory) retriesFor(c Cause) (n int) {
 // decideByRules decides without a classifier.
 func (d *doubtfulReply) decideByRules(l runHistory) (Verdict, bt.Why) {
 	noCalls := len(d.Reply.Calls) == 0
-	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted}
+	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted,
+		Told: l.AskedFor}
 	missing, _ := g.missing()
 	enough := missing == ""
 	asks := noCalls && d.Reply.Asks
@@ -325,10 +326,10 @@ func (d *doubtfulReply) decideByRules(l runHistory) (Verdict, bt.Why) {
 	switch { // silent or malformed
 	case !noCalls:
 		return GoOn, asksTools.With()
+	case asks && g.mayAsk():
+		return AskUser, endsAsking.With()
 	case enough && d.Reply.HasText && !d.Report.Words.Announces:
 		return ForceAnswer, hasEnough.With()
-	case asks:
-		return AskUser, endsAsking.With()
 	}
 	return GoOn, asAnyOther.With()
 }

@@ -38,9 +38,9 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 		"web_search"}
 	retries := map[oracle.Cause]string{oracle.CauseSameReason: hintSame, oracle.CauseUnsure: hintUnsure,
 		oracle.CauseSilent: hintUnsigned, oracle.CauseMalformed: hintUnsigned}
-	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "No source was opened for this answer",
+	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "If this rests on their code or notes",
 		oracle.CauseSilent:    "Your replies have no signal.",
-		oracle.CauseMalformed: "No source was opened for this answer"}
+		oracle.CauseMalformed: "If this rests on their code or notes"}
 	for cause, turns := range inDoubt() {
 		for verdict, c := range map[oracle.Verdict]struct {
 			tools []string
@@ -72,6 +72,10 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 						Values: map[string]bt.Why{"score": bt.Because("0.70")}}})
 				if verdict == oracle.AskUser {
 					same(t, "stop reason", a.StopReason, oracle.StopNeedsUser)
+					return
+				}
+				if verdict == oracle.ForceAnswer && cause == oracle.CauseSameReason { // its searches are ground enough
+					same(t, "stop reason", a.StopReason, oracle.StopPartial)
 					return
 				}
 				next := h.request(len(turns) + 1)

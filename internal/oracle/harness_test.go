@@ -124,8 +124,7 @@ func (h *harness) newEngine(store journal.Store, holder string, clock run.Clock)
 			return h.model, nil
 		},
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
-			reg, err := h.world.registry()
-			return reg, func() {}, err
+			return h.world.registry(), func() {}, nil
 		}}))(h.t)
 	outcome := assistant.Outcome
 	assistant.Outcome = func(v *run.View, e run.Ending) run.Outcome {
@@ -182,8 +181,7 @@ func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 		LeftOut:    func() []bt.Why { return h.env.LeftOut },
 		Prompts:    promptsOnce,
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
-			set, err := h.world.registry()
-			return set, func() {}, err
+			return h.world.registry(), func() {}, nil
 		}}
 }
 
@@ -387,17 +385,13 @@ func same(t *testing.T, what string, got, want any) {
 // wantParts fails the test where a text lacks a part.
 func wantParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
-	for _, p := range parts {
-		assert.That(t, strings.Contains(text, p), "%s lacks %q:\n%s", what, p, text)
-	}
+	assert.Contains(t, what, text, parts...)
 }
 
 // wantNoParts fails the test where a text has a part.
 func wantNoParts(t *testing.T, what, text string, parts ...string) {
 	t.Helper()
-	for _, p := range parts {
-		assert.That(t, !strings.Contains(text, p), "%s holds %q:\n%s", what, p, text)
-	}
+	assert.Lacks(t, what, text, parts...)
 }
 
 func cites(a oracle.Answer) []string {

@@ -52,13 +52,16 @@ func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
 	return calls
 }
 
-// listener extracts signals, thinking, and calls that the model wrote as text from a reply.
+// listener extracts signals, and calls that the model wrote as text from a reply.
 type listener struct {
 	x       signal.Extractor
 	offered []tool.Spec
+	told    bool // of a call that looks like one and can't be performed
 }
 
-func newListener(asked agent.Request) agent.Listener[Heard] { return &listener{offered: asked.Offered} }
+func newListener(asked agent.Request) agent.Listener[Heard] {
+	return &listener{offered: asked.Offered, told: agent.WasToldOfCalls(asked.Request)}
+}
 
 func (l *listener) Write(text string) string { return l.x.Write(text) }
 
@@ -68,9 +71,13 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteRep
 	c := agent.CompleteReply[Heard]{Rest: rest, Report: Heard{Signal: r.Signal, Extra: r.Extra, Problems: r.Problems,
 		Mentions: r.Mentions, Malformed: r.Malformed()}}
 	whole := shown + rest
-	text := whole[r.Thinking:]
+	text := whole
 	if len(calls) == 0 {
-		calls, text = agent.WrittenCalls(text, l.offered)
+		if calls, text = agent.WrittenCalls(text, l.offered); len(calls) == 0 {
+			if calls, text = agent.RefusedCalls(text, l.offered); l.told {
+				calls = nil
+			}
+		}
 	}
 	if len(text) != len(whole) {
 		c.Text = &text

@@ -95,7 +95,7 @@ func (g *ground) push(thread, title, text string) {
 	g.t.Helper()
 	v := assert.Must(vault.Open(g.notes, nil, nil))(g.t)
 	defer func() { _ = v.Close() }()
-	registry := assert.Must(tool.NewSet(v.Tools()...))(g.t)
+	registry := tool.NewSet(v.Tools()...)
 	push, _ := registry.Get("thread_push")
 	assert.Must(push.Call(g.t.Context(),
 		tool.Call{Key: "planted",
@@ -157,8 +157,7 @@ func (g *ground) page(w http.ResponseWriter, r *http.Request) {
 
 func (g *ground) search(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
-	err := json.NewEncoder(w).Encode(map[string]any{"results": g.hits})
-	assert.That(g.t, err == nil, "%v", err)
+	assert.Nil(g.t, json.NewEncoder(w).Encode(map[string]any{"results": g.hits}))
 }
 
 // servePage serves a page of the stranger.

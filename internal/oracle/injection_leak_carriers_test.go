@@ -27,9 +27,7 @@ var (
 
 // carriers are all of the Oracle's. Where the words are a stranger's, the person asks for a note, so that writes are
 // offered too; where they are taken for the person's own, the person only asks.
-func carriers() []carrier {
-	return append(strangers(), append(ownFiles(), beside()...)...)
-}
+func carriers() []carrier { return append(strangers(), append(ownFiles(), beside()...)...) }
 
 func strangers() []carrier {
 	server := func(name string, do func(theft string) does) carrier {

@@ -108,10 +108,8 @@ func ordersFailed(t *testing.T, h *harness, a oracle.Answer, denied string) {
 			t.Errorf("%s %s failed by %q, not by %q", c.Name, c.Arguments, why, denied)
 		}
 	}
-	if (followed > 0) != (denied != "") {
-		t.Errorf("%d orders were followed; expected any: %t\n%s", followed, denied != "",
-			textOfRole(h.request(2), model.ToolRole))
-	}
+	assert.That(t, (followed > 0) == (denied != ""),
+		"%d orders were followed; expected any: %t\n%s", followed, denied != "", textOfRole(h.request(2), model.ToolRole))
 }
 
 const notOffered = "^it is not offered for this question$"

@@ -26,8 +26,7 @@ type Given struct {
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
 	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of all that comes before the first turn
 	Said         agent.Said       `port:"said,optional"`
-	Named        []tool.Source    `port:"named,optional"`  // sources that the person named
-	Likely       []tool.Source    `port:"likely,optional"` // the person's current folder, if it is a project
+	Named        []tool.Source    `port:"named,optional"` // sources that the person named
 }
 
 // treeResult is what the outcome reads from the tree; a run that fails early has none of it.

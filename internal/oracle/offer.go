@@ -30,14 +30,13 @@ const OfferFrom = 0.1
 
 func offerTools() bt.Leaf {
 	type in struct {
-		Class  classify.Classification `port:"class" doc:"what Classify found"`
-		Tools  []agent.ToolFact        `port:"tools" doc:"the tools there are"`
-		Said   agent.Said              `port:"said,optional" doc:"how the question was said: what was piped in causes no write, and what it says yes to is offered"`
-		Named  []tool.Source           `port:"named,optional" doc:"the sources that the person named"`
-		Likely []tool.Source           `port:"likely,optional" doc:"sources that are likely where none that the class names can be searched: the folder that the person stands in"`
-		From   float64                 `port:"from" default:"0.1" between:"0 1" doc:"a source of which it is this probable that the answer stands in it is offered"`
-		Write  float64                 `port:"write" default:"0.5" between:"0 1" doc:"tools that write are offered where a change is the likeliest wish, or this probable"`
-		Talk   float64                 `port:"talk" default:"0.6" between:"0 1" doc:"from this probability on, small talk is clear"`
+		Class classify.Classification `port:"class" doc:"what Classify found"`
+		Tools []agent.ToolFact        `port:"tools" doc:"the tools there are"`
+		Said  agent.Said              `port:"said,optional" doc:"how the question was said: what was piped in causes no write, and what it says yes to is offered"`
+		Named []tool.Source           `port:"named,optional" doc:"the sources that the person named"`
+		From  float64                 `port:"from" default:"0.1" between:"0 1" doc:"a source of which it is this probable that the answer stands in it is offered"`
+		Write float64                 `port:"write" default:"0.5" between:"0 1" doc:"tools that write are offered where a change is the likeliest wish, or this probable"`
+		Talk  float64                 `port:"talk" default:"0.6" between:"0 1" doc:"from this probability on, small talk is clear"`
 	}
 	type out struct {
 		Offered []string      `port:"offered" doc:"names of the tools offered to the model, those of the likeliest source first"`
@@ -48,7 +47,7 @@ func offerTools() bt.Leaf {
 		"Chooses the tools by the probable types of the question (FR-016) and by what the user named. Tools that "+
 			"write are offered only for actions.",
 		func(i in, o *out) error {
-			choice := sourceChoice{Class: i.Class, From: i.From, Named: i.Named, Likely: i.Likely,
+			choice := sourceChoice{Class: i.Class, From: i.From, Named: i.Named,
 				IsTalk: isSmallTalk(i.Class, i.Talk)}
 			var sources []tool.Source
 			sources, o.Later = choice.sources(func(s tool.Source) bool { return canBeSearched(i.Tools, s) })
@@ -95,16 +94,16 @@ func Sources(c classify.Classification) []tool.Source {
 
 // sourceChoice decides which sources a question is offered.
 type sourceChoice struct {
-	Class         classify.Classification
-	From          float64 // the least probability of a source that is offered at once
-	Named, Likely []tool.Source
-	IsTalk        bool // it is clear small talk
+	Class  classify.Classification
+	From   float64 // the least probability of a source that is offered at once
+	Named  []tool.Source
+	IsTalk bool // it is clear small talk
 }
 
 // sources are the sources to offer now and later. Now: those that are probable enough, the likeliest first, and the web
 // if the user named it. Another source that was named comes later, once these had nothing; or now, if none of these can
-// be searched. If then still none can be searched, the next source is added that is likely (the current folder) or, for
-// questions about code or documents, whichever is next.
+// be searched. A question about code or documents has the next source, if then still none can be searched: documents
+// stand beside code.
 func (o sourceChoice) sources(searchable func(tool.Source) bool) (now, later []tool.Source) {
 	order := sourceOrder(o.Class)
 	now = make([]tool.Source, 0, len(order))
@@ -128,7 +127,7 @@ func (o sourceChoice) sources(searchable func(tool.Source) bool) (now, later []t
 	}
 	near := o.Class.QueryType == classify.Code || o.Class.QueryType == classify.Documentation
 	for _, s := range order {
-		if !slices.ContainsFunc(now, searchable) && !slices.Contains(now, s) && (near || slices.Contains(o.Likely, s)) {
+		if near && !slices.ContainsFunc(now, searchable) && !slices.Contains(now, s) {
 			now = append(now, s)
 		}
 	}

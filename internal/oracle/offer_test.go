@@ -39,8 +39,7 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 	}
 	talk := func(p float64) sourceChoice {
 		c := classOf(classify.Conversational, shares{classify.Conversational: p, classify.Research: 0.05})
-		return sourceChoice{Class: c, Named: []tool.Source{tool.Code}, Likely: []tool.Source{tool.Code},
-			IsTalk: isSmallTalk(c, 0.6)}
+		return sourceChoice{Class: c, Named: []tool.Source{tool.Code}, IsTalk: isSmallTalk(c, 0.6)}
 	}
 	for name, c := range map[string]struct {
 		sourceChoice
@@ -62,10 +61,8 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 			"code"},
 		"what is named comes at once where nothing likely can be searched": {sourceChoice{Class: weather,
 			Named: []tool.Source{tool.Vault}}, tool.Vault, "web vault", ""},
-		"the folder one stands in is not named": {sourceChoice{Class: weather,
-			Likely: []tool.Source{tool.Code}}, "", "web", ""},
-		"the folder one stands in, without a search engine": {sourceChoice{Class: weather,
-			Likely: []tool.Source{tool.Code}}, tool.Code, "web code", ""},
+		"without a search engine, the code is not searched for the weather": {sourceChoice{Class: weather}, tool.Code,
+			"web", ""},
 		"the web comes at once where it is to be searched": {sourceChoice{Class: classOf(classify.Documentation,
 			shares{classify.Documentation: 0.97}), Named: []tool.Source{tool.Code, tool.Web}}, "", "vault web", "code"},
 		"the web is not for clear small talk": {sourceChoice{Class: classOf(classify.Conversational,
@@ -75,7 +72,6 @@ func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 		"small talk that is not clear": {talk(0.55), "", "code", ""},
 		"code stands beside documents": {sourceChoice{Class: classOf(classify.Documentation,
 			shares{classify.Documentation: 0.97})}, tool.Code, "vault code", ""},
-		"what is about the world is in no notes": {sourceChoice{Class: weather}, tool.Code, "web", ""},
 	} {
 		if c.From == 0 {
 			c.From = OfferFrom

@@ -117,22 +117,18 @@ func checkQuotes(t *testing.T, root, answer string) (files []string) {
 		}
 		passage, _, closed := strings.Cut(answer[m[1]:], "\n"+part(4)+"\n")
 		text, err := os.ReadFile(filepath.Join(root, part(1)))
-		if err != nil || !closed {
-			t.Fatalf("the quotation of %s: %v, its fence is closed: %v", part(1), err, closed)
-		}
+		assert.Require(t, err == nil && closed, "the quotation of %s: %v, its fence is closed: %v", part(1), err, closed)
 		first, _ := strconv.Atoi(part(2))
 		last := first
 		if part(3) != "" {
 			last, _ = strconv.Atoi(part(3))
 		}
 		all := strings.Split(strings.ReplaceAll(string(text), "\t", " "), "\n")
-		if first < 1 || last > len(all) {
-			t.Fatalf("%s has %d lines, lines %d to %d are quoted", part(1), len(all), first, last)
-		}
+		assert.Require(t, first >= 1 && last <= len(all),
+			"%s has %d lines, lines %d to %d are quoted", part(1), len(all), first, last)
 		want := strings.Join(all[first-1:last], "\n")
-		if strings.ReplaceAll(passage, "\t", " ") != want {
-			t.Errorf("%s:%d-%d reads\n%s\nand is quoted as\n%s", part(1), first, last, want, passage)
-		}
+		assert.That(t, strings.ReplaceAll(passage, "\t", " ") == want,
+			"%s:%d-%d reads\n%s\nand is quoted as\n%s", part(1), first, last, want, passage)
 		files = append(files, part(1))
 	}
 	return files
@@ -150,9 +146,8 @@ func TestOfflineAnswersQuestionsAboutSibylItselfWithPassagesThatExist(t *testing
 		same(t, "query type", a.QueryType, "code")
 		same(t, "unsupported", a.Unsupported, []string(nil))
 		same(t, "passages", len(checkQuotes(t, root, a.Answer)), 1)
-		if !slices.ContainsFunc(cites(a), func(f string) bool { return strings.HasPrefix(f, file) }) {
-			t.Errorf("none of %v is %s:\n%s", cites(a), file, a.Answer)
-		}
+		assert.That(t, slices.ContainsFunc(cites(a), func(f string) bool { return strings.HasPrefix(f, file) }),
+			"none of %v is %s:\n%s", cites(a), file, a.Answer)
 		shown := render.Lines(a.Answer, render.Options{Width: 80})
 		// further rows of a terminal of 24 tell how it ended, and are the next prompt
 		assert.That(t, len(shown) <= 20 && len(shown) >= 12,

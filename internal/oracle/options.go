@@ -23,8 +23,7 @@ type Options struct {
 	// SameMaterial hands over the material of the replaced question again, in place of Material.
 	SameMaterial bool `json:"same_material,omitempty" tool:"-" flag:"-" doc:"hand over the text again that the replaced question was about"`
 
-	Piped   bool `json:"-"` // the words themselves are material
-	Project bool `json:"-"` // Code is the person's current folder: it is searched if no likelier source is available
+	Piped bool `json:"-"` // the words themselves are material
 }
 
 // namedSources are the sources that the person named: all are searched before an answer says that nothing was found.
@@ -39,12 +38,4 @@ func (o *Options) namedSources() (all []tool.Source) {
 		}
 	}
 	return all
-}
-
-// likelySources are the sources that are searched if no likelier one is available.
-func (o *Options) likelySources() []tool.Source {
-	if o.Project {
-		return []tool.Source{tool.Code}
-	}
-	return nil
 }

@@ -11,7 +11,6 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
-	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
@@ -103,14 +102,13 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	a.Labels, a.Waiting = w.Ledger.Labels, agent.WaitingOf[Heard](v, w.Held)
 	status := a.setEnding(v, e, w)
 	if !a.Summarised {
-		a.checkCitations()
+		a.checkCitations(places)
 		a.markUsedCalls(places)
 	}
 	if len(env.Parts) > 0 {
 		a.mergePages()
 	}
-	a.warnOfNoGround(ground{Class: w.Class, Offered: w.Offered, Ledger: w.Ledger, Past: given.PastTokens,
-		Shifted: w.TopicShift})
+	a.warnOfNoGround(w.Class.Saves && w.Ledger.Writes.Asked == 0)
 	a.addWriteCaveat()
 	a.warnNotConnected(unconnectedSource(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
@@ -174,11 +172,16 @@ func clipText(said string, most int) string {
 	return said
 }
 
-// markUsedCalls marks the calls that the answer is based on: those with a place that it cites. places are the places
-// that each call opened or named.
+// markUsedCalls marks the calls that the answer is based on: those with a place that it cites or, if it cites none, all
+// that gave a result: a list, a count and “there is none” rest on these. places are the places that each call opened or
+// named.
 func (a *Answer) markUsedCalls(places [][]tool.Ref) {
+	cites := a.cites()
 	for i := range a.ToolCalls {
 		c := &a.ToolCalls[i]
+		if !cites && c.Error == "" && c.Refused == "" {
+			c.Used = true
+		}
 		c.Used = c.Used || slices.ContainsFunc(places[i], func(ref tool.Ref) bool {
 			return slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited && s.Overlaps(ref) })
 		})
@@ -200,28 +203,23 @@ func (a *Answer) Unnecessary() (n int) {
 	return n
 }
 
-// warnOfNoGround makes an answer partial, with a caveat, if nothing was read or written for it, or if all its citations
-// are of places that were not read. If no source was available, it adds a notice.
-func (a *Answer) warnOfNoGround(g ground) {
+// warnOfNoGround makes an answer partial, with a caveat, if a wanted write was not made, or if all its citations are of
+// places that no tool has shown.
+func (a *Answer) warnOfNoGround(unwritten bool) {
 	if a.Summarised || a.Model == model.OfflineRules || a.StopReason != StopSatisfied && !a.Partial() {
 		return // without a model, the answer itself says what was searched, and claims nothing
 	}
-	needs := a.Class.NeedsCode || a.Class.NeedsVault || a.Class.NeedsWeb
-	missing, _ := g.missing()
-	switch {
-	case missing == missingWrites: // the receipts tell
-	case missing != "":
-		a.addCaveat(g.warningFor(missing))
-	case needs && a.QueryType != prompt.AllTypes && len(g.Offered) == 0 && len(a.Sources) == 0 && !g.Ledger.HasWritten() &&
-		g.Past == 0:
-		why := g.warningFor(missingSource)
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeUnread, Severity: agent.Warning, Text: why.Text,
-			Coded: why.Coded, Turn: a.Turns})
+	if unwritten {
+		a.addCaveat(nothingWritten.With())
 	}
-	cited := slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
-	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !cited {
+	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !a.cites() {
 		a.addCaveat(noneRead.With())
 	}
+}
+
+// cites says whether the answer cites a place that a tool has shown.
+func (a *Answer) cites() bool {
+	return slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited })
 }
 
 // warnNotConnected adds a notice that the likeliest source of the answer could not be searched.
@@ -241,7 +239,7 @@ func (a *Answer) warnNotConnected(s tool.Source, env Env) {
 		return
 	}
 	severity := agent.Warning
-	if a.StopReason == StopSatisfied && slices.ContainsFunc(a.Sources, func(s agent.Source) bool { return s.Cited }) {
+	if a.StopReason == StopSatisfied && a.cites() {
 		severity = agent.Info
 	}
 	a.Notices = append(a.Notices, agent.Notice{Type: NoticeNoSource, Severity: severity, Text: why.Text,

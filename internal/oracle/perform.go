@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/tool"
 )
 
@@ -113,6 +114,7 @@ func New(deps Deps) (*run.Assistant, error) {
 	effects[EffectClassify] = run.EffectOf[ClassifyPayload, ClassifyReceipt]()
 	sets := &promptSets{kept: map[string]*prompt.Set{}}
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Effects: effects, Outcome: composeOutcome,
+		Used: assistant.UsedBy,
 		Open: func(ctx context.Context, v *run.View) (map[string]run.Performer, func(), error) {
 			return openPerformers(ctx, deps, sets, v)
 		}, Sends: sends}, nil

@@ -46,10 +46,10 @@ func noteReply() bt.Leaf {
 	type out struct {
 		Calls      bool          `port:"calls" doc:"it calls tools"`
 		Answered   bool          `port:"answered" doc:"there is a text that could be the answer, in this reply or an earlier one; beside a wish to delegate in this one"`
-		Enough     bool          `port:"enough" doc:"a change has a receipt, another answer a place that was read, unless its class needs none or none can be had (FR-018)"`
+		Enough     bool          `port:"enough" doc:"what it rests on can stand: a wanted change has a receipt; an answer that is likely to be about the code or the notes has a result of a tool, or the model was told once to look it up (FR-018)"`
 		Missing    string        `port:"missing" doc:"what the model is told of what is not enough; empty if no offered tool could give it"`
 		Announces  bool          `port:"announces" doc:"it only announces a step that the model could take"`
-		Asks       bool          `port:"asks" doc:"it is a question to the person; a long reply is an answer that ends with one"`
+		Asks       bool          `port:"asks" doc:"it is a question to the person; a long reply, and one after something was read or written, is an answer that ends with one"`
 		Repeats    bool          `port:"repeats" doc:"it calls no tool, and only repeats or refers back to earlier replies"`
 		Ends       string        `port:"ends" doc:"the reason to stop that the signal gives; empty if it gives none"`
 		Shown      []string      `port:"shown" doc:"names of the tools that it was offered: no other call is made"`
@@ -69,15 +69,16 @@ func noteReply() bt.Leaf {
 			o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
 			heard := o.Reports.noteSignal(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
 			g := ground{Class: i.Class, Tools: i.Tools, Offered: i.Offered, Ledger: o.Ledger, Past: i.Past,
-				Shifted: i.Shifted}
+				Shifted: i.Shifted, Told: o.Reports.AskedFor}
 			what, why := g.missing()
-			o.Calls, o.Answered, o.Enough, o.Missing = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0, what == "",
-				g.hintFor(what)
+			o.Calls, o.Answered = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0
+			o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
+			isPromise := o.Announces && !o.Calls && o.Reports.Best.Ref == i.Reply.Ref
+			o.Enough, o.Missing = what == "" && !isPromise, g.hintFor(what)
 			if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
 				o.Answered = i.Reply.HasText
 			}
-			o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
-			o.Asks = i.Reply.Asks && i.Report.Words.Size <= maxAskLength && !i.Report.Words.Cites
+			o.Asks = g.mayAsk() && i.Reply.Asks && i.Report.Words.Size <= maxAskLength && !i.Report.Words.Cites
 			o.Shown = i.Offered
 			o.Ends, o.SameReason = i.Report.stopReason(), o.Reports.Signals.ConsecutiveSameReason
 			o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}
@@ -162,7 +163,6 @@ const (
 	NoticeMalformed  = "signal.malformed"       // payload: reason
 	NoticeExtra      = "signal.extra"           // payload: count
 	NoticeMissing    = "signal.missing"         // the answer came without one
-	NoticeUnread     = "signal.unread"          // no source was opened, and none could be
 	NoticeUnsure     = "signal.unsure"          // payload: confidence; the model doubts its own answer
 	NoticeGap        = "capability.gap"         // payload: capability
 	NoticeDelegation = "delegation.recommended" // payload: scope, reason

@@ -73,7 +73,7 @@ func (a *author) reply(turn int) modeltest.Turn {
 		t = t.AndCall("code_read", lines("auth/middleware.go", 10, 30))
 	}
 	if failed {
-		t.Err = &model.Error{Kind: model.Garbled, Message: "overloaded"}
+		t.Err = &model.Error{Kind: model.Invalid, Message: "overloaded"}
 	}
 	return t
 }
@@ -183,16 +183,12 @@ func (a *author) check(all []oracle.AuditedSignal) {
 		}
 		assert.Require(a, s.Turn == w.turn && (s.Fate == oracle.Ignored) == (fate == oracle.Ignored) &&
 			s.Fate != oracle.Pending, "%s of turn %d is %s in turn %d: %s", w.xml, w.turn, s.Fate, s.Turn, s.Why)
-		if w.wellFormed && raw(s) != w.xml || !strings.HasPrefix(raw(s), w.xml) || s.Fate != oracle.Ignored &&
-			s.Rule == "" {
-			a.Fatalf("%s stands as %s, by the rule %q", w.xml, raw(s), s.Rule)
-		}
+		assert.Require(a, (!w.wellFormed || raw(s) == w.xml) && strings.HasPrefix(raw(s), w.xml) &&
+			(s.Fate == oracle.Ignored || s.Rule != ""), "%s stands as %s, by the rule %q", w.xml, raw(s), s.Rule)
 	}
 	for _, mark := range a.text {
 		for _, s := range got {
-			if strings.Contains(raw(s), mark) {
-				a.Fatalf("%s is text, and stands in the audit as %s", mark, raw(s))
-			}
+			assert.Require(a, !strings.Contains(raw(s), mark), "%s is text, and stands in the audit as %s", mark, raw(s))
 		}
 	}
 }

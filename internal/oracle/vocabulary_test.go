@@ -2,6 +2,7 @@ package oracle_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -283,16 +284,21 @@ var endTexts = map[string]func(h *harness, a oracle.Answer) string{
 	"suggestions":       func(_ *harness, a oracle.Answer) string { return listed(a.Suggestions) },
 	"labels":            func(_ *harness, a oracle.Answer) string { return a.Labels.String() },
 	"gaps":              func(_ *harness, a oracle.Answer) string { return listed(a.Gaps) },
-	"warned":            func(_ *harness, a oracle.Answer) string { return listed(shownNotices(a)) },
-	"decided":           func(_ *harness, a oracle.Answer) string { return listed(consulted(a)) },
-	"because":           func(_ *harness, a oracle.Answer) string { return a.Fallbacks[len(a.Fallbacks)-1].Because },
-	"loops":             func(_ *harness, a oracle.Answer) string { return listed(loops(a)) },
-	"strikes":           func(h *harness, _ oracle.Answer) string { return listed(h.strikes()) },
-	"judged":            func(h *harness, _ oracle.Answer) string { return listed(h.judge.asked) },
-	"judged times":      func(h *harness, _ oracle.Answer) string { return fmt.Sprint(len(h.judge.asked)) },
-	"trace":             func(h *harness, _ oracle.Answer) string { return h.trace() },
-	"reached":           func(h *harness, _ oracle.Answer) string { return strings.Join(h.world.called(), " ") },
-	"reached times":     func(h *harness, _ oracle.Answer) string { return fmt.Sprint(len(h.world.called())) },
+	"footer": func(_ *harness, a oracle.Answer) string {
+		raw, _ := json.Marshal(a)
+		shown, _ := oracle.Describe(nil, oracle.Surroundings{}).Show(raw)
+		return listed(shown.Notes)
+	},
+	"warned":        func(_ *harness, a oracle.Answer) string { return listed(shownNotices(a)) },
+	"decided":       func(_ *harness, a oracle.Answer) string { return listed(consulted(a)) },
+	"because":       func(_ *harness, a oracle.Answer) string { return a.Fallbacks[len(a.Fallbacks)-1].Because },
+	"loops":         func(_ *harness, a oracle.Answer) string { return listed(loops(a)) },
+	"strikes":       func(h *harness, _ oracle.Answer) string { return listed(h.strikes()) },
+	"judged":        func(h *harness, _ oracle.Answer) string { return listed(h.judge.asked) },
+	"judged times":  func(h *harness, _ oracle.Answer) string { return fmt.Sprint(len(h.judge.asked)) },
+	"trace":         func(h *harness, _ oracle.Answer) string { return h.trace() },
+	"reached":       func(h *harness, _ oracle.Answer) string { return strings.Join(h.world.called(), " ") },
+	"reached times": func(h *harness, _ oracle.Answer) string { return fmt.Sprint(len(h.world.called())) },
 	"reached in any order": func(h *harness, _ oracle.Answer) string {
 		return strings.Join(slices.Sorted(slices.Values(h.world.called())), " ")
 	},

@@ -9,9 +9,6 @@ import (
 
 // What an answer lacks, and what is shown to the person besides it.
 const (
-	nothingOpened   bt.Reason = "lacks.opened: No source was opened for this answer: it relies on what the model knows."
-	nothingLookedUp bt.Reason = "lacks.looked_up: Nothing was looked up for " +
-		"this answer: it relies on what the model knows."
 	nothingWritten bt.Reason = "lacks.written: Nothing was written."
 	noneRead       bt.Reason = "lacks.citations: None of the answer's citations were read."
 	cutAtLimit     bt.Reason = "lacks.length: The answer was cut off at the model's output limit."
@@ -36,9 +33,11 @@ const (
 	modelDecides bt.Reason = "ground.model_decides: only the model decides when it is done"
 	hasReceipt   bt.Reason = "ground.receipt: a change has a receipt"
 	noneWritten  bt.Reason = "ground.not_written: nothing was written"
-	needsNone    bt.Reason = "ground.needs_none: a {kind} question needs no source"
+	needsNone    bt.Reason = "ground.needs_none: a {kind} question may need no source"
 	placesRead   bt.Reason = "ground.read: places read: {n}"
 	buildsOn     bt.Reason = "ground.builds_on: the conversation builds on earlier answers"
+	resultsSeen  bt.Reason = "ground.results: results of tools: {n}"
+	toldOnce     bt.Reason = "ground.told: the model was told that it could be looked up, and stays with it"
 	noTool       bt.Reason = "ground.no_tool: no tool can read one"
 	noneReadYet  bt.Reason = "ground.not_read: nothing was read yet"
 
@@ -61,17 +60,18 @@ const (
 	ServerFailed bt.Reason = "server.failed: The tools of {server} are left out: {why}. ‘sibyl mcp servers’ says more."
 	ServerStarts bt.Reason = "server.starts: The tools of {server} are left out: it has not started yet; ‘sibyl " +
 		"mcp servers’ waits longer for it."
-	ServerChanged  bt.Reason = "server.changed: its tools have changed since they were trusted"
-	ServerLate     bt.Reason = "server.late: it does not answer in time"
-	ServerSilent   bt.Reason = "server.silent: it does not answer"
-	ServerUnusable bt.Reason = "server.unusable: it can't be used"
+	ServerToolsLeft bt.Reason = "server.tools_left: Tools of {server} are left out: {tools}."
+	ServerChanged   bt.Reason = "server.changed: its tools have changed since they were trusted"
+	ServerLate      bt.Reason = "server.late: it does not answer in time"
+	ServerSilent    bt.Reason = "server.silent: it does not answer"
+	ServerUnusable  bt.Reason = "server.unusable: it can't be used"
 )
 
 func warningReasons() []bt.Reason {
 	return []bt.Reason{
-		nothingOpened, nothingLookedUp, nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault,
+		nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault,
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
-		ServerStarts, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
+		ServerStarts, ServerToolsLeft, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
 		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,
 		wrongPictures, otherNotes,
 	}

@@ -75,7 +75,7 @@ func (w *world) removeTools(names ...string) {
 	}
 }
 
-func (w *world) registry() (*tool.Set, error) {
+func (w *world) registry() *tool.Set {
 	return tool.NewSet(slices.Collect(maps.Values(w.tools))...)
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // hostile are texts by which a stranger would have a page run, fetch or hide something.
@@ -40,23 +42,17 @@ func TestHTMLHoldsNothingThatRunsOrFetches(t *testing.T) {
 		z := html.NewTokenizer(strings.NewReader(HTML(source)))
 		for z.Next() != html.ErrorToken {
 			token := z.Token()
-			if token.Type == html.CommentToken && !strings.Contains(token.Data, "raw HTML omitted") {
-				t.Errorf("%q: a comment %q", source, token.Data)
-			}
+			assert.That(t, token.Type != html.CommentToken || strings.Contains(token.Data, "raw HTML omitted"),
+				"%q: a comment %q", source, token.Data)
 			if token.Type != html.StartTagToken && token.Type != html.SelfClosingTagToken {
 				continue
 			}
 			attributes, ok := allowed[token.Data]
-			if !ok {
-				t.Errorf("%q has the element %s", source, token.Data)
-			}
+			assert.That(t, ok, "%q has the element %s", source, token.Data)
 			for _, a := range token.Attr {
-				if !strings.Contains(" "+attributes+" ", " "+a.Key+" ") {
-					t.Errorf("%q has the attribute %s of %s", source, a.Key, token.Data)
-				}
-				if a.Key == "href" && !strings.HasPrefix(a.Val, "https://") {
-					t.Errorf("%q leads to %q", source, a.Val)
-				}
+				assert.That(t, strings.Contains(" "+attributes+" ", " "+a.Key+" "),
+					"%q has the attribute %s of %s", source, a.Key, token.Data)
+				assert.That(t, a.Key != "href" || strings.HasPrefix(a.Val, "https://"), "%q leads to %q", source, a.Val)
 			}
 		}
 	}
@@ -65,13 +61,9 @@ func TestHTMLHoldsNothingThatRunsOrFetches(t *testing.T) {
 func TestHTMLKeepsTheWordsAndTheStructure(t *testing.T) {
 	got := HTML("# One\n\nA *word* with `code` and [a place](https://e.example/x).\n\n- a\n- b\n\n| h |\n|--:|\n| 1 " +
 		"|\n\n[f](file:///tmp/x) <b>bold</b>")
-	for _, want := range []string{"<h3>One</h3>", "<em>word</em>", "<code>code</code>",
+	assert.Contains(t, "the page", got, "<h3>One</h3>", "<em>word</em>", "<code>code</code>",
 		`<a href="https://e.example/x" target="_blank" rel="noopener noreferrer nofollow">a place</a>`,
-		"<li>a</li>", `<td align="right">1</td>`, "f &lt;b&gt;bold&lt;/b&gt;"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("no %s in %s", want, got)
-		}
-	}
+		"<li>a</li>", `<td align="right">1</td>`, "f &lt;b&gt;bold&lt;/b&gt;")
 }
 
 // Headings go on from those of the page, so that none is skipped where the text begins; deeper ones stay deeper.
@@ -83,9 +75,8 @@ func TestHeadingsBeginAtTheThirdLevel(t *testing.T) {
 		"###### a\nwords\n### b":   "<h3>a</h3>\n<p>words</p>\n<h3>b</h3>\n",
 		"# a\n##### b\n###### c\n": "<h3>a</h3>\n<h6>b</h6>\n<h6>c</h6>\n",
 	} {
-		if got := HTML(source); got != want {
-			t.Errorf("%q is %q, wanted %q", source, got, want)
-		}
+		got := HTML(source)
+		assert.That(t, got == want, "%q is %q, wanted %q", source, got, want)
 	}
 }
 
@@ -101,13 +92,11 @@ func TestCodeIsColouredByTheNameOfItsLanguage(t *testing.T) {
 		"```diff\n-a\n+b\n```": "<pre><code class=\"language-diff\"><span " +
 			"class=\"deleted\">-a\n</span><span class=\"inserted\">+b\n</span></code></pre>\n",
 	} {
-		if got := HTML(source); got != want {
-			t.Errorf("%q is %s, wanted %s", source, got, want)
-		}
+		got := HTML(source)
+		assert.That(t, got == want, "%q is %s, wanted %s", source, got, want)
 	}
-	if got := Draft("```go\nfunc f() {}\n```"); strings.Contains(got, "span") {
-		t.Errorf("a draft is coloured: %s", got)
-	}
+	got := Draft("```go\nfunc f() {}\n```")
+	assert.That(t, !strings.Contains(got, "span"), "a draft is coloured: %s", got)
 }
 
 // Whatever the language is, the page shows the code as it was written.
@@ -128,28 +117,24 @@ func keepsEveryLetter(t *testing.T, names []string) {
 				t.Errorf("%s: a %s", language, token.Data)
 			}
 		}
-		if strings.TrimSpace(shown.String()) != strings.TrimSpace(code) {
-			t.Errorf("as %s it is shown as %q", language, shown)
-		}
+		assert.That(t, strings.TrimSpace(shown.String()) == strings.TrimSpace(code),
+			"as %s it is shown as %q", language, shown)
 	}
 }
 
 func TestTooMuchCodeStaysPlain(t *testing.T) {
 	long := "```go\n" + strings.Repeat("return 1\n", mostColoured/9+1) + "```\n"
-	if got := HTML(long); strings.Contains(got, "span") {
-		t.Error("code beyond the bound is coloured")
-	}
+	got := HTML(long)
+	assert.That(t, !strings.Contains(got, "span"), "code beyond the bound is coloured")
 	half := "```go\n" + strings.Repeat("return 1\n", mostColoured/18+1) + "```\n"
-	if got := HTML(half + half); strings.Count(got, "</pre>") != 2 ||
-		!strings.HasSuffix(got, "return 1\n</code></pre>\n") || !strings.Contains(got, "span") {
-		t.Error("the bound is not one for the whole text")
-	}
+	got = HTML(half + half)
+	assert.That(t, strings.Count(got, "</pre>") == 2 && strings.HasSuffix(got, "return 1\n</code></pre>\n") &&
+		strings.Contains(got, "span"), "the bound is not one for the whole text")
 	var b bytes.Buffer
 	w := bufio.NewWriter(&b)
 	(&colouring{left: mostColoured}).write(w, "go", "return <1>")
-	if _ = w.Flush(); b.String() != "return &lt;1&gt;" {
-		t.Errorf("when the time is over it is %q", b.String())
-	}
+	_ = w.Flush()
+	assert.That(t, b.String() == "return &lt;1&gt;", "when the time is over it is %q", b.String())
 }
 
 func TestCitationsBecomeNumbers(t *testing.T) {
@@ -195,13 +180,10 @@ func TestCitationsBecomeNumbers(t *testing.T) {
 		"# lease.go:4":         "<h3>" + two + "</h3>\n",
 		"`a<b>.go:1`":          "<p>" + chip("7", "a&lt;b&gt;.go:1") + "</p>\n",
 	} {
-		if got := HTML(source, cited...); got != want {
-			t.Errorf("%q is\n%s, wanted\n%s", source, got, want)
-		}
+		got := HTML(source, cited...)
+		assert.That(t, got == want, "%q is\n%s, wanted\n%s", source, got, want)
 	}
-	if got := HTML("See lease.go:4."); got != "<p>See lease.go:4.</p>\n" {
-		t.Errorf("without citations it is %s", got)
-	}
+	assert.Equalf(t, HTML("See lease.go:4."), "<p>See lease.go:4.</p>\n", "without citations it")
 }
 
 func TestManyCitationsAndFencesTakeNoTimeThatGrowsFaster(t *testing.T) {
@@ -223,14 +205,12 @@ func TestManyCitationsAndFencesTakeNoTimeThatGrowsFaster(t *testing.T) {
 		fmt.Fprintf(many, "```zork%d\nx\n```\n", n)
 	}
 	began := time.Now()
-	if HTML(many.String()); time.Since(began) > 20*time.Second {
-		t.Errorf("blocks of many languages take %v", time.Since(began))
-	}
+	HTML(many.String())
+	assert.That(t, time.Since(began) <= 20*time.Second, "blocks of many languages take %v", time.Since(began))
 }
 
 func TestCodeThatBreaksALexerStaysPlain(t *testing.T) {
 	code := strings.Repeat("/*{[#", 100)
-	if got := HTML("~~~YANG\n" + code + "\n~~~\n"); !strings.Contains(got, code[len(code)-50:]) {
-		t.Errorf("the code is %q", got)
-	}
+	got := HTML("~~~YANG\n" + code + "\n~~~\n")
+	assert.That(t, strings.Contains(got, code[len(code)-50:]), "the code is %q", got)
 }

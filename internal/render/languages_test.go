@@ -24,6 +24,7 @@ import (
 	"github.com/alecthomas/chroma/v2"
 	"github.com/alecthomas/chroma/v2/lexers"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -220,38 +221,27 @@ func pack(files map[string]string) ([]byte, error) {
 
 // The packed definitions are those of the module that go.mod names: whoever takes another version packs them anew.
 func TestDefinitionsAreThoseOfChroma(t *testing.T) {
-	want, err := fromChroma()
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := assert.Must(fromChroma())(t)
 	if *update {
 		text, err := pack(want)
 		if err == nil {
 			err = os.WriteFile(packedDefinitions, text, 0o600)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		return // what is built into this program is what was packed before
 	}
-	packed, err := zip.NewReader(strings.NewReader(definitions), int64(len(definitions)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := assert.Must(zip.NewReader(strings.NewReader(definitions), int64(len(definitions))))(t)
 	const command = "go generate ./internal/render packs them anew"
 	for _, f := range packed.File {
 		readPacked(packed, f.Name, func(r io.Reader) error {
 			text, err := io.ReadAll(r)
-			if is, ok := want[f.Name]; !ok || string(text) != is {
-				t.Errorf("%s is not what chroma has (there: %t); %s", f.Name, ok, command)
-			}
+			is, ok := want[f.Name]
+			assert.That(t, ok && string(text) == is, "%s is not what chroma has (there: %t); %s", f.Name, ok, command)
 			delete(want, f.Name)
 			return err
 		})
 	}
-	if len(want) > 0 {
-		t.Errorf("%s lacks %q; %s", packedDefinitions, slices.Sorted(maps.Keys(want)), command)
-	}
+	assert.That(t, len(want) == 0, "%s lacks %q; %s", packedDefinitions, slices.Sorted(maps.Keys(want)), command)
 }
 
 // Each name, alias and name of a file leads to the language that chroma has for it, but for those that stay plain.
@@ -280,9 +270,7 @@ func TestLanguagesAreFoundAsByChroma(t *testing.T) {
 	}
 	for name := range asked {
 		got, want := nameOf(languages().Get(name)), nameOf(lexers.Get(name))
-		if got != want && !slices.Contains(shownPlain, want) {
-			t.Errorf("%q is %s, by chroma it is %s", name, got, want)
-		}
+		assert.That(t, got == want || slices.Contains(shownPlain, want), "%q is %s, by chroma it is %s", name, got, want)
 	}
 }
 
@@ -315,9 +303,7 @@ func colouredAsByChroma(t *testing.T, names []string) {
 		"(defun x (y) :z nil)\n\\begin{a} $b$ \\end{a}\n@c #d ö `e` %f%\n\ttab\n\n"
 	for _, name := range names {
 		if slices.Contains(shownPlain, name) {
-			if languages().Get(name) != nil {
-				t.Errorf("%s is not plain", name)
-			}
+			assert.That(t, languages().Get(name) == nil, "%s is not plain", name)
 			continue
 		}
 		got, want := tokensOf(t, languages().Get(name), sample), tokensOf(t, lexers.Get(name), sample)
@@ -341,30 +327,20 @@ func TestRulesThatStandForCodeColourAlike(t *testing.T) {
 			"HTTP/1.1 404 Not Found\nX-A: 1\n\nplain text\n", "GET / HTTP/2\nAccept: */*\n\n"},
 		"Go": {"package a\n\nconst b = `c {{ if .D }}{{ \"e\" | f }} {{ end }} {{/* g */}}`\n", "a := `open"},
 	}
-	out, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := assert.Must(exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output())(t)
 	goroot := strings.TrimSpace(string(out))
 	for _, pattern := range []string{"go/ast/*.go", "text/template/*.go", "net/http/h2*.go", "math/big/a*.go"} {
 		files, err := filepath.Glob(filepath.Join(goroot, "src", pattern))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
-		}
+		assert.Require(t, err == nil && len(files) != 0, "%s: %d files, %v", pattern, len(files), err)
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := assert.Must(os.ReadFile(file))(t)
 			samples["Go"] = append(samples["Go"], string(text[:min(len(text), 16<<10)]))
 		}
 	}
 	for name, texts := range samples {
 		for _, text := range texts {
 			got, want := tokensOf(t, languages().Get(name), text), tokensOf(t, lexers.Get(name), text)
-			if !slices.Equal(got, want) {
-				t.Errorf("%s, %.40q: %s", name, text, firstDifference(got, want))
-			}
+			assert.That(t, slices.Equal(got, want), "%s, %.40q: %s", name, text, firstDifference(got, want))
 		}
 	}
 }
@@ -372,9 +348,7 @@ func TestRulesThatStandForCodeColourAlike(t *testing.T) {
 // tokensOf returns the words of a text. Words of one kind that follow each other count as one, since they look so.
 func tokensOf(t *testing.T, lexer chroma.Lexer, text string) (all []chroma.Token) {
 	t.Helper()
-	if lexer == nil {
-		t.Fatal("there is no such language")
-	}
+	assert.Require(t, lexer != nil, "there is no such language")
 	next := startLexer(lexer, text)
 	for range 2 * len(text) { // some lexers find words without letters, on and on
 		if next == nil {

@@ -13,16 +13,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile(filepath.Join("testdata", name)))(t)
 	return string(text)
 }
 
@@ -33,13 +32,9 @@ func TestAnswerIsLaidOutAtTheWidthOfTheTerminal(t *testing.T) {
 			got := strings.ReplaceAll(strings.Join(Lines(read(t, "answer.md"), Options{Width: width, Colour: colour}),
 				"\n"), "\x1b", "␛") + "\n"
 			if *update {
-				if err := os.WriteFile(filepath.Join("testdata", file), []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, os.WriteFile(filepath.Join("testdata", file), []byte(got), 0o600))
 			}
-			if diff := cmp.Diff(read(t, file), got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", file, diff)
-			}
+			assert.NoDiff(t, cmp.Diff(read(t, file), got), "%s (-want +got)", file)
 		}
 	}
 }
@@ -72,23 +67,17 @@ func TestLinesFitStandForThemselvesAndSteerNothing(t *testing.T) {
 		o := Options{Width: rapid.IntRange(8, 90).Draw(t, "width"), Colour: rapid.Bool().Draw(t, "colour"),
 			Links: rapid.Bool().Draw(t, "links"), Cite: cite}
 		for _, line := range Lines(anyText(t), o) {
-			if got := ansi.StringWidth(line); got > o.Width {
-				t.Fatalf("%q has %d columns, more than %d", line, got, o.Width)
-			}
-			if bare := own.ReplaceAllString(line, ""); Clean(bare) != bare || strings.Contains(bare, "\n") ||
-				strings.Contains(bare, "\t") {
-				t.Fatalf("%q steers the terminal", line)
-			}
-			if !o.Colour && strings.Contains(line, "\x1b[") || !o.Links && strings.Contains(line, "\x1b]") {
-				t.Fatalf("%q has sequences that were not asked for", line)
-			}
-			if last := strings.LastIndex(line, "\x1b]8;;"); last >= 0 &&
-				!strings.HasPrefix(line[last:], "\x1b]8;;\x07") {
-				t.Fatalf("a link of %q goes on behind it", line)
-			}
-			if last := strings.LastIndex(line, "\x1b["); last >= 0 && !strings.HasPrefix(line[last:], "\x1b[m") {
-				t.Fatalf("a style of %q goes on behind it", line)
-			}
+			got := ansi.StringWidth(line)
+			assert.Require(t, got <= o.Width, "%q has %d columns, more than %d", line, got, o.Width)
+			bare := own.ReplaceAllString(line, "")
+			assert.Require(t, Clean(bare) == bare && !strings.Contains(bare, "\n") && !strings.Contains(bare, "\t"),
+				"%q steers the terminal", line)
+			assert.Require(t, (o.Colour || !strings.Contains(line, "\x1b[")) && (o.Links || !strings.Contains(line, "\x1b]")),
+				"%q has sequences that were not asked for", line)
+			last := strings.LastIndex(line, "\x1b]8;;")
+			assert.Require(t, last < 0 || strings.HasPrefix(line[last:], "\x1b]8;;\x07"), "a link of %q goes on behind it", line)
+			last = strings.LastIndex(line, "\x1b[")
+			assert.Require(t, last < 0 || strings.HasPrefix(line[last:], "\x1b[m"), "a style of %q goes on behind it", line)
 		}
 	})
 }
@@ -104,13 +93,11 @@ func TestStreamGivesTheSameLinesWhereverTheTextIsCut(t *testing.T) {
 			got = append(got, s.Write(rest[:n])...)
 			rest = rest[n:]
 			now := append(append([]string{}, got...), s.Tail()...)
-			if diff := cmp.Diff(Lines(text[:len(text)-len(rest)], o), now, cmpopts.EquateEmpty()); diff != "" {
-				t.Fatalf("the stable lines and the tail differ from the text so far (-want +got):\n%s", diff)
-			}
+			diff := cmp.Diff(Lines(text[:len(text)-len(rest)], o), now, cmpopts.EquateEmpty())
+			assert.Require(t, diff == "", "the stable lines and the tail differ from the text so far (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(Lines(text, o), append(got, s.Close()...), cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("the whole (-want +got):\n%s", diff)
-		}
+		diff := cmp.Diff(Lines(text, o), append(got, s.Close()...), cmpopts.EquateEmpty())
+		assert.Require(t, diff == "", "the whole (-want +got):\n%s", diff)
 	})
 }
 
@@ -133,22 +120,17 @@ func TestWhatIsLaidOutAnewStaysSmall(t *testing.T) {
 			}
 			for range 100 << 10 / len(unit) {
 				lines += len(s.Write(unit))
-				if len(s.pending) > maxPart+len(unit) {
-					t.Fatalf("%d bytes are laid out anew after each piece", len(s.pending))
-				}
+				assert.Require(t, len(s.pending) <= maxPart+len(unit),
+					"%d bytes are laid out anew after each piece", len(s.pending))
 			}
-			if lines < 1000 {
-				t.Errorf("only %d lines are stable before the end", lines)
-			}
+			assert.That(t, lines >= 1000, "only %d lines are stable before the end", lines)
 		})
 	}
 }
 
 func TestNumbersOfAListGoOnThroughItsItems(t *testing.T) {
 	want := []string{"3. a", "4. b", "", "5. c", "", "words", "", "1. d", "1) e", "2) f"}
-	if diff := cmp.Diff(want, Lines("3. a\n3. b\n\n9. c\n\nwords\n1. d\n1) e\n1) f", Options{})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, Lines("3. a\n3. b\n\n9. c\n\nwords\n1. d\n1) e\n1) f", Options{}))
 }
 
 func TestCitationsAndAddressesAreLinksWhereTheTerminalCan(t *testing.T) {
@@ -176,37 +158,29 @@ func TestCitationsAndAddressesAreLinksWhereTheTerminalCan(t *testing.T) {
 		"https://e.org/" + strings.Repeat("a", maxLink): strings.Join(chopLine("https://e.org/"+
 			strings.Repeat("a", maxLink), 80), "\n"),
 	} {
-		if got := on(text); got != want {
-			t.Errorf("%.60q is\n%q, not\n%q", text, got, want)
-		}
+		got := on(text)
+		assert.That(t, got == want, "%.60q is\n%q, not\n%q", text, got, want)
 	}
-	if got := strings.Join(Lines("a/b.go:7 https://e.org", Options{Cite: cite}), ""); got != "a/b.go:7 https://e.org" {
-		t.Errorf("without links: %q", got)
-	}
+	assert.Equalf(t, strings.Join(Lines("a/b.go:7 https://e.org", Options{Cite: cite}), ""), "a/b.go:7 https://e.org",
+		"without links")
 }
 
 func TestAddressOfALinkIsShownBesideItsWords(t *testing.T) {
 	got := strings.Join(Lines("[https://bank.example](https://evil.example/x)", Options{}), "\n")
-	if !strings.Contains(got, "https://evil.example/x") {
-		t.Errorf("the words hide the address: %q", got)
-	}
+	assert.That(t, strings.Contains(got, "https://evil.example/x"), "the words hide the address: %q", got)
 }
 
 func TestTableThatDoesNotFitIsWrittenRowByRow(t *testing.T) {
 	want := []string{"**name**: one word", "after the other", "b: 2", "c: 3", "d:", "444444444444444444", "44", "",
 		"**name**: 5", "d: 6"}
-	if diff := cmp.Diff(want,
+	assert.Same(t, want,
 		Lines("| **name** | b | c | d |\n|--|--|--|--|\n|one word after the other|2|3|44444444444444444444|\n|5||| 6|",
-			Options{Width: 18})); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+			Options{Width: 18}))
 }
 
 func TestPlainTextIsWrappedBetweenItsWords(t *testing.T) {
 	want := []string{"one *two*", "a-b-c-d-e", "", "日本語の長", "い"}
-	if diff := cmp.Diff(want, Wrap("one *two* a-b-c-d-e\n\n\x1b日本語の長い", 10)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Same(t, want, Wrap("one *two* a-b-c-d-e\n\n\x1b日本語の長い", 10))
 }
 
 func TestTableThatIsCutHasItsHeadAgain(t *testing.T) {
@@ -217,17 +191,15 @@ func TestTableThatIsCutHasItsHeadAgain(t *testing.T) {
 			heads++
 		}
 	}
-	if heads < 3 || !strings.HasPrefix(lines[len(lines)-1], "a    │ b") {
-		t.Errorf("%d heads, and the last line is %q", heads, lines[len(lines)-1])
-	}
+	assert.That(t, heads >= 3 && strings.HasPrefix(lines[len(lines)-1], "a    │ b"),
+		"%d heads, and the last line is %q", heads, lines[len(lines)-1])
 }
 
 func TestDeepNestingIsLaidOut(t *testing.T) {
 	for _, text := range []string{strings.Repeat("> ", 50_000) + "a", strings.Repeat("- ", 50_000) + "a",
 		strings.Repeat("> ", 40) + "a", strings.Repeat("- ", 40) + "a", strings.Repeat("*", 5000) + "a",
 		strings.Repeat("[", 5000)} {
-		if got := strings.Join(Lines(text, Options{Width: 20}), ""); !strings.ContainsAny(got, "a[") {
-			t.Errorf("%.10q is lost: %.40q", text, got)
-		}
+		got := strings.Join(Lines(text, Options{Width: 20}), "")
+		assert.That(t, strings.ContainsAny(got, "a["), "%.10q is lost: %.40q", text, got)
 	}
 }

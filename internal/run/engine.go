@@ -33,6 +33,10 @@ type Assistant struct {
 	// Outcome turns the ended tree into the run's result. It is pure.
 	Outcome func(v *View, e Ending) Outcome
 
+	// Used reads from a receipt what a model used; false: no model did. The journal keeps the sum with the end of a run.
+	// Nil: the sum is kept later, by those who know what its receipts say.
+	Used func(c *CompletionRecord) (used journal.Used, ok bool)
+
 	// Sends, which may be nil, tells a replay what the effect of a receipt sends beyond its payload: as the receipt
 	// recorded it, and composed again from v. It performs nothing. Both are zero for an effect that sends nothing more.
 	Sends func(ctx context.Context, v *View, c *CompletionRecord) (recorded, composed Sent, err error)

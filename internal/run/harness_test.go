@@ -301,10 +301,7 @@ func newStore(t *testing.T) journal.Store {
 func localStore(t *testing.T) journal.Store {
 	t.Helper()
 	db := assert.Must(store.OpenFile(t.Context(), filepath.Join(t.TempDir(), "sibyl.db"), store.Unsynced()))(t)
-	t.Cleanup(func() {
-		err := db.Close()
-		assert.That(t, err == nil, "close the store: %v", err)
-	})
+	t.Cleanup(func() { assert.Nilf(t, db.Close(), "close the store") })
 	return withSession(db)
 }
 

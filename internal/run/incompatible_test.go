@@ -27,9 +27,8 @@ func TestResumingARunOfAnotherBuildSaysWhatEndsIt(t *testing.T) {
 		id := crash(t, w, store, oldTree, 3, false)
 		_, err := w.engine(store, "two", nextBuild).Resume(t.Context(), ada, id)
 		assert.That(t, errors.Is(err, run.ErrIncompatible), "resuming gives %v", err)
-		for _, want := range []string{id, `build "test" wrote it`, `"next"`, "sibyl run stop " + id, "Add"} {
-			assert.That(t, strings.Contains(fmt.Sprint(err), want), "resuming gives %v, without %q", err, want)
-		}
+		assert.Contains(t, "the error of resuming", fmt.Sprint(err),
+			id, `build "test" wrote it`, `"next"`, "sibyl run stop "+id, "Add")
 		same(t, "records", kinds(records(t, store, id)), []string{"start", "mark"})
 		_, r := wait(t, resume(t, w.engine(store, "old"), id))
 		same(t, "outcome in its own build", r.Got, "B!")
@@ -71,10 +70,8 @@ func TestCancellingARunThatThisBuildCannotFoldEndsIt(t *testing.T) {
 			end := assert.Must(run.ReadEnd(t.Context(), store, ada, id))(t)
 			same(t, "status of the end", end.Status, journal.Cancelled)
 			same(t, "fault", end.Fault.Kind, run.KindCancelled)
-			for _, want := range []string{"enough", `build "test" wrote`, c.why,
-				"operation 1 of Do had begun, and nobody can tell"} {
-				assert.That(t, strings.Contains(end.Fault.Reason, want), "the end says %q, without %q", end.Fault.Reason, want)
-			}
+			assert.Contains(t, "the end", end.Fault.Reason, "enough", `build "test" wrote`, c.why,
+				"operation 1 of Do had begun, and nobody can tell")
 			assert.That(t, strings.HasPrefix(string(end.Outcome), c.want), "the outcome is %s; want %s…", end.Outcome, c.want)
 			err := e.Cancel(t.Context(), ada, id, "again")
 			assert.That(t, errors.Is(err, journal.ErrEnded), "cancelling it again gives %v; want that it has ended", err)

@@ -160,7 +160,7 @@ func TestOneProcessDrivesARunOnceOnly(t *testing.T) {
 		first := make(chan *run.Live)
 		go func() {
 			live, err := e.Resume(t.Context(), ada, id)
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, err)
 			first <- live
 		}()
 		synctest.Wait()

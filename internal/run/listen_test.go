@@ -103,7 +103,7 @@ func (a *announcing) listening() int {
 // lags are how long after they were made the records of a run are seen, until it ends.
 func lags(t *testing.T, e *run.Engine, id string) (all []time.Duration) {
 	for u, err := range e.Watch(t.Context(), ada, id, 0) {
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 		if u.Record != nil {
 			all = append(all, time.Since(u.Record.At))
 		}
@@ -266,7 +266,7 @@ func TestRunThatWaitsIsSeenByItsWatchersWhereverItIsTakenUp(t *testing.T) {
 			go func() {
 				s := &seen{}
 				for u, err := range engines["here"].Watch(t.Context(), ada, k.Run, 0) {
-					assert.That(t, err == nil, "%v", err)
+					assert.Nil(t, err)
 					s.add(u)
 					assert.That(t, !u.Left, "it was left")
 				}

@@ -203,8 +203,6 @@ func TestPendingRowsAndClaimsPassThroughRuns(t *testing.T) {
 	_, err = e.Start(t.Context(), s)
 	assert.That(t, errors.Is(err, journal.ErrConsumed), "a second yes gives %v", err)
 	third, err := e.Start(t.Context(), spec(`<Do what="r:b" got="{got}"/>`))
-	if err != nil {
-		t.Fatal(fmt.Errorf("room is kept by a beginning that failed: %w", err))
-	}
+	assert.Require(t, err == nil, "%v", fmt.Errorf("room is kept by a beginning that failed: %w", err))
 	wait(t, third)
 }

@@ -144,9 +144,30 @@ type EndRecord struct {
 // of effects that were stopped or suspended. Unreadable ones are left out.
 func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
 	return func(yield func(int64, *CompletionRecord) bool) {
+		bodies := make([]any, len(recs))
 		for i, r := range recs {
-			for _, c := range receiptsIn(r) {
-				if (r.Kind != KindSuspend || !isInStopped(c, recs[i+1:])) && !yield(r.Seq, c) {
+			switch r.Kind {
+			case KindCompletion, KindStopped, KindSuspend, KindCancel:
+				if body, err := Read(r); err == nil {
+					bodies[i] = body
+				}
+			}
+		}
+		for i, c := range receiptsAmong(bodies) {
+			if !yield(recs[i].Seq, c) {
+				return
+			}
+		}
+	}
+}
+
+// receiptsAmong are the receipts in decoded records, each once, by the place of its record.
+func receiptsAmong(bodies []any) iter.Seq2[int, *CompletionRecord] {
+	return func(yield func(int, *CompletionRecord) bool) {
+		for i, body := range bodies {
+			_, isSuspend := body.(*SuspendRecord)
+			for _, c := range receiptsIn(body) {
+				if (!isSuspend || !isInStopped(c, bodies[i+1:])) && !yield(i, c) {
 					return
 				}
 			}
@@ -154,11 +175,7 @@ func Receipts(recs []journal.Record) iter.Seq2[int64, *CompletionRecord] {
 	}
 }
 
-func receiptsIn(r journal.Record) (all []*CompletionRecord) {
-	body, err := Read(r)
-	if err != nil {
-		return nil
-	}
+func receiptsIn(body any) (all []*CompletionRecord) {
 	switch body := body.(type) {
 	case *CompletionRecord:
 		all = append(all, body)
@@ -176,15 +193,31 @@ func receiptsIn(r journal.Record) (all []*CompletionRecord) {
 
 // isInStopped reports whether the result of a suspended effect is also in the stopped record, because the run was asked
 // to stop just then.
-func isInStopped(c *CompletionRecord, after []journal.Record) bool {
-	for _, r := range after {
-		if r.Kind != KindCancel {
-			return r.Kind == KindStopped && slices.ContainsFunc(receiptsIn(r), func(other *CompletionRecord) bool {
-				return other.Op == c.Op
-			})
+func isInStopped(c *CompletionRecord, after []any) bool {
+	for _, body := range after {
+		switch body := body.(type) {
+		case *CancelRecord:
+		case *StoppedRecord:
+			return slices.ContainsFunc(body.Under, func(other CompletionRecord) bool { return other.Op == c.Op })
+		default:
+			return false
 		}
 	}
 	return false
+}
+
+// SumUsed adds up what used reads from receipts, by model.
+func SumUsed[K any](
+	receipts iter.Seq2[K, *CompletionRecord], used func(*CompletionRecord) (journal.Used, bool),
+) []journal.Used {
+	var all []journal.Used
+	for _, c := range receipts {
+		if u, ok := used(c); ok {
+			u.Model = journal.Clean(u.Model)
+			all = append(all, u)
+		}
+	}
+	return journal.SumUsed(all...)
 }
 
 // Digest identifies the request of an effect.

@@ -150,6 +150,7 @@ func (d *driver) appendEnd(ctx context.Context, end EndRecord, o encodedOutcome)
 type encodedOutcome struct {
 	Outcome
 	result, summary json.RawMessage
+	used            []journal.Used // nil: it is not known
 }
 
 func (a *Assistant) encodeOutcome(v *View, e Ending) (o encodedOutcome, err error) {
@@ -162,13 +163,16 @@ func (a *Assistant) encodeOutcome(v *View, e Ending) (o encodedOutcome, err erro
 		p := &o.Pending[i]
 		p.Owner, p.Session, p.Run = v.Owner, v.Session, v.ID
 	}
+	if a.Used != nil {
+		o.used = SumUsed(receiptsAmong(v.Bodies()), a.Used)
+	}
 	return o, err
 }
 
 // journalEnd returns what the journal keeps in the run's row.
 func (o encodedOutcome) journalEnd(e *Engine, at time.Time) *journal.End {
 	end := &journal.End{Status: o.Status, At: at, Reason: o.Reason, Summary: e.Redact(o.summary),
-		Pending: slices.Clone(o.Pending)}
+		Pending: slices.Clone(o.Pending), Used: o.used}
 	for i := range end.Pending {
 		p := &end.Pending[i]
 		p.CreatedAt, p.Data = at, e.Redact(p.Data)

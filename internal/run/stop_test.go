@@ -155,8 +155,7 @@ func TestWishThatComesBetweenEndsTheRunAllTheSame(t *testing.T) {
 					}
 					id = runs[0].ID
 				}
-				err := w.engine(store, "two").Cancel(t.Context(), ada, id, "enough")
-				assert.That(t, err == nil, "%v", err)
+				assert.Nil(t, w.engine(store, "two").Cancel(t.Context(), ada, id, "enough"))
 			}
 			e := w.engine(beforeKind(store, kind, func(journal.Record) error { once.Do(other); return nil }), "one")
 			var live *run.Live

@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -137,4 +138,46 @@ func TestWhatArrivedBeforeARunWasSuspendedIsAReceiptOfItOnce(t *testing.T) {
 	free()
 	wait(t, resume(t, e, live.ID))
 	same(t, "once it has gone on", left(records(t, store, live.ID)), []string{`1 "A"`, `2 "half of b"`, `4 "B"`})
+}
+
+func TestUsageKeptWithTheEndIsThatOfAllReceipts(t *testing.T) {
+	metered := func(c *run.Config) { // each receipt takes as many tokens as its result has bytes
+		c.Assistants[0].Used = func(c *run.CompletionRecord) (journal.Used, bool) {
+			return journal.Used{Model: c.Kind + "\x00", Input: len(c.Result), Output: 1}, true
+		}
+	}
+	for name, c := range map[string]struct {
+		err  error // of b at first, with which half of its answer comes
+		end  func(t *testing.T, w *world, e *run.Engine, live *run.Live)
+		want journal.Used
+	}{
+		"of a run that was suspended and went on": {&run.Suspended{Fault: &bt.Fault{Kind: "overloaded"}},
+			func(t *testing.T, w *world, e *run.Engine, live *run.Live) {
+				wait(t, live)
+				delete(w.do, "b")
+				wait(t, resume(t, e, live.ID))
+			}, journal.Used{Model: "read", Input: len(`"A"` + `"half of b"` + `"B"`), Output: 3}},
+		"of one that was stopped": {context.Canceled, func(t *testing.T, _ *world, _ *run.Engine, live *run.Live) {
+			synctest.Wait()
+			live.Cancel("enough")
+			assert.Must(live.Wait(t.Context()))(t)
+		}, journal.Used{Model: "read", Input: len(`"A"` + `"half of b"`), Output: 2}},
+	} {
+		inWorldOf(t, name, func(t *testing.T, w *world, store journal.Store) {
+			w.do["b"] = func(ctx context.Context, _ run.Job) (any, error) {
+				if errors.Is(c.err, context.Canceled) {
+					<-ctx.Done()
+				}
+				return "half of b", c.err
+			}
+			e := w.engine(store, "one", metered)
+			live := start(t, e, `<Sequence><Do what="r:a" got="{got}"/><Do what="r:b" got="{got}"/></Sequence>`)
+			c.end(t, w, e, live)
+			key := journal.Key{Owner: ada, Run: live.ID}
+			kept, others, err := store.UsedBy(t.Context(), []journal.Key{key})
+			assert.NoError(t, err)
+			same(t, "usage", kept[key], []journal.Used{c.want})
+			same(t, "runs whose usage is not kept", len(others), 0)
+		})
+	}
 }

@@ -252,8 +252,7 @@ func TestParentAndChildEndTogetherWhoeverDrivesTheChild(t *testing.T) {
 			at.parent.Cancel("enough")
 		}, cancelled, journal.Cancelled},
 		"the child is stopped": {oneChild, func(t *testing.T, at where) {
-			err := at.e.Cancel(t.Context(), ada, at.child, "not this one")
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, at.e.Cancel(t.Context(), ada, at.child, "not this one"))
 		}, result{Ended: "SUCCESS", Got: "cancelled"}, journal.Cancelled},
 		"the parent is stopped while the journal is away": {oneChild, func(_ *testing.T, at where) {
 			at.wire.setAfter(run.KindCancel)

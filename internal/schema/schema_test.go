@@ -111,8 +111,7 @@ func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 	into := o.New(nil).(*asked)
 	for _, one := range [][2]string{{"title", "tea"}, {"count", "3"}, {"names", "a"}, {"names", "b,c"},
 		{"open", "true"}, {"within", "1m5s"}, {"where", "home"}, {"here", "true"}, {"sure", "false"}} {
-		err := fields[one[0]].SetText(into, one[1])
-		assert.That(t, err == nil, "%s: %v", one, err)
+		assert.Nilf(t, fields[one[0]].SetText(into, one[1]), "%s", one)
 	}
 	want := asked{Title: "tea", Count: 3, Names: []string{"a", "b,c"}, Open: true, Within: 65 * time.Second,
 		Where: schema.Folder{Name: "home"}, Here: true, Sure: new(false)}

@@ -62,8 +62,7 @@ func TestServerIsReadyIfItSaysSo(t *testing.T) {
 	_, port, err := net.SplitHostPort(up)
 	assert.NoError(t, err)
 	for _, listen := range []string{up, "0.0.0.0:" + port, ":" + port} { // the latter two listen to all addresses
-		err := server.Ready(t.Context(), listen, nil)
-		assert.That(t, err == nil, "%s: %v", listen, err)
+		assert.Nilf(t, server.Ready(t.Context(), listen, nil), "%s", listen)
 	}
 	assert.ErrorIsf(t, server.Ready(t.Context(), answering(t, http.StatusServiceUnavailable, nil), nil),
 		server.ErrNotReady, "a server that stops")
@@ -79,8 +78,7 @@ func TestReadyServerShowsItsOwnCertificate(t *testing.T) {
 	later := time.Now().Add(time.Minute)
 	for _, name := range []string{"sibyl.example.org", "*.example.org", "192.0.2.7"} {
 		own := certificate(t, name, later)
-		err := server.Ready(t.Context(), answering(t, http.StatusOK, own), own.Leaf)
-		assert.That(t, err == nil, "%s: %v", name, err)
+		assert.Nilf(t, server.Ready(t.Context(), answering(t, http.StatusOK, own), own.Leaf), "%s", name)
 	}
 	own, other := certificate(t, "sibyl.example.org", later), certificate(t, "sibyl.example.org", later)
 	assert.That(t, server.Ready(t.Context(), answering(t, http.StatusOK, other), own.Leaf) != nil,

@@ -119,11 +119,10 @@ func TestServerIsKnownWhileItServesAndForgottenWhenItHasStopped(t *testing.T) {
 	n := nodes()[0]
 	assert.That(t, n.Address == s.address && n.Name == "n", "it is known as %+v", n)
 	s.stop()
-	err := s.over()
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, s.over())
 	all := nodes()
 	assert.That(t, len(all) == 0, "still known are %v", all)
-	_, err = net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
+	_, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
 	assert.That(t, err != nil, "it still listens")
 }
 
@@ -134,8 +133,7 @@ func TestServerThatStopsLetsWatchersSeeTheEndOfItsRuns(t *testing.T) {
 	s.stop()
 	text, err := io.ReadAll(resp.Body)
 	assert.That(t, err == nil && string(text) == "begun\nover\n", "a stream has %q, %v", text, err)
-	err = s.over()
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, s.over())
 }
 
 func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T) {
@@ -157,8 +155,7 @@ func TestServerIsForgottenAlthoughAnAnswerTakesAllTheTimeThatItHas(t *testing.T)
 	}()
 	<-asked
 	s.stop()
-	err := s.over()
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, s.over())
 	close(over)
 	all, err := s.registry.Nodes(t.Context(), time.Now())
 	assert.That(t, err == nil && len(all) == 0, "still known are %v, %v", all, err)
@@ -171,8 +168,7 @@ func TestServerThatCannotSayThatItLeavesHasStoppedAllTheSame(t *testing.T) {
 		c.Log = slog.New(slog.NewTextHandler(log, nil))
 	})
 	s.stop()
-	err := s.over()
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, s.over())
 	assert.That(t, strings.Contains(log.String(), "this node stays in the list"), "the log is %q", log)
 }
 

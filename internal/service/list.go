@@ -117,23 +117,19 @@ func (s *Service) Waiting(ctx context.Context, owner journal.Owner, f journal.Fi
 	return all[:min(len(all), limit)], nil
 }
 
-// usageTime bounds AddUsage.
-const usageTime = 5 * time.Second
-
-// AddUsage adds their usage to rows until usageTime has passed. The remaining, removed or unreadable runs get none.
+// AddUsage adds their usage to rows. Removed or damaged runs get none.
 func (s *Service) AddUsage(ctx context.Context, rows []Row) error {
-	limited, cut := context.WithTimeout(ctx, usageTime)
-	defer cut()
-	for i := range rows {
-		used, err := s.usageOfRun(limited, rows[i].Run)
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			return nil
-		}
-		if err != nil && !errors.Is(err, journal.ErrNotFound) && !errors.Is(err, journal.ErrCorrupt) {
-			return err
-		}
-		if len(used) > 0 {
-			sum := assistant.Sum(used...)
+	var keys []journal.Key
+	for _, row := range rows {
+		keys = append(keys, journal.Key{Owner: row.Owner, Run: row.ID})
+	}
+	all, err := s.usedBy(ctx, keys)
+	if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+		return err
+	}
+	for i, k := range keys {
+		if used := all[k]; len(used) > 0 {
+			sum := assistant.Sum(s.withCosts(used)...)
 			rows[i].Used = &sum
 		}
 	}

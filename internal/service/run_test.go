@@ -223,8 +223,8 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		s := h.service()
 		row := assert.Must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0]
 		same(h, "state", row.State, service.SetAside)
-		assert.That(h, strings.Contains(row.Why, "taken up 3 times") && row.Why == assert.Must(s.Run(h.Context(), ada, id))(h).Why,
-			"why: %q", row.Why)
+		assert.That(h, strings.Contains(row.Why, "taken up 3 times") &&
+			row.Why == assert.Must(s.Run(h.Context(), ada, id))(h).Why, "why: %q", row.Why)
 		same(h, "interrupted", len(assert.Must(s.Interrupted(h.Context(), ada))(h)), 0)
 		same(h, "busy", assert.Must(s.Busy(h.Context(), ada, 5))(h), 0)
 		x := assert.Must(s.Explain(h.Context(), ada, id))(h)

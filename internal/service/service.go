@@ -42,7 +42,6 @@ type Service struct {
 	config Config
 	byName map[string]*assistant.Assistant
 	words  map[string]run.Vocabulary
-	usage  usageCache
 }
 
 // New makes a Service; two assistants with one name are an error.

@@ -36,7 +36,8 @@ func TestListsGoOnAtACursorAndByAssistant(t *testing.T) {
 		begin("jury")
 		companion := begin("shadow")
 		rows := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2}))(h)
-		rest := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2, After: rows[1].Cursor()}))(h)
+		rest := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2,
+			After: rows[1].Cursor()}))(h)
 		same(h, "runs of the panel, two a page", []string{rows[0].Title, rows[1].Title, rest[0].Title},
 			[]string{"3", "2", "1"})
 		same(h, "sessions of the jury",
@@ -120,9 +121,8 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 			_, calls["find session "+name] = s.FindSession(ctx, eve, "", name)
 		}
 		for u, err := range s.Watch(ctx, eve, r.ID, service.Place{}) {
-			if calls["watch"] = err; err == nil {
-				h.Errorf("eve sees %+v", u)
-			}
+			calls["watch"] = err
+			assert.That(h, err != nil, "eve sees %+v", u)
 		}
 		for name, err := range calls {
 			want := journal.ErrNotFound

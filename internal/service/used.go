@@ -1,11 +1,10 @@
 package service
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"sibyl/internal/journal"
@@ -41,7 +40,6 @@ type Costs struct {
 	Currency string     `json:"currency,omitempty" doc:"Left out: the server knows no prices. Nothing else is told then."`
 	Cost     float64    `json:"cost" doc:"Of the runs that have one."`
 	Runs     []RunCosts `json:"runs" doc:"Those that asked a model, the latest first."`
-	Left     int        `json:"left" doc:"How many runs were not looked at, since there was no time or they are too many."`
 }
 
 // RunCosts is the usage of one run, all its models together.
@@ -50,84 +48,93 @@ type RunCosts struct {
 	assistant.Usage
 }
 
-// Costs gives the usage and costs of the latest runs of a session, at most most, until within has passed; Left counts
-// the others. Without prices the Costs are empty.
-func (s *Service) Costs(
-	ctx context.Context, owner journal.Owner, session string, most int, within time.Duration,
-) (c Costs, err error) {
-	found, err := s.config.Store.Session(ctx, owner, session)
-	if err != nil || s.config.Prices == nil {
+// Costs gives the usage and costs of the runs of a session. Without prices the Costs are empty.
+func (s *Service) Costs(ctx context.Context, owner journal.Owner, session string) (c Costs, err error) {
+	if _, err = s.config.Store.Session(ctx, owner, session); err != nil || s.config.Prices == nil {
 		return c, err
 	}
-	runs, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: session, Limit: most})
+	var runs []journal.Key
+	for r, err := range s.allRuns(ctx, owner, journal.Filter{Session: session}) {
+		if err != nil {
+			return c, err
+		}
+		runs = append(runs, journal.Key{Owner: owner, Run: r.ID})
+	}
+	used, err := s.usedBy(ctx, runs)
 	if err != nil {
 		return c, err
 	}
 	c.Currency = s.Currency()
-	limited, cut := context.WithTimeout(ctx, within)
-	defer cut()
-	for n, r := range runs {
-		used, err := s.usageOfRun(limited, r)
-		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-			c.Left = max(found.Runs, len(runs)) - n
-			return c, nil
-		}
-		if err != nil {
-			return c, err
-		}
-		if len(used) == 0 {
+	for _, r := range runs {
+		if len(used[r]) == 0 {
 			continue
 		}
-		sum := assistant.Sum(used...)
+		sum := assistant.Sum(s.withCosts(used[r])...)
 		if sum.Cost != nil {
 			c.Cost += *sum.Cost
 		}
-		c.Runs = append(c.Runs, RunCosts{r.ID, sum})
+		c.Runs = append(c.Runs, RunCosts{r.Run, sum})
 	}
-	c.Left = max(found.Runs-len(runs), 0)
 	return c, nil
 }
 
-// mostEnded bounds the runs in a usageCache: when it is full, it starts again empty.
-const mostEnded = 4096
+// The most runs of which one query gives the usage, and of which one write keeps it.
+const (
+	mostUsed    = 500
+	mostCounted = 100
+)
 
-// usageCache caches the usage of ended runs, so that a repeated request for the costs of a long session gets further.
-type usageCache struct {
-	mu   sync.Mutex
-	runs map[journal.Key][]assistant.Usage
+// usedBy gives the usage of runs, by model. Runs that do not exist are left out; so are damaged ones, with ErrCorrupt.
+func (s *Service) usedBy(ctx context.Context, runs []journal.Key) (map[journal.Key][]journal.Used, error) {
+	all := map[journal.Key][]journal.Used{}
+	var damaged error
+	for some := range slices.Chunk(runs, mostUsed) {
+		kept, others, err := s.config.Store.UsedBy(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, kept)
+		counted, err := s.count(ctx, others)
+		if err != nil && !errors.Is(err, journal.ErrCorrupt) {
+			return nil, err
+		}
+		maps.Copy(all, counted)
+		damaged = errors.Join(damaged, err)
+	}
+	return all, damaged
 }
 
-func (t *usageCache) get(of journal.Key) (all []assistant.Usage, known bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	all, known = t.runs[of]
-	return all, known
-}
-
-func (t *usageCache) keep(of journal.Key, all []assistant.Usage) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.runs == nil || len(t.runs) >= mostEnded {
-		t.runs = map[journal.Key][]assistant.Usage{}
+// count reads the usage of runs from their records, and keeps that of those that have ended, where the store can be
+// written to. Removed runs are left out; so are damaged ones, with ErrCorrupt.
+func (s *Service) count(ctx context.Context, runs []journal.Uncounted) (map[journal.Key][]journal.Used, error) {
+	all := map[journal.Key][]journal.Used{}
+	var damaged error
+	for some := range slices.Chunk(runs, mostCounted) {
+		ended := map[journal.Key][]journal.Used{}
+		for _, r := range some {
+			recs, err := s.config.Store.Records(ctx, r.Owner, r.Run, 0)
+			switch {
+			case errors.Is(err, journal.ErrNotFound):
+				continue
+			case errors.Is(err, journal.ErrCorrupt):
+				damaged = errors.Join(damaged, err)
+				continue
+			case err != nil:
+				return nil, err
+			}
+			all[r.Key] = run.SumUsed(run.Receipts(recs), usageReader(s.byName[r.Assistant]))
+			if r.Ended {
+				ended[r.Key] = all[r.Key]
+			}
+		}
+		if len(ended) == 0 {
+			continue
+		}
+		if err := s.config.Store.KeepUsed(ctx, ended); err != nil && !journal.CannotWrite(err) {
+			return nil, err
+		}
 	}
-	t.runs[of] = all
-}
-
-// usageOfRun gives the usage of a run, one entry for each model, and caches it once the run has ended.
-func (s *Service) usageOfRun(ctx context.Context, r journal.Run) ([]assistant.Usage, error) {
-	key := journal.Key{Owner: r.Owner, Run: r.ID}
-	if took, known := s.usage.get(key); known {
-		return took, nil
-	}
-	recs, err := s.config.Store.Records(ctx, r.Owner, r.ID, 0)
-	if err != nil {
-		return nil, err
-	}
-	took := sumByModel(usages(s.usagesByReceipt(r.Assistant, recs)))
-	if r.Status != journal.Running {
-		s.usage.keep(key, took)
-	}
-	return took, nil
+	return all, damaged
 }
 
 // usagesByReceipt gives the usage that each receipt of a run reports, with its cost. It skips unreadable receipts.
@@ -142,7 +149,7 @@ func (s *Service) usagesByReceipt(name string, recs []journal.Record) (all []Use
 }
 
 // usageReader gives the function that reads the usage from an assistant's receipts; nil: an unknown assistant.
-func usageReader(a *assistant.Assistant) func(c *run.CompletionRecord) (assistant.Usage, bool) {
+func usageReader(a *assistant.Assistant) func(c *run.CompletionRecord) (journal.Used, bool) {
 	if a != nil && a.Used != nil {
 		return a.Used
 	}
@@ -150,7 +157,8 @@ func usageReader(a *assistant.Assistant) func(c *run.CompletionRecord) (assistan
 }
 
 // withCost adds the cost, if the model has a price.
-func (s *Service) withCost(u assistant.Usage) assistant.Usage {
+func (s *Service) withCost(used journal.Used) assistant.Usage {
+	u := assistant.UsageOf(used)
 	if s.config.Prices == nil {
 		return u
 	}
@@ -160,6 +168,13 @@ func (s *Service) withCost(u assistant.Usage) assistant.Usage {
 	return u
 }
 
+func (s *Service) withCosts(used []journal.Used) (all []assistant.Usage) {
+	for _, u := range used {
+		all = append(all, s.withCost(u))
+	}
+	return all
+}
+
 func usages(used []Used) (all []assistant.Usage) {
 	for _, u := range used {
 		all = append(all, u.Usage)
@@ -167,36 +182,27 @@ func usages(used []Used) (all []assistant.Usage) {
 	return all
 }
 
-// sumByModel adds up the usage of each model, sorted by model.
-func sumByModel(used []assistant.Usage) (all []assistant.Usage) {
-	for _, u := range used {
-		at := slices.IndexFunc(all, func(one assistant.Usage) bool { return one.Model == u.Model })
-		if at < 0 {
-			all = append(all, u)
-			continue
-		}
-		all[at] = assistant.Sum(all[at], u)
-		all[at].Model = u.Model
-	}
-	slices.SortFunc(all, func(a, b assistant.Usage) int { return cmp.Compare(a.Model, b.Model) })
-	return all
-}
-
 // Used gives the usage of these runs together, one entry for each model; an error if one of them does not exist.
 func (s *Service) Used(ctx context.Context, owner journal.Owner, runs ...string) ([]assistant.Usage, error) {
-	var all []assistant.Usage
+	var keys []journal.Key
 	for _, id := range runs {
-		r, err := s.config.Store.Run(ctx, owner, id)
-		if err != nil {
-			return nil, err
-		}
-		used, err := s.usageOfRun(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, used...)
+		keys = append(keys, journal.Key{Owner: owner, Run: id})
 	}
-	return sumByModel(all), nil
+	used, err := s.usedBy(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var all []journal.Used
+	for _, k := range keys {
+		one, exists := used[k]
+		if !exists {
+			if _, err := s.config.Store.Run(ctx, owner, k.Run); err != nil {
+				return nil, err
+			}
+		}
+		all = append(all, one...)
+	}
+	return s.withCosts(journal.SumUsed(all...)), nil
 }
 
 // Used gives the usage of the run so far, one entry for each model.
@@ -206,41 +212,57 @@ func (r *Run) Used(ctx context.Context, owner journal.Owner) ([]assistant.Usage,
 
 // Spent is the usage of an owner's runs that began on one day.
 type Spent struct {
-	Day  string // as 2006-01-02, in local time
+	Day  string // as 2006-01-02
 	Runs int    // those that asked a model
 	Used []assistant.Usage
 }
 
 // SpentBetween gives the usage of an owner's runs that began from one time until before another, by day, the latest
-// first. Removed runs are not counted.
+// first. The days are those of the time zone of from. Removed runs are not counted.
 func (s *Service) SpentBetween(ctx context.Context, owner journal.Owner, from, to time.Time) (days []Spent, err error) {
-	for r, err := range s.allRuns(ctx, owner, journal.Filter{}) {
-		if err != nil {
-			return nil, err
+	times := []time.Time{from}
+	for next := nextDay(from); next.Before(to); next = nextDay(next) {
+		times = append(times, next)
+	}
+	all, others, err := s.config.Store.UsedBetween(ctx, owner, append(times, to)...)
+	if err != nil {
+		return nil, err
+	}
+	counted, err := s.count(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range others {
+		for i, u := range counted[r.Key] {
+			one := journal.UsedAt{At: r.StartedAt, Used: u}
+			if i == 0 {
+				one.Runs = 1
+			}
+			all = append(all, one)
 		}
-		if r.StartedAt.Before(from) {
-			return days, nil
-		}
-		if !r.StartedAt.Before(to) {
-			continue
-		}
-		used, err := s.usageOfRun(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		if len(used) > 0 {
-			days = addToDay(days, r.StartedAt.Local().Format(time.DateOnly), used)
-		}
+	}
+	runs, used := map[string]int{}, map[string][]journal.Used{}
+	for _, u := range all {
+		day := u.At.In(from.Location()).Format(time.DateOnly)
+		runs[day] += u.Runs
+		used[day] = append(used[day], u.Used)
+	}
+	for _, day := range slices.Backward(slices.Sorted(maps.Keys(used))) {
+		days = append(days, Spent{Day: day, Runs: runs[day], Used: s.withCosts(journal.SumUsed(used[day]...))})
 	}
 	return days, nil
 }
 
-func addToDay(days []Spent, day string, used []assistant.Usage) []Spent {
-	if n := len(days); n == 0 || days[n-1].Day != day {
-		days = append(days, Spent{Day: day})
+// nextDay gives the beginning of the day after that of t, in its time zone. If the clocks are changed at midnight,
+// time.Date may give another time than that beginning.
+func nextDay(t time.Time) time.Time {
+	year, month, day := t.Date()
+	next := time.Date(year, month, day+1, 0, 0, 0, 0, t.Location())
+	for next.Day() == day {
+		next = next.Add(15 * time.Minute)
 	}
-	last := &days[len(days)-1]
-	last.Runs++
-	last.Used = sumByModel(append(last.Used, used...))
-	return days
+	for before := next.Add(-15 * time.Minute); before.Day() != day; before = next.Add(-15 * time.Minute) {
+		next = before
+	}
+	return next
 }

@@ -305,7 +305,9 @@ func (w *watcher) recordUpdate(r *journal.Record) Update {
 		if w.a.Early != nil {
 			u.Early = w.a.Early(body)
 		}
-		u.Used, _ = usageReader(w.a)(body)
+		if used, ok := usageReader(w.a)(body); ok {
+			u.Used = assistant.UsageOf(used)
+		}
 	}
 	return u
 }

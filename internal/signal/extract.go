@@ -19,23 +19,20 @@ const (
 	bytesPerMention = 512 // so many bytes of text allow one more
 )
 
-// Extract removes the signals and the thinking from a whole text, and returns both.
+// Extract removes the signals from a whole text, and returns both.
 func Extract(text string) (clean string, r Result) {
 	var x Extractor
 	clean = x.Write(text)
 	rest, r := x.Close()
-	return (clean + rest)[r.Thinking:], r
+	return clean + rest, r
 }
 
-// Extractor removes signals and thinking from a stream. Its zero value is ready. It is not safe for concurrent use.
+// Extractor removes signals from a stream. Its zero value is ready. It is not safe for concurrent use.
 type Extractor struct {
 	held         []byte // text that is held back: it begins with what may be a signal
 	rescanAt     int    // the length of held at which it is scanned again
 	offset       int64  // of held in the stream
-	shown        int    // bytes of text returned so far
 	textLeft     int    // so many of the next bytes are text, whatever they look like
-	thinking     bool   // inside a block of thinking
-	openMentions int    // opening tags of thinking that were only mentioned
 	md           markdown
 	result       Result
 	longMentions int64 // mentions that took a long look
@@ -45,20 +42,13 @@ type Extractor struct {
 // Write adds a chunk, and returns the text that can be shown now.
 func (x *Extractor) Write(chunk string) string {
 	if len(x.held) == 0 {
-		return x.show(chunk, false)
+		return x.scan(chunk, false)
 	}
 	x.held = append(x.held, chunk...)
 	if len(x.held) < x.rescanAt {
 		return ""
 	}
-	return x.show(string(x.held), false)
-}
-
-// show scans the held text, and returns what can be shown of it.
-func (x *Extractor) show(text string, final bool) string {
-	clean := x.scan(text, final)
-	x.shown += len(clean)
-	return clean
+	return x.scan(string(x.held), false)
 }
 
 // Close ends the stream. It returns the rest of the text, and what was found. The Extractor must not be used any more.
@@ -73,7 +63,7 @@ func (x *Extractor) scan(text string, final bool) string {
 	x.work += int64(len(text))
 	kept, i := 0, 0
 	for i < len(text) {
-		if x.textLeft > 0 || !x.thinking && !x.mayBegin(text[i]) {
+		if x.textLeft > 0 || !x.mayBegin(text[i]) {
 			x.md.addByte(text[i])
 			x.textLeft = max(0, x.textLeft-1)
 			i++
@@ -96,13 +86,6 @@ func (x *Extractor) scan(text string, final bool) string {
 			return out.String()
 		case isMarkup:
 			d.addTo(&x.result, x.offset+int64(i))
-		case beginsThinking:
-			x.thinking = true
-		case endsThinking:
-			if !x.thinking {
-				x.result = Result{Thinking: x.shown + out.Len()}
-			}
-			x.thinking = false
 		}
 		i += d.n
 		kept = i
@@ -126,7 +109,7 @@ func (x *Extractor) hold(text string, i int) {
 	}
 }
 
-// mayBegin says whether a signal, thinking or its end may begin with this byte, at this place.
+// mayBegin says whether a signal may begin with this byte, at this place.
 func (x *Extractor) mayBegin(c byte) bool {
 	switch c {
 	case '<':
@@ -150,16 +133,11 @@ type window struct {
 func (x *Extractor) decide(w window, at int64) decision {
 	tooMany := x.longMentions > freeMentions+at/bytesPerMention
 	switch {
-	case x.thinking:
-		return dropThinking(w)
 	case w.text[0] != '<':
 		d, long := readReport(w, tooMany)
 		return x.countLook(w, x.markQuoted(d), long)
 	case !mayBeTagName(w.text):
 		return aMention
-	}
-	if d := x.decideThinking(w); d.kind != isText {
-		return d
 	}
 	switch _, v := readTagName(w.text); {
 	case v == no || v == maybe && (w.final || w.full):
@@ -197,13 +175,13 @@ func (x *Extractor) countLook(w window, d decision, long bool) decision {
 	return d
 }
 
-// mayBeTagName says whether the word after a bracket may be the name of a signal or of thinking.
+// mayBeTagName says whether the word after a bracket may be the name of a signal.
 func mayBeTagName(text string) bool {
 	i := skipBlanks(text, 1)
 	if i < len(text) && text[i] == '/' {
 		i = skipBlanks(text, i+1)
 	}
-	return i == len(text) || strings.IndexByte("sStTrR", text[i]) >= 0
+	return i == len(text) || text[i] == 's' || text[i] == 'S'
 }
 
 // decideCode decides whether the text is code: is says that it is, or may be. In a fence that is still open at the end
@@ -236,9 +214,6 @@ const (
 	undecided decisionKind = iota
 	isText
 	isMarkup
-	beginsThinking
-	endsThinking
-	isThinking
 )
 
 // aMention is text that looks like a signal.

@@ -29,8 +29,6 @@ var hostileTexts = map[string]string{
 	"comments in mentions":   `<signal><!--<signal>-->`,
 	"brackets":               `<`,
 	"blanks":                 ` `,
-	"thinking":               `<think>`,
-	"ends of thinking":       "a </think> b\n</think>",
 	"backticks":              "`",
 	"marks of all kinds":     "`~&{<#*_s\n",
 	"a long value":           `<signal type='` + strings.Repeat("x", 500),

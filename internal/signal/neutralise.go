@@ -40,6 +40,13 @@ func BeginsCall(text string) bool {
 	return strings.HasPrefix(text, "{") && callBeginning().MatchString(text)
 }
 
+// pythonCall matches a list of calls in Python's form, and toolFence opens a block with such calls.
+var pythonCall = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\[\s*[A-Za-z_][\w.]*\((?:\s*\)|\s*[A-Za-z_]\w*\s*=[^=])`)
+})
+
+const toolFence = "```tool_" + "code"
+
 // Neutralise makes text from tools harmless: the opening bracket of anything that looks like a signal, a call or
 // another control tag becomes an entity, and bracketWords get round brackets. It recognises tags as a careless reader
 // would, in any case, with blanks and invisible characters after the bracket and in the name, as closing tags, with
@@ -49,7 +56,7 @@ func Neutralise(text string) string {
 	var b strings.Builder
 	kept := 0
 	for i := 0; i < len(text); {
-		next := strings.IndexAny(text[i:], "<[&{\uff1c\ufe64\uff3b")
+		next := strings.IndexAny(text[i:], "<[&{`\uff1c\ufe64\uff3b")
 		if next < 0 {
 			break
 		}
@@ -58,12 +65,18 @@ func Neutralise(text string) string {
 		width, with := size, ""
 		switch r {
 		case '[', '\uff3b':
-			if n := bracketWordLength(text[i+size:]); n > 0 {
+			if pythonCall().MatchString(text[i:]) {
+				with = "&#91;"
+			} else if n := bracketWordLength(text[i+size:]); n > 0 {
 				inner, closing := text[i+size:i+size+n], 1
 				if !strings.HasPrefix(text[i+size+n:], "]") {
 					closing = len("\uff3d")
 				}
 				width, with = size+n+closing, "("+inner+")"
+			}
+		case '`':
+			if code, is := strings.CutPrefix(text[i:], toolFence); is {
+				width, with = len(text)-i-len(code), "```tool&#95;code"
 			}
 		case '{':
 			if beginsObject(text[i:]) == yes || BeginsCall(text[i:]) {

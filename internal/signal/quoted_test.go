@@ -108,7 +108,7 @@ func extractInPieces(name, text string, size int) vector {
 		clean += x.Write(string(piece))
 	}
 	rest, r := x.Close()
-	v := vector{Name: name, Text: text, Clean: (clean + rest)[r.Thinking:], Problems: len(r.Problems)}
+	v := vector{Name: name, Text: text, Clean: clean + rest, Problems: len(r.Problems)}
 	if r.Signal != nil {
 		v.Signal = r.Signal.Type
 	}

@@ -3,7 +3,7 @@
 // readers and other implementations.
 //
 // Guarantees:
-//   - No byte of a signal or of marked thinking is shown, whole or malformed, and no other byte is lost.
+//   - No byte of a signal is shown, whole or malformed, and no other byte is lost.
 //   - The result is the same, however the stream is cut into chunks.
 //   - Text is held only while it may still be a signal, at most MaxHeld bytes.
 //   - The work is in proportion to the text, whatever it is and however small its chunks are.
@@ -189,10 +189,8 @@ const maxFound = 100
 
 // Result is what a stream contained. Signal is the first valid one; Extra are the others, and Mentions are those that
 // the text quotes: both are logged, and nothing follows from them. Of Extra and Problems the first maxFound are kept,
-// of Mentions the first maxMentions. Thinking is how many bytes at the beginning of the text from Write and Close
-// turned out to be thinking: callers that showed them must retract them. Extract has removed them.
+// of Mentions the first maxMentions.
 type Result struct {
-	Thinking int       `json:"thinking,omitempty"`
 	Signal   *Signal   `json:"signal,omitempty"`
 	Extra    []Signal  `json:"extra,omitempty"`
 	Problems []Problem `json:"problems,omitempty"`

@@ -9,11 +9,9 @@ import (
 )
 
 const (
-	lt         = "<"
-	think      = lt + "think>"
-	endOfThink = lt + "/think>"
-	asJSON     = `{"type": "context_sufficient", "sources_found": 3, "source_types": ["code"], "confidence": 0.9}`
-	inJSON     = `{"signal": {"type": "need_turn", "reason": "read on", "confidence": "0,7"}}`
+	lt     = "<"
+	asJSON = `{"type": "context_sufficient", "sources_found": 3, "source_types": ["code"], "confidence": 0.9}`
+	inJSON = `{"signal": {"type": "need_turn", "reason": "read on", "confidence": "0,7"}}`
 )
 
 var (
@@ -23,31 +21,10 @@ var (
 
 // written is how real models write signals, and what only looks like one.
 var written = []stream{
-	{name: "ThinkingAtTheBeginningIsDropped", text: think + "\nhm " + needTurn + "\n" + endOfThink + "\n\nYes.\n" +
-		enough, clean: "\n\nYes.\n", signal: ContextSufficient},
-	{name: "ThinkingAtTheBeginningOfALineIsDropped", text: "One.\n" + lt + "Reasoning >x" + lt + "/ reasoning>\nTwo.",
-		clean: "One.\n\nTwo."},
-	{name: "ThinkingHoldsNoProblems", text: lt + "thought>" + `<signal type="x">` + lt + "/thought>a", clean: "a"},
-	{name: "ThinkingEndsWithAnyOfItsNames", text: lt + "thinking>x" + endOfThink + "a", clean: "a"},
-	{name: "ThinkingInTheMiddleOfALineIsText", text: "a " + think + " b" + endOfThink + "\nc", clean: "a " + think +
-		" b" + endOfThink + "\nc"},
-	{name: "ThinkingWithoutItsEndIsDropped", text: "a\n" + think + "so `it ```\n<signal type='stuck'>", clean: "a\n"},
-	{name: "LongThinkingIsNotHeld", text: think + strings.Repeat("so < it {is}\n", 2000) + endOfThink + "a",
-		clean: "a"},
-	{name: "ThinkingInAFenceIsText", text: "```\n" + think + "\n```\n", clean: "```\n" + think + "\n```\n"},
-	{name: "EndOfThinkingInAFenceIsText", text: "x\n```\n" + endOfThink + "\n```\n", clean: "x\n```\n" + endOfThink +
-		"\n```\n"},
-	{name: "EndOfThinkingInASpanIsText", text: "the `" + endOfThink + "`\ntag", clean: "the `" + endOfThink + "`\ntag"},
-	{name: "EndOfThinkingAloneEndsWhatBeganWithTheReply", text: "hm " + needTurn + "\n" + endOfThink + "\nYes. " +
-		enough, clean: "\nYes. ", signal: ContextSufficient},
-	{name: "EndOfThinkingAtTheEndOfALineEndsItToo", text: "so it is." + endOfThink + " \nYes.", clean: " \nYes."},
-	{name: "EndOfThinkingAtTheVeryBeginning", text: endOfThink + "\n\nYes.", clean: "\n\nYes."},
-	{name: "EndOfThinkingInTheMiddleOfALineIsText", text: "the tag " + endOfThink + " ends it", clean: "the tag " +
-		endOfThink + " ends it"},
-	{name: "EndOfThinkingAfterAMentionOfBothTags", text: "Is " + think + " " + endOfThink + " meant?\n" + endOfThink +
-		"\nYes.", clean: "\nYes."},
-	{name: "EmptyThinkingTwice", text: think + endOfThink + think + endOfThink + "a", clean: "a"},
-
+	{name: "OtherElementsAreText", text: lt + "think>hm" + lt + "/think>Yes. " + enough, clean: lt + "think>hm" + lt +
+		"/think>Yes. ", signal: ContextSufficient},
+	{name: "SignalInAnotherElementCounts", text: lt + "note>\n" + enough + "\n" + lt + "/note>", clean: lt + "note>\n\n" + lt +
+		"/note>", signal: ContextSufficient},
 	{name: "SignalAloneInAFenceCounts", text: "```xml\n" + enough + "\n```\n", clean: "\n", signal: ContextSufficient},
 	{name: "SignalAloneInASpanCounts", text: "`" + enough + "`", signal: ContextSufficient},
 	{name: "SignalAloneInAFenceOfOneLineCounts", text: "```" + enough + "```", signal: ContextSufficient},
@@ -154,21 +131,12 @@ func TestWrittenFormsHoldTheSameFields(t *testing.T) {
 	}
 }
 
-func TestThinkingThatWasShownIsTakenBack(t *testing.T) {
-	var x Extractor
-	shown := x.Write("hm ") + x.Write(needTurn+"so\n") + x.Write(endOfThink+"Yes.")
-	rest, r := x.Close()
-	if shown += rest; shown != "hm so\nYes." || shown[r.Thinking:] != "Yes." || r.Signal != nil {
-		t.Errorf("shown %q, of which %d bytes are thinking; signal %v", shown, r.Thinking, r.Signal)
-	}
-}
-
 func TestOrdinaryTextIsShownAtOnce(t *testing.T) {
 	var x Extractor
 	for _, step := range []struct{ in, out string }{
 		{"Si", ""}, {"x", "Six"}, {" s", " s"}, {"\n* ", "\n"}, {"a", "* a"}, {"\n```go\n", "\n"}, {"f", "```go\nf"},
 		{"\n```\n{", "\n```\n"}, {`"`, ""}, {"name", `{"name`}, {" & ", " & "},
-		{"\n" + lt + "thin", "\n"}, {"g", lt + "thing"},
+		{"\n" + lt + "sign", "\n"}, {"s", lt + "signs"},
 	} {
 		assert.Equalf(t, x.Write(step.in), step.out, "Write(%q)", step.in)
 	}

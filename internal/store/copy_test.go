@@ -38,8 +38,8 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 	t.Run("CopyBackIsTheSame", func(t *testing.T) {
 		first, there, back := open(t), other(t), open(t)
 		fill(t, first)
-		ok(t, errOf(Copy(t.Context(), first, there, noon.Add(time.Hour))))
-		ok(t, errOf(Copy(t.Context(), there, back, noon.Add(time.Hour))))
+		assert.NoError(t, errOf(Copy(t.Context(), first, there, noon.Add(time.Hour))))
+		assert.NoError(t, errOf(Copy(t.Context(), there, back, noon.Add(time.Hour))))
 		assert.NoDiff(t, cmp.Diff(rowsOf(t, first), rowsOf(t, back)), "there and back (-was +is)")
 	})
 	t.Run("FullDatabaseIsNotWrittenTo", func(t *testing.T) {
@@ -61,7 +61,7 @@ func copies(t *testing.T, open, other func(t *testing.T) *DB) {
 		fill(t, from)
 		refused(t, breaking{from, 9}, to, noon.Add(time.Hour), errBroken)
 		holdsNothing(t, to)
-		ok(t, errOf(Copy(t.Context(), from, to, noon.Add(time.Hour))))
+		assert.NoError(t, errOf(Copy(t.Context(), from, to, noon.Add(time.Hour))))
 	})
 	t.Run("SecretIsMadeOnceForAllWhoAskAtOnce", func(t *testing.T) { secrets(t, open(t), other(t)) })
 	t.Run("EveryTableButThoseOfProcessesIsCopied", func(t *testing.T) {
@@ -97,39 +97,40 @@ func fill(t *testing.T, s *DB) {
 			Blobs: [][]byte{[]byte("shared"), {0, 0xff}, {}}, Claims: claims,
 			Records: []journal.Record{{Seq: 0, At: noon, Kind: "start", Data: []byte{0, 1, 0xff}},
 				{Seq: 1, At: noon, Kind: "k", Data: nil}}}
-		ok(t, s.Begin(ctx, b))
+		assert.NoError(t, s.Begin(ctx, b))
 	}
 	begin("ada", "s1", "r1")
 	begin("ada", "s2", "r2", "k1", "k2")
 	begin("bob", "s3", "r3")
 	begin("ada", "s4", "r4")
-	ok(t, s.Append(ctx, "ada", "r1", []journal.Record{{Seq: 2, At: noon, Kind: "end", Data: []byte(`{"b":1, "a":2}`)}},
+	assert.NoError(t, s.Append(ctx, "ada", "r1", []journal.Record{
+		{Seq: 2, At: noon, Kind: "end", Data: []byte(`{"b":1, "a":2}`)}},
 		&journal.End{Status: journal.NeedsUser, At: noon, Reason: "asks", Summary: []byte("\x00s"),
+			Used:    []journal.Used{{Model: "m:y", Input: 3, Cached: 1, Output: 2}, {Model: "m:x"}},
 			Pending: []journal.Pending{{ID: "p", Kind: "k", Data: []byte("d")}}}))
-	ok(t, s.Append(ctx, "ada", "r4", []journal.Record{{Seq: 2, At: noon, Kind: "end"}},
+	assert.NoError(t, s.Append(ctx, "ada", "r4", []journal.Record{{Seq: 2, At: noon, Kind: "end"}},
 		&journal.End{Status: journal.Done, At: noon}))
-	ok(t, s.DeleteSession(ctx, "ada", "s4", journal.ByPerson, noon))
+	assert.NoError(t, s.DeleteSession(ctx, "ada", "s4", journal.ByPerson, noon))
 	for _, name := range []string{"ada", "bob"} {
 		token := user.Token{ID: "t", User: name, Kind: user.Bearer, Scope: user.Read, CreatedAt: noon,
 			ExpiresAt: noon.Add(time.Hour)}
-		ok(t, s.AddUser(ctx, user.User{Name: name, Scope: user.Read, CreatedAt: noon}, token,
+		assert.NoError(t, s.AddUser(ctx, user.User{Name: name, Scope: user.Read, CreatedAt: noon}, token,
 			user.HashOf("secret of "+name)))
 	}
-	ok(t, s.RevokeUser(ctx, "bob", noon))
+	assert.NoError(t, s.RevokeUser(ctx, "bob", noon))
 	for _, name := range []string{"one", "two"} {
-		_, err := s.Secret(ctx, name)
-		ok(t, err)
+		assert.Must(s.Secret(ctx, name))(t)
 	}
 	tasks, by := tasksOver(s), task.By{Owner: "ada", Actor: "cli", Key: "k"}
 	done, _, err := tasks.Add(ctx, by, "Ünï🦉 ‘x’\\", nil)
-	ok(t, err)
+	assert.NoError(t, err)
 	by.Key = ""
 	_, _, err = tasks.Complete(ctx, by, done.ID, 0)
-	ok(t, err)
+	assert.NoError(t, err)
 	gone, _, err := tasks.Add(ctx, by, "two", &done.Title)
-	ok(t, err)
+	assert.NoError(t, err)
 	_, _, err = tasks.Delete(ctx, by, gone.ID, 0)
-	ok(t, err)
+	assert.NoError(t, err)
 }
 
 // secrets wants those of two databases.
@@ -140,7 +141,7 @@ func secrets(t *testing.T, here, there *DB) {
 		all.Go(func() {
 			var err error
 			found[i], err = here.Secret(t.Context(), "one")
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, err)
 		})
 	}
 	all.Wait()
@@ -148,10 +149,8 @@ func secrets(t *testing.T, here, there *DB) {
 		assert.Require(t, len(one) == SecretSize && bytes.Equal(one, found[0]),
 			"the same secret has %d bytes, and %d", len(one), len(found[0]))
 	}
-	two, err := here.Secret(t.Context(), "two")
-	ok(t, err)
-	foreign, err := there.Secret(t.Context(), "one")
-	ok(t, err)
+	two := assert.Must(here.Secret(t.Context(), "two"))(t)
+	foreign := assert.Must(there.Secret(t.Context(), "one"))(t)
 	assert.That(t, !bytes.Equal(found[0], two) && !bytes.Equal(found[0], foreign), "two secrets are the same")
 }
 
@@ -160,8 +159,8 @@ func tasksOver(s task.Store) *task.Service { return task.New(s, func() time.Time
 func copied(t *testing.T, from, to *DB) {
 	fill(t, from)
 	counts, err := Copy(t.Context(), from, to, noon.Add(time.Hour))
-	ok(t, err)
-	want := []string{"session 3", "run 3", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2",
+	assert.NoError(t, err)
+	want := []string{"session 3", "run 3", "used 2", "record 7", "blob 6", "blob_content 6", "pending 1", "claim 2",
 		"tombstone 1", "person 2", "token 2", "secret 2", "task 2", "task_change 4"}
 	var got []string
 	for _, c := range counts {
@@ -171,18 +170,16 @@ func copied(t *testing.T, from, to *DB) {
 	}
 	assert.NoDiff(t, cmp.Diff(want, got), "copied (-want +got)")
 	assert.NoDiff(t, cmp.Diff(rowsOf(t, from), rowsOf(t, to)), "rows (-from +to)")
-	known, err := to.Token(t.Context(), user.HashOf("secret of ada"))
-	ok(t, err)
+	known := assert.Must(to.Token(t.Context(), user.HashOf("secret of ada")))(t)
 	assert.That(t, known.User == "ada" && known.Live(noon), "the token of ada is %+v", known)
 	tasksGoOn(t, to)
 	// It goes on as the other would have: numbers that are given out are not given twice.
 	ctx := t.Context()
-	ok(t, to.Append(ctx, "bob", "r3", []journal.Record{{Seq: 2, At: noon, Kind: "k"}}, nil))
+	assert.NoError(t, to.Append(ctx, "bob", "r3", []journal.Record{{Seq: 2, At: noon, Kind: "k"}}, nil))
 	again := journal.Run{ID: "r5", Session: "s1", Owner: "ada", Assistant: "a", StartedAt: noon.Add(time.Minute)}
-	ok(t, to.Begin(ctx, journal.Beginning{Run: again, Consume: []string{"p"}, Blobs: [][]byte{[]byte("shared"),
+	assert.NoError(t, to.Begin(ctx, journal.Beginning{Run: again, Consume: []string{"p"}, Blobs: [][]byte{[]byte("shared"),
 		[]byte("fresh")}, Records: []journal.Record{{At: noon, Kind: "start"}}}))
-	shared, err := to.Blob(ctx, "ada", journal.BlobHash([]byte("shared")))
-	ok(t, err)
+	shared := assert.Must(to.Blob(ctx, "ada", journal.BlobHash([]byte("shared"))))(t)
 	assert.That(t, string(shared) == "shared", "the content that is shared is %q", shared)
 }
 
@@ -191,14 +188,13 @@ func tasksGoOn(t *testing.T, to *DB) {
 	t.Helper()
 	tasks, by := tasksOver(to), task.By{Owner: "ada", Key: "k"}
 	done, again, err := tasks.Add(t.Context(), by, "Ünï🦉 ‘x’\\", nil)
-	ok(t, err)
+	assert.NoError(t, err)
 	assert.That(t, again, "the key of a task that was copied is free")
 	by.Key = ""
 	added, _, err := tasks.Add(t.Context(), by, "three", nil)
-	ok(t, err)
-	ok(t, errOf(tasks.Undo(t.Context(), by)))
-	c, err := tasks.Undo(t.Context(), by)
-	ok(t, err)
+	assert.NoError(t, err)
+	assert.NoError(t, errOf(tasks.Undo(t.Context(), by)))
+	c := assert.Must(tasks.Undo(t.Context(), by))(t)
 	assert.That(t, c.After != nil && c.After.Title == "two" && *c.After.Description == done.Title && c.Task != added.ID &&
 		c.Task != done.ID, "the task that is back is %+v, with the ids %d and %d beside it", c.After, done.ID, added.ID)
 }
@@ -249,14 +245,8 @@ func columnsOf(t *testing.T, db *DB) []string {
 		query = `SELECT m.name || '.' || c.name FROM sqlite_schema AS m, pragma_table_info(m.name) AS c
 			WHERE m.type = 'table' AND m.name NOT LIKE 'goose%' AND m.name NOT LIKE 'sqlite%'`
 	}
-	all, err := readRows(t.Context(), db, scanValue[string], query)
-	ok(t, err)
+	all := assert.Must(readRows(t.Context(), db, scanValue[string], query))(t)
 	return all
 }
 
 func errOf[T any](_ T, err error) error { return err }
-
-func ok(t *testing.T, err error) {
-	t.Helper()
-	assert.NoError(t, err)
-}

@@ -224,10 +224,7 @@ func locked(t *testing.T, timeout time.Duration, test func(t *testing.T, db *DB,
 		conn := connect(t, dsn)
 		tx := assert.Must(conn.Begin(t.Context()))(t)
 		assert.Must(tx.Exec(t.Context(), `SELECT FROM run WHERE id = 'run' FOR UPDATE`))(t)
-		test(t, db, func() { awaitWaiter(t, conn) }, func() {
-			err := tx.Rollback(t.Context())
-			assert.That(t, err == nil, "%v", err)
-		})
+		test(t, db, func() { awaitWaiter(t, conn) }, func() { assert.Nil(t, tx.Rollback(t.Context())) })
 	})
 }
 
@@ -284,7 +281,7 @@ func TestWaitingForALockEndsWithTheContextOrTheLock(t *testing.T) {
 		waits()
 		unlock()
 		err = <-errs
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 	})
 }
 
@@ -316,8 +313,7 @@ func TestOpenToReadMakesNothingAndReadsWhatIsThere(t *testing.T) {
 	assert.That(t, err == nil && len(recs) == 3, "%d records, %v", len(recs), err)
 	assert.ErrorIsf(t, db.DeleteSession(t.Context(), "ada", "session", journal.ByPerson, time.Now()), journal.ErrReadOnly,
 		"a write")
-	err = db.Close()
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, db.Close())
 }
 
 func TestOpenStopsWhenItsContextDoes(t *testing.T) {

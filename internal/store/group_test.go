@@ -123,8 +123,7 @@ func TestWritesThatWaitTogetherShareACommitInTheirOrder(t *testing.T) {
 		assert.That(t, g.commits == 1, "%d writes took %d commits, not one", len(writes), g.commits)
 		g.commits = 0
 		for seq := range int64(3) {
-			err := g.adds("c", seq)()
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, g.adds("c", seq)())
 		}
 		assert.That(t, g.commits == 3,
 			"three writes one after the other took %d commits: one was told to be done before it was on the disk", g.commits)
@@ -158,8 +157,7 @@ func TestErrorOfACommitIsThatOfAllItsWrites(t *testing.T) {
 		}
 		g.has(map[string]int64{"a": 0, "b": 0, "c": 0})
 		g.refuse = false
-		err := g.adds("a", 0)()
-		assert.That(t, err == nil, "the next write: %v", err)
+		assert.Nilf(t, g.adds("a", 0)(), "the next write")
 	})
 }
 
@@ -219,8 +217,7 @@ func TestWritesThatFindTheDiskFullTogetherShareTheReserve(t *testing.T) {
 			one[int](t, g.db, `SELECT page_count FROM pragma_page_count`)))
 		g.db.dialect = filling{f, t}
 		answer := bytes.Repeat([]byte("an answer "), 2000)
-		err := errors.Join(g.hold(g.adds("a", 0, answer...), g.adds("b", 0, answer...))()...)
-		assert.That(t, err == nil, "an answer is lost: %v", err)
+		assert.Nilf(t, errors.Join(g.hold(g.adds("a", 0, answer...), g.adds("b", 0, answer...))()...), "an answer is lost")
 		g.has(map[string]int64{"a": 1, "b": 1})
 	})
 }
@@ -232,10 +229,9 @@ func TestCloseWaitsForWritesThatWait(t *testing.T) {
 		closed := make(chan error)
 		go func() { closed <- g.db.Close() }()
 		closing(g.db)
-		err := errors.Join(release()...)
-		assert.That(t, err == nil, "%v", err)
-		err = <-closed
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, errors.Join(release()...))
+		err := <-closed
+		assert.Nil(t, err)
 		g.db = openAt(t, path, Unsynced())
 		g.has(map[string]int64{"a": 2, "b": 1})
 	})

@@ -47,8 +47,7 @@ func serverAt(t testing.TB, dsn string, opts ...ServerOption) *Server {
 
 func closeDB(t testing.TB, db *DB) {
 	t.Helper()
-	err := db.Close()
-	assert.That(t, err == nil, "Close: %v", err)
+	assert.Nilf(t, db.Close(), "Close")
 }
 
 // opened opens the database of an address: a path, or a DSN.

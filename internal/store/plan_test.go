@@ -45,7 +45,7 @@ func planned(t *testing.T, dsn string) (*Server, *plans) {
 	db.server.pool.Close()
 	var err error
 	db.server.pool, err = pgxpool.NewWithConfig(t.Context(), config)
-	assert.Require(t, err == nil, "%v", err)
+	assert.NoError(t, err)
 	return db, p
 }
 
@@ -56,9 +56,10 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 	execute(t, db.DB, `
 		INSERT INTO session SELECT 's' || n, 'o' || n % 500, 'a', 't', n, n FROM generate_series(1, 5000) AS n`)
 	execute(t, db.DB, `
-		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, blobs)
-		SELECT 'r' || n, 's' || n % 5000 + 1, 'o' || n % 500, 'a', 't', CASE WHEN n % 100 = 0 THEN 'running' ELSE 'done' END, n, '', '[' || n % 5000 + 1 || ']'
+		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, blobs, counted)
+		SELECT 'r' || n, 's' || n % 5000 + 1, 'o' || n % 500, 'a', 't', CASE WHEN n % 100 = 0 THEN 'running' ELSE 'done' END, n, '', '[' || n % 5000 + 1 || ']', CASE n % 100 WHEN 0 THEN 0 ELSE 1 END
 		FROM generate_series(1, 20000) AS n`)
+	execute(t, db.DB, `INSERT INTO used SELECT owner, started_at, no, 'm', 1, 1, 1, 1 FROM run`)
 	execute(t, db.DB, `INSERT INTO record SELECT no << 24 | seq, 0, 'k', 'd' FROM run, generate_series(0, 5) AS seq`)
 	execute(t, db.DB, `INSERT INTO blob (owner, hash, runs) SELECT 'o' || n % 500, 'h' || n, 4 FROM generate_series(1, 40000) AS n`)
 	execute(t, db.DB, `INSERT INTO blob_content SELECT no, 'c' FROM blob`)
@@ -126,6 +127,17 @@ func TestNoCallReadsAWholeTable(t *testing.T) {
 		},
 		"Renew": func(ctx context.Context) error {
 			return db.Renew(ctx, "here", []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o400", Run: "r400"}}, now)
+		},
+		"UsedBetween": func(ctx context.Context) error {
+			_, _, err := db.UsedBetween(ctx, "o7", time.UnixMilli(0), now)
+			return err
+		},
+		"UsedBy": func(ctx context.Context) error {
+			_, _, err := db.UsedBy(ctx, []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o7", Run: "r7"}})
+			return err
+		},
+		"KeepUsed": func(ctx context.Context) error {
+			return db.KeepUsed(ctx, map[journal.Key][]journal.Used{{Owner: "o7", Run: "r7"}: {{Model: "m"}}})
 		},
 		"Snapshots": func(ctx context.Context) error {
 			_, err := db.Snapshots(ctx, []journal.Key{{Owner: "o300", Run: "r300"}, {Owner: "o400", Run: "r400"}})

@@ -140,9 +140,7 @@ func (c child) number(t *testing.T) (int64, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseInt(c.stdout.Text(), 10, 64)
-	if err != nil {
-		t.Errorf("a child says %q", c.stdout.Text())
-	}
+	assert.That(t, err == nil, "a child says %q", c.stdout.Text())
 	return n, true
 }
 
@@ -168,8 +166,7 @@ func TestOfCompetingProcessesOneGetsEachNumber(t *testing.T) {
 					winner[seq] = fmt.Sprint("process ", i)
 					mu.Unlock()
 				}
-				err := c.Wait()
-				assert.That(t, err == nil, "process %d: %v", i, err)
+				assert.Nilf(t, c.Wait(), "process %d", i)
 			})
 		}
 		all.Wait()
@@ -246,8 +243,7 @@ func TestProcessesThatStartTogetherOnANewDatabaseAllGetIt(t *testing.T) {
 				c.goOn(t)
 			}
 			for i, c := range children {
-				err := c.Wait()
-				assert.That(t, err == nil, "process %d: %v", i, err)
+				assert.Nilf(t, c.Wait(), "process %d", i)
 			}
 			if sessions, err := openedAt(t, address).Sessions(t.Context(), "ada",
 				journal.SessionFilter{}); err != nil || len(sessions) != len(children) {

@@ -108,9 +108,10 @@ func (db *DB) whyNotAppended(ctx context.Context, owner journal.Owner, run strin
 func (t *tx) endRun(owner journal.Owner, run string, end journal.End) {
 	t.run(`
 		UPDATE run SET status = $3, ended_at = CASE WHEN started_at > $4 THEN started_at ELSE $4 END,
-			lease_holder = '', lease_until = NULL, tries = 0, reason = $5, summary = $6
+			lease_holder = '', lease_until = NULL, tries = 0, reason = $5, summary = $6, counted = $7
 		WHERE id = $1 AND owner = $2`, run, string(owner), string(end.Status), timeOrNull(end.At), end.Reason,
-		notNull(end.Summary))
+		notNull(end.Summary), oneIf(end.Used != nil))
+	t.addUsed(owner, run, end.Used)
 	for _, p := range end.Left(journal.Run{ID: run, Owner: owner}) {
 		t.requireRow(existsError("pending row", p.ID), `
 			INSERT INTO pending (id, owner, session, run, kind, data, created_at, expires_at)

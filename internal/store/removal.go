@@ -142,6 +142,8 @@ func (t *tx) removeSessions(
 	for _, no := range runs {
 		t.run(`DELETE FROM record WHERE key >= $1 AND key < $2`, no<<24, (no+1)<<24)
 	}
+	t.run(`DELETE FROM used WHERE (owner, started_at, run) IN (SELECT owner, started_at, no FROM run WHERE `+theirs+`)`,
+		ids...)
 	named := `(
 		SELECT CAST(given.value AS bigint) AS no, count(*) AS runs FROM run, ` + eachBlob + ` WHERE ` + theirs + `
 		GROUP BY CAST(given.value AS bigint))`

@@ -181,8 +181,7 @@ func TestWriteOfWhichTheConnectionIsLostAtCommitIsDoneOnce(t *testing.T) {
 					}
 					return nothing
 				})
-				err := write(t.Context(), serverAt(t, through))
-				assert.That(t, err == nil, "%s: %v", where, err)
+				assert.Nilf(t, write(t.Context(), serverAt(t, through)), "%s", where)
 				assert.That(t, done.Load(), "%s: nothing was cut", where)
 				assert.NoDiff(t, cmp.Diff(state(t, want), state(t, direct)), "%s (-want +got)", where)
 				sound(t, direct.DB)

@@ -21,7 +21,7 @@ var contentTests = map[string]func(*suite){
 		for i, content := range contents {
 			recs = append(recs, journal.Record{Seq: int64(i), At: noon, Kind: "k", Data: content})
 		}
-		s.ok(s.db.Append(s.ctx, ada, "r", recs, nil))
+		assert.NoError(s, s.db.Append(s.ctx, ada, "r", recs, nil))
 		got := s.records("r")
 		s.same("number of records", len(got), len(recs))
 		for i, rec := range got {
@@ -42,7 +42,7 @@ var contentTests = map[string]func(*suite){
 			run := leased(runOf(session.Owner, session.ID, "r"+text), text, time.Minute)
 			run.Title, run.Assistant = text, text
 			recs := []journal.Record{{At: noon, Kind: text, Data: json.RawMessage(`1`)}}
-			s.ok(s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: recs,
+			assert.NoError(s, s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session, Records: recs,
 				Claims: []string{text}}))
 			s.same("claimed", assert.Must(s.db.Claimed(s.ctx, run.Owner, text))(s), run.ID)
 
@@ -63,12 +63,12 @@ var contentTests = map[string]func(*suite){
 			session, run := sessionOf(ada, id), runOf(ada, id, id)
 			session.CreatedAt, session.UpdatedAt = given, given
 			run.StartedAt, run.LeaseHolder, run.LeaseUntil = given, "here", given
-			s.ok(s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session,
+			assert.NoError(s, s.db.Begin(s.ctx, journal.Beginning{Run: run, Session: &session,
 				Records: []journal.Record{{At: given}}}))
 			begun := s.run(id)
 			end := &journal.End{Status: journal.Done, At: given,
 				Pending: []journal.Pending{{ID: "p", ExpiresAt: after(time.Nanosecond)}}}
-			s.ok(s.db.Append(s.ctx, ada, id, []journal.Record{{Seq: 1, At: given}}, end))
+			assert.NoError(s, s.db.Append(s.ctx, ada, id, []journal.Record{{Seq: 1, At: given}}, end))
 			pending := assert.Must(s.db.Pending(s.ctx, ada, id, after(-time.Hour)))(s)
 			s.same("pending row's ExpiresAt", pending[0].ExpiresAt, noon)
 			want := given.UTC().Truncate(time.Millisecond)
@@ -94,7 +94,7 @@ var contentTests = map[string]func(*suite){
 			s.fails(journal.ErrNotFound, errOf(s.db.Blob(s.ctx, ada, hash)))
 		}
 		s.fails(journal.ErrNotFound, errOf(s.blob(bob, "")))
-		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, noon))
 		s.fails(journal.ErrNotFound, errOf(s.blob(ada, "tree")))
 		s.same("bob's blob", assert.Must(s.blob(bob, "tree"))(s), "tree")
 	},

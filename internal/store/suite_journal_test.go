@@ -71,13 +71,13 @@ func (s *suite) start(r journal.Run, recs []journal.Record, blobs ...string) {
 		session := sessionOf(r.Owner, r.Session)
 		b.Session = &session
 	}
-	s.ok(s.db.Begin(s.ctx, b))
+	assert.NoError(s, s.db.Begin(s.ctx, b))
 }
 
 // create makes a session with one run, which began when the session was updated.
 func (s *suite) create(session journal.Session) {
 	s.Helper()
-	s.ok(s.db.Begin(s.ctx, firstOf(session)))
+	assert.NoError(s, s.db.Begin(s.ctx, firstOf(session)))
 }
 
 // firstOf is the beginning of a session with its first run.
@@ -93,7 +93,7 @@ func (s *suite) appendTo(run string, from int64, n int) error {
 
 func (s *suite) end(run string, from int64, status journal.Status, at time.Time) {
 	s.Helper()
-	s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(from, 1), &journal.End{Status: status, At: at}))
+	assert.NoError(s, s.db.Append(s.ctx, ada, run, recordsFrom(from, 1), &journal.End{Status: status, At: at}))
 }
 
 func (s *suite) session(id string) journal.Session {
@@ -124,7 +124,7 @@ var sessionTests = map[string]func(*suite){
 		s.create(want)
 		want.Runs = 1
 		s.same("session", s.session("s"), want)
-		s.ok(s.db.RenameSession(s.ctx, ada, "s", "renamed"))
+		assert.NoError(s, s.db.RenameSession(s.ctx, ada, "s", "renamed"))
 		want.Title = "renamed"
 		s.same("renamed", s.session("s"), want)
 		s.start(runOf(ada, "s", "second"), nil)
@@ -170,22 +170,23 @@ var sessionTests = map[string]func(*suite){
 		})
 		second := fmt.Sprint("second", winner)
 		s.same("what it replaces", s.run(second).Replaces, "first")
-		s.same("in a list", assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Session: "s", Limit: 1}))(s)[0].Replaces, "first")
+		s.same("in a list",
+			assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Session: "s", Limit: 1}))(s)[0].Replaces, "first")
 		s.end(second, 1, journal.Failed, noon)
 		s.unchanged(func() { s.fails(journal.ErrNotLast, retaking(ada, "s", "third", "first")) })
-		s.ok(retaking(ada, "s", "third", second))
+		assert.NoError(s, retaking(ada, "s", "third", second))
 	},
 	"WhatARunLeftToThePersonIsVoidOnceTheyDeclineIt": func(s *suite) {
 		for _, run := range []string{"r", "other"} {
 			s.begin("s of "+run, run, 1)
-			s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon,
+			assert.NoError(s, s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: noon,
 				Pending: []journal.Pending{{ID: "p", Kind: "k"}}}))
 		}
 		s.unchanged(func() {
 			s.fails(journal.ErrNotFound, s.db.Void(s.ctx, bob, "r"), s.db.Void(s.ctx, ada, "unknown"))
 		})
-		s.ok(s.db.Void(s.ctx, ada, "r"))
-		s.ok(s.db.Void(s.ctx, ada, "r"))
+		assert.NoError(s, s.db.Void(s.ctx, ada, "r"))
+		assert.NoError(s, s.db.Void(s.ctx, ada, "r"))
 		s.same("rows that are left", len(assert.Must(s.db.Pending(s.ctx, ada, "s of r", noon))(s)), 0)
 		s.same("rows of another run", len(assert.Must(s.db.Pending(s.ctx, ada, "s of other", noon))(s)), 1)
 		s.unchanged(func() {
@@ -204,7 +205,7 @@ var sessionTests = map[string]func(*suite){
 	"SessionsAreFoundByPlaceAndByWordsOfTheirTitle": func(s *suite) {
 		s.create(sessionOf(ada, "s"))
 		s.create(sessionOf(ada, "other"))
-		s.ok(s.db.RenameSession(s.ctx, ada, "s", "Über 100% of the Boiler_s"))
+		assert.NoError(s, s.db.RenameSession(s.ctx, ada, "s", "Über 100% of the Boiler_s"))
 		found, none := []journal.Session{s.session("s")}, []journal.Session{}
 		for _, c := range []struct {
 			filter journal.SessionFilter
@@ -230,7 +231,7 @@ var sessionTests = map[string]func(*suite){
 		r.ID, r.StartedAt = "r2", after(time.Minute)
 		s.start(r, nil)
 		updated("by a beginning", time.Minute)
-		s.ok(s.appendTo("r2", 0, 1))
+		assert.NoError(s, s.appendTo("r2", 0, 1))
 		updated("not by Append", time.Minute)
 		s.end("r2", 1, journal.Done, after(time.Hour))
 		updated("by an end", time.Hour)
@@ -250,7 +251,7 @@ var beginTests = map[string]func(*suite){
 		s.same("records", s.records("r"), recordsFrom(0, 2))
 		s.begin("s", "bare", 0)
 		s.same("run without records or lease", s.run("bare"), runOf(ada, "s", "bare"))
-		s.ok(s.appendTo("bare", 0, 1))
+		assert.NoError(s, s.appendTo("bare", 0, 1))
 		s.same("records", s.records("bare"), recordsFrom(0, 1))
 	},
 	"ImpossibleBeginIsInvalidAndLeavesNothing": func(s *suite) {
@@ -285,7 +286,7 @@ var appendTests = map[string]func(*suite){
 		s.begin("s", "other", 1)
 		next := int64(1)
 		for _, n := range []int{1, 2, 3, 250, 1} {
-			s.ok(s.appendTo("r", next, n))
+			assert.NoError(s, s.appendTo("r", next, n))
 			next += int64(n)
 			s.same("run's records", s.run("r").Records, next)
 		}
@@ -347,7 +348,7 @@ var appendTests = map[string]func(*suite){
 			})
 		}
 		for i := range int64(40) {
-			s.ok(s.appendTo("r", 3+3*i, 3))
+			assert.NoError(s, s.appendTo("r", 3+3*i, 3))
 		}
 		done.Store(true)
 		readers.Wait()
@@ -366,7 +367,7 @@ var appendTests = map[string]func(*suite){
 				s.fails(journal.ErrEnded, s.appendTo(id, 2, 1), s.appendTo(id, 1, 1),
 					s.db.Append(s.ctx, ada, id, recordsFrom(2, 1), again),
 					s.db.Acquire(s.ctx, ada, id, "here", noon, after(time.Hour)))
-				s.ok(s.db.Release(s.ctx, ada, id, "here", time.Time{}))
+				assert.NoError(s, s.db.Release(s.ctx, ada, id, "here", time.Time{}))
 			})
 		}
 	},
@@ -384,7 +385,7 @@ var appendTests = map[string]func(*suite){
 			bytes.Repeat([]byte("\xff"), journal.MaxSummary)
 		end := &journal.End{Status: journal.Done, At: after(time.Minute), Reason: want.Reason,
 			Summary: bytes.Clone(want.Summary)}
-		s.ok(s.db.Append(s.ctx, ada, "r", recordsFrom(1, 1), end))
+		assert.NoError(s, s.db.Append(s.ctx, ada, "r", recordsFrom(1, 1), end))
 		s.same("run", s.run("r"), want)
 		list := assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Summaries: true}))(s)
 		s.same("runs with summaries", list, []journal.Run{want, s.run("plain")})
@@ -449,11 +450,11 @@ var callTests = map[string]func(*suite){
 	},
 	"ClosedStoreFailsEveryCallAndClosesAgain": func(s *suite) {
 		s.begin("s", "r", 2)
-		s.ok(s.db.Close())
+		assert.NoError(s, s.db.Close())
 		for name, err := range s.everyCall(s.ctx, ada) {
 			assert.That(s, err != nil, "%s succeeded on a closed store", name)
 		}
-		s.ok(s.db.Close())
+		assert.NoError(s, s.db.Close())
 	},
 }
 

@@ -16,7 +16,7 @@ func (s *suite) acquire(holder string, now, until time.Duration) error {
 
 func (s *suite) release(holder string, rest time.Time) {
 	s.Helper()
-	s.ok(s.db.Release(s.ctx, ada, "r", holder, rest))
+	assert.NoError(s, s.db.Release(s.ctx, ada, "r", holder, rest))
 }
 
 // holds wants the lease of run r, and how often it was taken up in vain, to be these.
@@ -38,7 +38,7 @@ func (s *suite) vain(run string, times int) {
 	s.begin("s", run, 1)
 	for n := range times {
 		now := after(time.Duration(n) * time.Minute)
-		s.ok(s.db.Acquire(s.ctx, ada, run, fmt.Sprint(n+1), now, now.Add(time.Minute)))
+		assert.NoError(s, s.db.Acquire(s.ctx, ada, run, fmt.Sprint(n+1), now, now.Add(time.Minute)))
 	}
 }
 
@@ -64,12 +64,11 @@ var leaseTests = map[string]func(*suite){
 			{"fourth", 7 * time.Hour, 8 * time.Hour, nil, 4, "fourth", 8},
 		} {
 			err := s.acquire(step.holder, step.now, step.until)
-			if !errors.Is(err, step.refused) {
-				s.Errorf("Acquire for %q at %s: %v, want %v", step.holder, step.now, err, step.refused)
-			}
+			assert.That(s, errors.Is(err, step.refused),
+				"Acquire for %q at %s: %v, want %v", step.holder, step.now, err, step.refused)
 			s.holds(step.heldBy, after(step.heldUntilHours*time.Hour), step.tries)
 		}
-		s.ok(s.appendTo("r", 1, 1)) // whoever has the lease
+		assert.NoError(s, s.appendTo("r", 1, 1)) // whoever has the lease
 	},
 	"LeaseGivenToBeginCountsAndIsNoTry": func(s *suite) {
 		r := leased(runOf(ada, "s", "r"), "here", time.Minute)
@@ -77,7 +76,7 @@ var leaseTests = map[string]func(*suite){
 		s.start(r, nil)
 		s.holds("here", after(time.Minute), 0)
 		s.fails(journal.ErrLeased, s.acquire("there", 0, time.Hour))
-		s.ok(s.acquire("there", time.Minute, time.Hour))
+		assert.NoError(s, s.acquire("there", time.Minute, time.Hour))
 		free := runOf(ada, "s", "free")
 		free.LeaseUntil = after(time.Minute)
 		s.start(free, nil)
@@ -85,7 +84,7 @@ var leaseTests = map[string]func(*suite){
 	},
 	"ReleasedRunIsFreeAndTheTryIsTakenBack": func(s *suite) {
 		s.vain("r", 2)
-		s.ok(s.acquire("here", time.Hour, 2*time.Hour))
+		assert.NoError(s, s.acquire("here", time.Hour, 2*time.Hour))
 		s.unchanged(func() { // by another
 			s.release("there", after(time.Hour))
 			s.release("", after(time.Hour))
@@ -94,21 +93,21 @@ var leaseTests = map[string]func(*suite){
 		s.holds("", time.Time{}, 2)
 		s.release("here", time.Time{})
 		s.holds("", time.Time{}, 2)
-		s.ok(s.acquire("there", time.Hour, 2*time.Hour))
+		assert.NoError(s, s.acquire("there", time.Hour, 2*time.Hour))
 	},
 	"OnlyTheHolderSettlesAndARunThatIsSettledIsCountedAnew": func(s *suite) {
 		s.vain("r", 2)
 		s.unchanged(func() {
-			s.ok(s.db.Settle(s.ctx, ada, "r", "another"))
-			s.ok(s.db.Settle(s.ctx, ada, "r", ""))
+			assert.NoError(s, s.db.Settle(s.ctx, ada, "r", "another"))
+			assert.NoError(s, s.db.Settle(s.ctx, ada, "r", ""))
 			s.fails(journal.ErrNotFound, s.db.Settle(s.ctx, bob, "r", "2"), s.db.Settle(s.ctx, ada, "unknown", "2"))
 		})
-		s.ok(s.acquire("here", time.Hour, 2*time.Hour))
-		s.ok(s.db.Settle(s.ctx, ada, "r", "here"))
+		assert.NoError(s, s.acquire("here", time.Hour, 2*time.Hour))
+		assert.NoError(s, s.db.Settle(s.ctx, ada, "r", "here"))
 		s.holds("here", after(2*time.Hour), 0)
-		s.ok(s.acquire("there", 3*time.Hour, 4*time.Hour))
+		assert.NoError(s, s.acquire("there", 3*time.Hour, 4*time.Hour))
 		s.holds("there", after(4*time.Hour), 1)
-		s.ok(s.db.Settle(s.ctx, ada, "r", "there"))
+		assert.NoError(s, s.db.Settle(s.ctx, ada, "r", "there"))
 		s.release("there", time.Time{})
 		s.holds("", time.Time{}, 0)
 		s.vain("ended", journal.MaxTries)
@@ -119,7 +118,7 @@ var leaseTests = map[string]func(*suite){
 		at := journal.LeaseTimes{Now: after(24 * time.Hour)}
 		s.vain("r", journal.MaxTries-1)
 		s.same("stranded after two tries", s.stranded(at), []string{"r"})
-		s.ok(s.acquire("third", time.Hour, 2*time.Hour))
+		assert.NoError(s, s.acquire("third", time.Hour, 2*time.Hour))
 		s.begin("s", "z", 1)
 		s.start(runOf(bob, "bobs", "zz"), recordsFrom(0, 1))
 		s.same("stranded after three", s.stranded(at), []string{"z", "zz"})
@@ -129,20 +128,20 @@ var leaseTests = map[string]func(*suite){
 	},
 	"ReleasedRunRestsAndIsTakenByNameAllTheSame": func(s *suite) {
 		s.begin("s", "r", 1)
-		s.ok(s.acquire("here", 0, time.Second))
+		assert.NoError(s, s.acquire("here", 0, time.Second))
 		s.release("here", after(time.Minute))
 		s.holds("", after(time.Minute), 0)
 		s.same("stranded while it rests", s.stranded(journal.LeaseTimes{Now: after(time.Minute - time.Millisecond)}),
 			[]string{})
 		s.same("stranded after its rest", s.stranded(journal.LeaseTimes{Now: after(time.Minute)}), []string{"r"})
-		s.ok(s.acquire("there", time.Second, time.Hour))
+		assert.NoError(s, s.acquire("there", time.Second, time.Hour))
 		s.holds("there", after(time.Hour), 1)
 	},
 	"LeaseOrRestBeyondTheLatestThereCanBeIsOver": func(s *suite) {
 		year := after(365 * 24 * time.Hour)
 		s.start(leased(runOf(ada, "s", "leased"), "here", 365*24*time.Hour), nil)
 		s.begin("s", "r", 1)
-		s.ok(s.acquire("here", 0, time.Minute))
+		assert.NoError(s, s.acquire("here", 0, time.Minute))
 		s.release("here", year)
 		s.same("where none is too late", s.stranded(journal.LeaseTimes{Now: noon}), []string{})
 		s.same("leases of a minute", s.stranded(journal.LeaseTimes{Now: noon, Leases: after(time.Minute)}),
@@ -163,8 +162,8 @@ var leaseTests = map[string]func(*suite){
 		}
 		s.start(leased(runOf(bob, "bobs", "bob's"), "here", time.Minute), nil)
 		s.end("ended", 1, journal.Done, noon)
-		s.ok(s.db.Renew(s.ctx, "here", keys, after(time.Hour)))
-		s.ok(s.db.Renew(s.ctx, "here", nil, after(2*time.Hour)))
+		assert.NoError(s, s.db.Renew(s.ctx, "here", keys, after(time.Hour)))
+		assert.NoError(s, s.db.Renew(s.ctx, "here", nil, after(2*time.Hour)))
 		s.fails(journal.ErrInvalid, s.db.Renew(s.ctx, "", keys, after(2*time.Hour)))
 		for id := range holders {
 			want := map[string]time.Time{"mine": after(time.Hour), "mine too": after(time.Hour),
@@ -175,7 +174,7 @@ var leaseTests = map[string]func(*suite){
 	},
 	"SnapshotsTellOfTheRunsThatAreThere": func(s *suite) {
 		s.begin("s", "r", 3)
-		s.ok(s.acquire("here", 0, time.Minute))
+		assert.NoError(s, s.acquire("here", 0, time.Minute))
 		s.begin("s", "ended", 1)
 		s.end("ended", 1, journal.Failed, noon)
 		s.start(runOf(bob, "bobs", "bob's"), nil)
@@ -208,7 +207,8 @@ var leaseTests = map[string]func(*suite){
 		s.end("over", 0, journal.Done, noon)
 		at := journal.LeaseTimes{Now: after(time.Hour)}
 		s.same("turns", s.stranded(at), []string{"b1", "c1", "a1", "b2", "a2", "a3"})
-		s.same("the first", assert.Must(s.db.Stranded(s.ctx, at, 1))(s), []journal.Run{assert.Must(s.db.Run(s.ctx, bob, "b1"))(s)})
+		s.same("the first", assert.Must(s.db.Stranded(s.ctx, at, 1))(s),
+			[]journal.Run{assert.Must(s.db.Run(s.ctx, bob, "b1"))(s)})
 		s.same("before a lease runs out", s.stranded(journal.LeaseTimes{Now: after(time.Hour - time.Millisecond)}),
 			[]string{"c1", "a1", "b2", "a2", "a3"})
 	},
@@ -249,7 +249,7 @@ var leaseTests = map[string]func(*suite){
 func (s *suite) leave(session, run string, at time.Time, pending ...journal.Pending) {
 	s.Helper()
 	s.begin(session, run, 1)
-	s.ok(s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: at,
+	assert.NoError(s, s.db.Append(s.ctx, ada, run, recordsFrom(1, 1), &journal.End{Status: journal.NeedsUser, At: at,
 		Pending: pending}))
 }
 
@@ -282,7 +282,7 @@ var pendingTests = map[string]func(*suite){
 			Data: []byte(`{"tool":"delete"}`), CreatedAt: noon, ExpiresAt: after(2 * time.Hour)},
 			journal.Pending{ID: "a"})
 		end := &journal.End{Status: journal.NeedsUser, At: after(time.Minute), Pending: []journal.Pending{{ID: "c"}}}
-		s.ok(s.db.Append(s.ctx, ada, "slow", recordsFrom(1, 1), end))
+		assert.NoError(s, s.db.Append(s.ctx, ada, "slow", recordsFrom(1, 1), end))
 		s.same("pending", assert.Must(s.db.Pending(s.ctx, ada, "s", noon))(s), []journal.Pending{
 			{ID: "c", Owner: ada, Session: "s", Run: "slow", CreatedAt: after(time.Minute)},
 			{ID: "a", Owner: ada, Session: "s", Run: "r", CreatedAt: after(time.Hour)},
@@ -296,7 +296,7 @@ var pendingTests = map[string]func(*suite){
 		s.pending("s", after(time.Hour-time.Millisecond), "lasting", "p")
 		s.pending("s", after(time.Hour), "lasting")
 		s.unchanged(func() { s.fails(journal.ErrConsumed, s.consume("s", "late", after(time.Hour), "p")) })
-		s.ok(s.consume("s", "in time", after(time.Hour-time.Millisecond), "p"))
+		assert.NoError(s, s.consume("s", "in time", after(time.Hour-time.Millisecond), "p"))
 	},
 	"BeginningConsumesItsRowsAndVoidsTheOthersOfItsSession": func(s *suite) {
 		s.leave("s", "r", noon, journal.Pending{ID: "p"}, journal.Pending{ID: "q"})
@@ -308,13 +308,13 @@ var pendingTests = map[string]func(*suite){
 					Consume: []string{"p"}}))
 			s.fails(journal.ErrExists, s.consume("s", "r", noon, "p"))
 		})
-		s.ok(s.consume("s", "first", noon, "p", "p"))
+		assert.NoError(s, s.consume("s", "first", noon, "p", "p"))
 		s.pending("s", noon)
 		s.pending("other", noon, "o", "p")
 		s.unchanged(func() {
 			s.fails(journal.ErrConsumed, s.consume("s", "second", noon, "p"), s.consume("s", "second", noon, "q"))
 		})
-		s.ok(s.db.DeleteSession(s.ctx, ada, "other", journal.ByPerson, noon))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "other", journal.ByPerson, noon))
 		s.pending("other", noon)
 	},
 	"TakenRowIDExistsAndTheRunGoesOn": func(s *suite) {
@@ -322,7 +322,7 @@ var pendingTests = map[string]func(*suite){
 		s.leave("s", "r", noon, journal.Pending{ID: "p"})
 		end := &journal.End{Status: journal.NeedsUser, At: noon, Pending: []journal.Pending{{ID: "q"}, {ID: "p"}}}
 		s.unchanged(func() { s.fails(journal.ErrExists, s.db.Append(s.ctx, ada, "slow", recordsFrom(1, 1), end)) })
-		s.ok(s.appendTo("slow", 1, 1))
+		assert.NoError(s, s.appendTo("slow", 1, 1))
 	},
 	"OfSixteenOneConsumesARow": func(s *suite) {
 		s.leave("s", "r", noon, journal.Pending{ID: "p"})
@@ -331,8 +331,8 @@ var pendingTests = map[string]func(*suite){
 		})
 	},
 	"ClaimIsHeldUntilTheRunEndsOrItsSessionIsDeleted": func(s *suite) {
-		s.ok(s.claim(ada, "r", "inquiry", "lock", "inquiry"))
-		s.ok(s.claim(bob, "bob's", "inquiry"))
+		assert.NoError(s, s.claim(ada, "r", "inquiry", "lock", "inquiry"))
+		assert.NoError(s, s.claim(bob, "bob's", "inquiry"))
 		for _, key := range []string{"inquiry", "lock"} {
 			s.same("run that claims "+key, assert.Must(s.db.Claimed(s.ctx, ada, key))(s), "r")
 		}
@@ -346,9 +346,9 @@ var pendingTests = map[string]func(*suite){
 		for _, key := range []string{"inquiry", "lock", "free"} {
 			s.fails(journal.ErrNotFound, errOf(s.db.Claimed(s.ctx, ada, key)))
 		}
-		s.ok(s.claim(ada, "r2", "lock"))
-		s.ok(s.db.DeleteSession(s.ctx, ada, "session of r2", journal.ByPerson, noon))
-		s.ok(s.claim(ada, "r3", "lock"))
+		assert.NoError(s, s.claim(ada, "r2", "lock"))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "session of r2", journal.ByPerson, noon))
+		assert.NoError(s, s.claim(ada, "r3", "lock"))
 	},
 	"OfSixteenOneClaimsAKey": func(s *suite) {
 		s.oneWins(16, journal.ErrClaimed, func(i int) error { return s.claim(ada, fmt.Sprint("racer ", i), "inquiry") })

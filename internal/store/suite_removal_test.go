@@ -50,10 +50,10 @@ var listTests = map[string]func(*suite){
 			return s.db.Runs(s.ctx, ada, journal.Filter{Limit: 2, After: after})
 		}), idsOf(want, func(id string) string { return "run of " + id }))
 		for _, id := range want {
-			s.ok(s.db.DeleteSession(s.ctx, ada, id, journal.ByPerson, s.session(id).UpdatedAt))
+			assert.NoError(s, s.db.DeleteSession(s.ctx, ada, id, journal.ByPerson, s.session(id).UpdatedAt))
 		}
 		drop := func() {
-			s.ok(s.db.DeleteSession(s.ctx, ada, s.sessionIDs(1)[0], journal.ByPerson, after(time.Hour)))
+			assert.NoError(s, s.db.DeleteSession(s.ctx, ada, s.sessionIDs(1)[0], journal.ByPerson, after(time.Hour)))
 		}
 		s.same("tombstones", walk(s, drop, journal.Tombstone.Cursor, func(after journal.Cursor) ([]journal.Tombstone,
 			error) {
@@ -137,9 +137,9 @@ func (s *suite) used(id string, at time.Time, status journal.Status) {
 	session.CreatedAt, session.UpdatedAt = at, at
 	b := firstOf(session)
 	b.Records, b.Blobs = []journal.Record{{At: at}}, [][]byte{[]byte("blob of " + id)}
-	s.ok(s.db.Begin(s.ctx, b))
+	assert.NoError(s, s.db.Begin(s.ctx, b))
 	if status != journal.Running {
-		s.ok(s.db.Append(s.ctx, ada, b.Run.ID, []journal.Record{{Seq: 1, At: at}},
+		assert.NoError(s, s.db.Append(s.ctx, ada, b.Run.ID, []journal.Record{{Seq: 1, At: at}},
 			&journal.End{Status: status, At: at}))
 	}
 }
@@ -174,7 +174,7 @@ var removalTests = map[string]func(*suite){
 			s.fails(journal.ErrInvalid, s.db.DeleteSession(s.ctx, ada, "s", "", noon), s.db.DeleteSession(s.ctx, ada,
 				"s", "a secret reason", noon))
 		})
-		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
 		s.same("tombstone", assert.Must(s.db.Tombstone(s.ctx, ada, "s"))(s), tombstoneOf("s", 2, after(time.Minute)))
 		got := s.rows()
 		delete(got, "tombstone")
@@ -185,12 +185,12 @@ var removalTests = map[string]func(*suite){
 		})
 		s.start(runOf(ada, "keep", "r"), recordsFrom(0, 1))
 		s.same("records of the run's id used again", s.records("r"), recordsFrom(0, 1))
-		s.ok(s.db.DeleteSession(s.ctx, ada, "keep", journal.ByPerson, noon))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "keep", journal.ByPerson, noon))
 		s.same("contents that nobody names", s.rows()["blob"], []Row{})
 	},
 	"RemovedSessionIsNotFoundAndTellsItsOwnerWhenAndWhy": func(s *suite) {
 		s.begin("s", "r", 1)
-		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
 		told := map[string]bool{"Session": true, "RenameSession": true, "DeleteSession": true, "Begin": true,
 			"Begin with the id of a run": true}
 		for name, err := range s.everyCall(s.ctx, ada) {
@@ -205,26 +205,26 @@ var removalTests = map[string]func(*suite){
 		s.same("calls that tell nothing", told, map[string]bool{})
 		for _, err := range s.everyCall(s.ctx, bob) {
 			s.fails(journal.ErrNotFound, err)
-			if _, is := errors.AsType[*journal.RemovedError](err); is {
-				s.Errorf("another is told of the removal: %v", err)
-			}
+			_, is := errors.AsType[*journal.RemovedError](err)
+			assert.That(s, !is, "another is told of the removal: %v", err)
 		}
-		s.same("bob's tombstones", assert.Must(s.db.Tombstones(s.ctx, bob, journal.SessionFilter{}))(s), []journal.Tombstone{})
+		s.same("bob's tombstones", assert.Must(s.db.Tombstones(s.ctx, bob, journal.SessionFilter{}))(s),
+			[]journal.Tombstone{})
 	},
 	"DeleteIsRefusedUnderALiveLeaseAlone": func(s *suite) {
 		s.begin("s", "done", 1)
 		s.end("done", 1, journal.Done, noon)
 		s.begin("s", "r", 1)
-		s.ok(s.acquire("here", 0, time.Minute))
+		assert.NoError(s, s.acquire("here", 0, time.Minute))
 		s.unchanged(func() {
 			s.fails(journal.ErrLeased, s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson,
 				after(time.Minute-time.Millisecond)))
 		})
-		s.ok(s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "s", journal.ByPerson, after(time.Minute)))
 		s.begin("s2", "r", 1)
-		s.ok(s.acquire("here", 0, time.Hour))
+		assert.NoError(s, s.acquire("here", 0, time.Hour))
 		s.release("here", time.Time{})
-		s.ok(s.db.DeleteSession(s.ctx, ada, "s2", journal.ByPerson, noon))
+		assert.NoError(s, s.db.DeleteSession(s.ctx, ada, "s2", journal.ByPerson, noon))
 	},
 	"SessionsUnusedSinceAreRemovedTheLongestUnusedFirst": func(s *suite) {
 		for id, d := range map[string]time.Duration{"c": 1, "b": 2, "a": 2, "edge": 3, "later": 4} {
@@ -242,12 +242,12 @@ var removalTests = map[string]func(*suite){
 	},
 	"RunThatIsDrivenOrHasALaterRecordKeepsItsOwnSession": func(s *suite) {
 		s.used("driven", noon, journal.Running)
-		s.ok(s.db.Acquire(s.ctx, ada, "run of driven", "here", noon, after(time.Hour)))
+		assert.NoError(s, s.db.Acquire(s.ctx, ada, "run of driven", "here", noon, after(time.Hour)))
 		s.used("interrupted", noon, journal.Running)
 		s.used("ended", noon, journal.Running)
 		later := []journal.Record{{Seq: 1, At: after(time.Hour)}}
-		s.ok(s.db.Append(s.ctx, ada, "run of interrupted", later, nil))
-		s.ok(s.db.Append(s.ctx, ada, "run of ended", later, &journal.End{Status: journal.Failed, At: noon}))
+		assert.NoError(s, s.db.Append(s.ctx, ada, "run of interrupted", later, nil))
+		assert.NoError(s, s.db.Append(s.ctx, ada, "run of ended", later, &journal.End{Status: journal.Failed, At: noon}))
 		s.begin("without records", "r", 0)
 		s.retired(after(30*time.Minute), after(time.Hour-time.Millisecond), "ended", "without records")
 		s.retired(after(time.Hour), after(time.Hour), "driven")
@@ -283,7 +283,7 @@ var removalTests = map[string]func(*suite){
 				taken[i] = append(taken[i], idsOf(left, tombstoneID)...)
 			}
 		})
-		s.ok(errors.Join(errs...))
+		assert.NoError(s, errors.Join(errs...))
 		s.same("removed", slices.Sorted(slices.Values(slices.Concat(taken...))), want)
 	},
 }

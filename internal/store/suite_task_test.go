@@ -46,7 +46,7 @@ func (s *suite) tasks() *task.Service { return tasksOver(s.db) }
 func (s *suite) add(title string) task.Task {
 	s.Helper()
 	t, _, err := s.tasks().Add(s.ctx, byAda, title, nil)
-	s.ok(err)
+	assert.NoError(s, err)
 	return t
 }
 
@@ -57,27 +57,27 @@ func (s *suite) addAt(title string, at time.Time) {
 		error) {
 		return &task.Task{Title: title, Status: task.Pending, CreatedAt: at}, nil
 	}})
-	s.ok(err)
+	assert.NoError(s, err)
 }
 
 func (s *suite) titled(id int64, title string) task.Task {
 	s.Helper()
 	t, _, err := s.tasks().Update(s.ctx, byAda, id, 0, task.Edit{Title: &title})
-	s.ok(err)
+	assert.NoError(s, err)
 	return t
 }
 
 func (s *suite) completed(id int64) task.Task {
 	s.Helper()
 	t, _, err := s.tasks().Complete(s.ctx, byAda, id, 0)
-	s.ok(err)
+	assert.NoError(s, err)
 	return t
 }
 
 func (s *suite) deleted(id int64) {
 	s.Helper()
 	_, _, err := s.tasks().Delete(s.ctx, byAda, id, 0)
-	s.ok(err)
+	assert.NoError(s, err)
 }
 
 func (s *suite) undo() task.Change {
@@ -133,7 +133,7 @@ var taskTests = map[string]func(*suite){
 				Description: &description, Status: task.Pending, CreatedAt: at}, nil
 		}}
 		c, again, err := s.db.Apply(s.ctx, "ada", a)
-		s.ok(err)
+		assert.NoError(s, err)
 		want := task.Task{ID: c.Task, Title: "Buy Milk", Description: &description, Status: task.Pending,
 			CreatedAt: after(time.Millisecond), Version: 1}
 		s.same("change", c, task.Change{ID: c.ID, Task: c.Task, Action: task.Add, Actor: "cli", After: &want,
@@ -175,7 +175,7 @@ var taskTests = map[string]func(*suite){
 		}
 		s.unchanged(func() {
 			c, again, err := s.db.Apply(s.ctx, "ada", act(t.ID, "k", "one"))
-			s.ok(err)
+			assert.NoError(s, err)
 			s.same("change", c, task.Change{Task: t.ID, Action: task.Update, Actor: "test",
 				Before: &t, After: &t, At: noon})
 			s.same("again", again, false)
@@ -215,7 +215,7 @@ var taskTests = map[string]func(*suite){
 	"TaskOfAnotherDoesNotExist": func(s *suite) {
 		t := s.titled(s.add("one").ID, "two")
 		_, _, err := s.tasks().Add(s.ctx, task.By{Owner: "bob", Key: "k"}, "bob's", nil)
-		s.ok(err)
+		assert.NoError(s, err)
 		undo := task.Act{Task: t.ID, Action: task.Undo, Undoes: s.changes()[0].ID, Change: func(*task.Task) (*task.Task,
 			error) {
 			return nil, nil
@@ -247,7 +247,7 @@ var taskTests = map[string]func(*suite){
 	},
 	"OfChangesAtOnceEachSeesTheOneBefore": func(s *suite) {
 		t := s.add("1")
-		s.ok(errors.Join(together(12, func(int) error { return s.applied("ada", numbered(t.ID)) })...))
+		assert.NoError(s, errors.Join(together(12, func(int) error { return s.applied("ada", numbered(t.ID)) })...))
 		s.same("title", s.task(t.ID).Title, "13")
 		for i, c := range s.history(t.ID) {
 			s.same("version", c.After.Version, int64(i)+1)
@@ -315,7 +315,7 @@ var keyTests = map[string]func(*suite){
 	},
 	"KeyOfAnotherChangeIsRefused": func(s *suite) {
 		first, other := s.add("one"), s.add("other")
-		s.ok(s.applied("ada", act(first.ID, "k", "two")))
+		assert.NoError(s, s.applied("ada", act(first.ID, "k", "two")))
 		s.unchanged(func() {
 			tasks := s.tasks()
 			_, _, completed := tasks.Complete(s.ctx, under("k"), first.ID, 0)
@@ -329,9 +329,9 @@ var keyTests = map[string]func(*suite){
 	},
 	"KeysOfOwnersAreApartAndNoKeyIsNone": func(s *suite) {
 		_, _, err := s.tasks().Add(s.ctx, under("k"), "one", nil)
-		s.ok(err)
+		assert.NoError(s, err)
 		_, again, err := s.tasks().Add(s.ctx, task.By{Owner: "bob", Key: "k"}, "bob's", nil)
-		s.ok(err)
+		assert.NoError(s, err)
 		s.same("again", again, false)
 		s.add("one")
 		s.add("one")
@@ -365,7 +365,7 @@ func oneChangeUnderKeys(one, two *suite) {
 		func(s *suite) error { return s.applied("ada", act(one.changes()[0].Task, "edit", "two")) },
 		func(s *suite) error { _, err := s.tasks().Undo(s.ctx, under("undo")); return err },
 	} {
-		one.ok(errors.Join(together(8, func(i int) error { return change(handles[i%2]) })...))
+		assert.NoError(one, errors.Join(together(8, func(i int) error { return change(handles[i%2]) })...))
 		one.same("changes", len(two.changes()), n+1)
 	}
 }

@@ -53,7 +53,7 @@ func keepsShared(t *testing.T, tests map[string]func(one, two *suite)) {
 
 func TestJournalKeepsTheGuarantees(t *testing.T) {
 	keeps(t, sessionTests, beginTests, appendTests, contentTests, pendingTests, leaseTests, listTests, callTests,
-		removalTests, findTests)
+		removalTests, findTests, usedTests)
 }
 
 func TestTasksKeepTheGuarantees(t *testing.T) {
@@ -65,11 +65,6 @@ func TestUsersAndNodesKeepTheGuarantees(t *testing.T) { keeps(t, userTests, toke
 func TestHandlesOnOneDatabaseKeepTheGuarantees(t *testing.T) { keepsShared(t, sharedTests) }
 
 func after(d time.Duration) time.Time { return noon.Add(d) }
-
-func (s *suite) ok(err error) {
-	s.Helper()
-	assert.NoErrorf(s, err, "unexpected error")
-}
 
 // fails wants errors to match target.
 func (s *suite) fails(target error, errs ...error) {

@@ -28,7 +28,7 @@ func userOf(name string) user.User { return user.User{Name: name, Scope: user.Wr
 func (s *suite) addUsers(names ...string) {
 	s.Helper()
 	for _, name := range names {
-		s.ok(s.db.AddUser(s.ctx, userOf(name), tokenOf(name, name, user.Bearer), hashOf(name)))
+		assert.NoError(s, s.db.AddUser(s.ctx, userOf(name), tokenOf(name, name, user.Bearer), hashOf(name)))
 	}
 }
 
@@ -68,7 +68,7 @@ var userTests = map[string]func(*suite){
 	"UserIsKeptAsGivenWithTheFirstToken": func(s *suite) {
 		given := user.User{Name: "a.b_c-1", Scope: user.Read, CreatedAt: noon.Add(1500 * time.Microsecond).
 			In(time.FixedZone("east", 3600)), RevokedAt: noon}
-		s.ok(s.db.AddUser(s.ctx, given, tokenOf(given.Name, "first", user.Bearer), hashOf("first")))
+		assert.NoError(s, s.db.AddUser(s.ctx, given, tokenOf(given.Name, "first", user.Bearer), hashOf("first")))
 		want := user.User{Name: given.Name, Scope: user.Read, CreatedAt: after(time.Millisecond)}
 		s.same("user", assert.Must(s.db.User(s.ctx, given.Name))(s), want)
 		s.same("users", assert.Must(s.db.Users(s.ctx))(s), []user.User{want})
@@ -76,7 +76,7 @@ var userTests = map[string]func(*suite){
 	},
 	"UsersAreListedByNameTheRevokedOnesToo": func(s *suite) {
 		s.addUsers("bob", "ada", "b-1", "b.1", "b_1", "0")
-		s.ok(s.db.RevokeUser(s.ctx, "bob", after(time.Minute)))
+		assert.NoError(s, s.db.RevokeUser(s.ctx, "bob", after(time.Minute)))
 		users := assert.Must(s.db.Users(s.ctx))(s)
 		s.same("names", idsOf(users, func(u user.User) string {
 			return u.Name
@@ -85,10 +85,10 @@ var userTests = map[string]func(*suite){
 	},
 	"RevokingAUserEndsAllTheirTokensAndNoOthers": func(s *suite) {
 		s.addUsers("ada", "bob")
-		s.ok(s.addToken(tokenOf("ada", "cookie", user.Cookie)))
-		s.ok(s.addToken(tokenOf("ada", "ended", user.Cookie)))
-		s.ok(s.endToken("ended", user.Cookie, after(time.Second)))
-		s.ok(s.db.RevokeUser(s.ctx, "ada", after(time.Minute)))
+		assert.NoError(s, s.addToken(tokenOf("ada", "cookie", user.Cookie)))
+		assert.NoError(s, s.addToken(tokenOf("ada", "ended", user.Cookie)))
+		assert.NoError(s, s.endToken("ended", user.Cookie, after(time.Second)))
+		assert.NoError(s, s.db.RevokeUser(s.ctx, "ada", after(time.Minute)))
 		for name, at := range map[string]time.Time{"ada": after(time.Minute), "cookie": after(time.Minute),
 			"ended": after(time.Second), "bob": {}} {
 			s.same("when "+name+" was revoked", s.token(name).RevokedAt, at)
@@ -102,7 +102,7 @@ var userTests = map[string]func(*suite){
 			func() error { return s.addToken(tokenOf("ada", "x", user.Bearer)) },
 			func() error { return s.replace(tokenOf("nobody", "x", user.Bearer)) })
 		again := user.User{Name: "ada", Scope: user.Read, CreatedAt: after(time.Hour)}
-		s.ok(s.db.AddUser(s.ctx, again, tokenOf("ada", "second", user.Bearer), hashOf("second")))
+		assert.NoError(s, s.db.AddUser(s.ctx, again, tokenOf("ada", "second", user.Bearer), hashOf("second")))
 		s.same("user who is added again", assert.Must(s.db.User(s.ctx, "ada"))(s), again)
 		s.live(noon, "second", "bob")
 	},
@@ -156,7 +156,7 @@ var userTests = map[string]func(*suite){
 	},
 	"EndedContextEndsEveryCallOnUsers": func(s *suite) {
 		s.addUsers("ada")
-		s.ok(s.addToken(tokenOf("ada", "once", user.SignIn)))
+		assert.NoError(s, s.addToken(tokenOf("ada", "once", user.SignIn)))
 		token := tokenOf("ada", "x", user.Bearer)
 		s.ended(func(ctx context.Context) map[string]error {
 			return map[string]error{
@@ -181,7 +181,7 @@ var tokenTests = map[string]func(*suite){
 		given := user.Token{ID: "t1", User: "ada", Kind: user.Cookie, Scope: user.Read,
 			CreatedAt: noon.Add(1900 * time.Microsecond).In(time.FixedZone("east", 3600)),
 			ExpiresAt: after(time.Hour + 1900*time.Microsecond), RevokedAt: noon}
-		s.ok(s.addToken(given))
+		assert.NoError(s, s.addToken(given))
 		want := given
 		want.CreatedAt, want.ExpiresAt, want.RevokedAt = after(time.Millisecond), after(time.Hour+time.Millisecond),
 			time.Time{}
@@ -200,7 +200,7 @@ var tokenTests = map[string]func(*suite){
 			if t.CreatedAt = after(made); id == "short" {
 				t.ExpiresAt = after(time.Minute)
 			}
-			s.ok(s.addToken(t))
+			assert.NoError(s, s.addToken(t))
 		}
 		s.live(after(time.Minute-time.Millisecond), "ada", "short", "c", "a", "b", "bob")
 		s.live(after(time.Minute), "ada", "c", "a", "b", "bob")
@@ -208,15 +208,15 @@ var tokenTests = map[string]func(*suite){
 	},
 	"ReplacingEndsTheOthersOfItsUserAndKindOnly": func(s *suite) {
 		s.addUsers("ada", "bob")
-		s.ok(s.addToken(tokenOf("ada", "second", user.Bearer)))
-		s.ok(s.addToken(tokenOf("ada", "cookie", user.Cookie)))
+		assert.NoError(s, s.addToken(tokenOf("ada", "second", user.Bearer)))
+		assert.NoError(s, s.addToken(tokenOf("ada", "cookie", user.Cookie)))
 		next := tokenOf("ada", "third", user.Bearer)
 		next.CreatedAt = after(time.Minute)
-		s.ok(s.replace(next))
+		assert.NoError(s, s.replace(next))
 		s.live(noon, "cookie", "third", "bob")
 		s.same("when the first was revoked", s.token("ada").RevokedAt, after(time.Minute))
 		s.same("the token", s.token("third"), next)
-		s.ok(errors.Join(together(6, func(i int) error {
+		assert.NoError(s, errors.Join(together(6, func(i int) error {
 			return s.replace(tokenOf("bob", fmt.Sprint(i), user.Bearer))
 		})...))
 		s.same("bob's after many that replaced each other", len(assert.Must(s.db.Tokens(s.ctx, noon))(s)), 3)
@@ -225,9 +225,9 @@ var tokenTests = map[string]func(*suite){
 		s.addUsers("ada", "bob")
 		given := tokenOf("ada", "once", user.SignIn)
 		given.Scope = user.Read
-		s.ok(s.addToken(given))
-		s.ok(s.addToken(tokenOf("bob", "bobs", user.SignIn)))
-		s.ok(s.db.RevokeUser(s.ctx, "bob", after(time.Second)))
+		assert.NoError(s, s.addToken(given))
+		assert.NoError(s, s.addToken(tokenOf("bob", "bobs", user.SignIn)))
+		assert.NoError(s, s.db.RevokeUser(s.ctx, "bob", after(time.Second)))
 		s.refuses(user.ErrNotFound,
 			func() error { return s.endToken("once", user.Cookie, noon) },
 			func() error { return s.endToken("once", "", noon) },
@@ -249,19 +249,19 @@ var tokenTests = map[string]func(*suite){
 			"later": 2 * time.Minute} {
 			t := tokenOf("ada", "expires-"+name, user.Bearer)
 			t.ExpiresAt = after(ends)
-			s.ok(s.addToken(t))
-			s.ok(s.addToken(tokenOf("ada", "revoked-"+name, user.Cookie)))
-			s.ok(s.endToken("revoked-"+name, user.Cookie, after(ends)))
+			assert.NoError(s, s.addToken(t))
+			assert.NoError(s, s.addToken(tokenOf("ada", "revoked-"+name, user.Cookie)))
+			assert.NoError(s, s.endToken("revoked-"+name, user.Cookie, after(ends)))
 		}
-		s.ok(s.db.ForgetTokens(s.ctx, after(time.Minute)))
+		assert.NoError(s, s.db.ForgetTokens(s.ctx, after(time.Minute)))
 		for name, stays := range map[string]bool{"expires-past": false, "revoked-past": false, "expires-now": true,
 			"revoked-now":   true,
 			"expires-later": true, "revoked-later": true, "ada": true} {
 			gone := errors.Is(errOf(s.db.Token(s.ctx, hashOf(name))), user.ErrNotFound)
 			assert.That(s, gone != stays, "token %q: it stays: %v, want %v", name, !gone, stays)
 		}
-		s.ok(s.db.ForgetTokens(s.ctx, after(2*time.Hour)))
-		s.ok(s.addToken(tokenOf("ada", "ada", user.Bearer))) // there is room for it again
+		assert.NoError(s, s.db.ForgetTokens(s.ctx, after(2*time.Hour)))
+		assert.NoError(s, s.addToken(tokenOf("ada", "ada", user.Bearer))) // there is room for it again
 		s.same("users", assert.Must(s.db.Users(s.ctx))(s), []user.User{userOf("ada")})
 	},
 }
@@ -281,7 +281,7 @@ var nodeTests = map[string]func(*suite){
 	"NodesAreListedAsTheyStandWithTheRunsThatTheyDrive": func(s *suite) {
 		a, b, early := nodeOf("a", 0, 0), nodeOf("b", 0, 0), nodeOf("z", -time.Second, 0)
 		for _, n := range []node.Node{b, early, a} {
-			s.ok(s.db.Keep(s.ctx, n))
+			assert.NoError(s, s.db.Keep(s.ctx, n))
 		}
 		for id, r := range map[string]journal.Run{
 			"r1": leased(runOf(ada, "s", "r1"), "b", time.Minute), "r2": leased(runOf(ada, "s", "r2"), "b",
@@ -292,20 +292,20 @@ var nodeTests = map[string]func(*suite){
 			s.start(r, nil)
 		}
 		a.SeenAt, a.Draining, a.Most = after(time.Second), true, 0
-		s.ok(s.db.Keep(s.ctx, a))
+		assert.NoError(s, s.db.Keep(s.ctx, a))
 		b.Runs = 2
 		s.nodes(0, early, a, b)
-		s.ok(s.db.Leave(s.ctx, "b"))
-		s.ok(s.db.Leave(s.ctx, "nobody"))
+		assert.NoError(s, s.db.Leave(s.ctx, "b"))
+		assert.NoError(s, s.db.Leave(s.ctx, "nobody"))
 		s.nodes(0, early, a)
 		b.Runs = 0
-		s.ok(s.db.Keep(s.ctx, b))
+		assert.NoError(s, s.db.Keep(s.ctx, b))
 		s.nodes(0, early, a, b) // its leases ended
 	},
 	"NodeThatWasNotSeenForLongIsForgotten": func(s *suite) {
 		a, b := nodeOf("a", 0, 0), nodeOf("b", 0, time.Minute)
-		s.ok(s.db.Keep(s.ctx, a))
-		s.ok(s.db.Keep(s.ctx, b))
+		assert.NoError(s, s.db.Keep(s.ctx, a))
+		assert.NoError(s, s.db.Keep(s.ctx, b))
 		s.nodes(node.NodeRetention, a, b)
 		s.nodes(node.NodeRetention+time.Second, b)
 		s.nodes(0, b)

@@ -35,11 +35,6 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) ok(err error) {
-	d.Helper()
-	assert.NoErrorf(d, err, "unexpected error")
-}
-
 // invalid wants err to be an *Invalid that says so much.
 func (d *desk) invalid(err error, field, says string) {
 	d.Helper()
@@ -56,7 +51,7 @@ func (d *desk) same(what string, got, want any) {
 func (d *desk) add(title, description string) task.Task {
 	d.Helper()
 	t, _, err := d.Add(d.Context(), ada, title, &description)
-	d.ok(err)
+	assert.NoError(d, err)
 	return t
 }
 
@@ -96,8 +91,7 @@ func TestTitleThatBreaksTheRulesIsRefused(t *testing.T) {
 		d.invalid(err, "title", says)
 		assert.That(t, len(title) <= 3 || !strings.Contains(err.Error(), title), "the error repeats the title: %v", err)
 	}
-	now, err := d.Task(t.Context(), "ada", kept.ID)
-	d.ok(err)
+	now := assert.Must(d.Task(t.Context(), "ada", kept.ID))(d)
 	d.same("task", now, kept)
 }
 
@@ -125,7 +119,7 @@ func TestUpdateChangesWhatItNamesAndNothingElse(t *testing.T) {
 	update := func(e task.Edit) task.Task {
 		t.Helper()
 		updated, again, err := d.Update(t.Context(), ada, first.ID, 0, e)
-		d.ok(err)
+		assert.NoError(d, err)
 		d.same("again", again, false)
 		return updated
 	}
@@ -174,10 +168,10 @@ func TestCompletingAgainKeepsTheFirstTime(t *testing.T) {
 	d := newDesk(t)
 	added := d.add("one", "")
 	first, already, err := d.Complete(t.Context(), ada, added.ID, added.Version)
-	d.ok(err)
+	assert.NoError(d, err)
 	d.same("already", already, false)
 	second, already, err := d.Complete(t.Context(), ada, added.ID, 0)
-	d.ok(err)
+	assert.NoError(d, err)
 	d.same("already", already, true)
 	d.same("task", second, first)
 	assert.That(t, first.CompletedAt != nil && first.CompletedAt.After(first.CreatedAt), "it is %+v", first)
@@ -187,7 +181,7 @@ func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
 	d := newDesk(t)
 	added := d.add("one", "")
 	_, _, err := d.Update(t.Context(), ada, added.ID, 1, task.Edit{Title: new("two")})
-	d.ok(err)
+	assert.NoError(d, err)
 	for name, change := range map[string]func() error{
 		"update": func() error {
 			_, _, err := d.Update(t.Context(), ada, added.ID, 1, task.Edit{Title: new("3")})
@@ -200,24 +194,22 @@ func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
 		assert.That(t, errors.Is(err, task.ErrConflict), "%s: error is %v, want ErrConflict", name, err)
 	}
 	_, _, err = d.Delete(t.Context(), ada, added.ID, 2)
-	d.ok(err)
+	assert.NoError(d, err)
 }
 
 func TestNameOfAStrangersProgramIsNoReasonToRefuse(t *testing.T) {
 	d := newDesk(t)
 	added, _, err := d.Add(t.Context(), task.By{Owner: "ada", Actor: "mcp: \x00\n\xff" + strings.Repeat("é", 300)},
 		"one", nil)
-	d.ok(err)
-	history, err := d.History(t.Context(), "ada", added.ID)
-	d.ok(err)
+	assert.NoError(d, err)
+	history := assert.Must(d.History(t.Context(), "ada", added.ID))(d)
 	d.same("actor", history[0].Actor, "mcp: "+strings.Repeat("é", 250))
 }
 
 func (d *desk) found(words string, q task.Query) (titles []string) {
 	d.Helper()
 	q.Words = words
-	p, err := d.List(d.Context(), "ada", q)
-	d.ok(err)
+	p := assert.Must(d.List(d.Context(), "ada", q))(d)
 	for _, t := range p.Tasks {
 		titles = append(titles, t.Title)
 	}
@@ -237,7 +229,7 @@ func TestWordsFindTasksTheBestMatchFirst(t *testing.T) {
 	d.add("会议准备", "")
 	done := d.add("Water the plants", "")
 	_, _, err := d.Complete(t.Context(), ada, done.ID, 0)
-	d.ok(err)
+	assert.NoError(d, err)
 	for words, want := range map[string][]string{
 		"mum":             {"Call mum", "Buy groceries"},
 		"CAFE":            {"Café reservieren für Müller"},

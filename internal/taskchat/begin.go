@@ -74,7 +74,7 @@ func New(d Deps) (*run.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome,
+	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Used: assistant.UsedBy,
 		Effects: map[string]run.EffectType{EffectCall: run.EffectOf[CallPayload, agent.CallReceipt](),
 			EffectIntent: run.EffectOf[IntentPayload, IntentReceipt](), EffectWords: run.EffectOf[WordsPayload,
 				WordsReceipt]()},

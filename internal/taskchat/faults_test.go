@@ -124,18 +124,15 @@ func TestRunThatIsCancelledBetweenTwoCallsTellsWhatItHasDone(t *testing.T) {
 	}}
 	c := h.process("p").talk(ada)
 	c.say("show my tasks", taskchat.StatusSuccess)
-	live, err := c.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Session: c.id,
-		Words: "add Milk and complete task 1 to 3", Options: taskchat.Options{}})
-	h.must(err)
+	live := assert.Must(c.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Session: c.id,
+		Words: "add Milk and complete task 1 to 3", Options: taskchat.Options{}}))(h)
 	<-arrived
-	h.must(c.engine.Cancel(t.Context(), ada, live.ID, "test"))
+	assert.NoError(h, c.engine.Cancel(t.Context(), ada, live.ID, "test"))
 	close(goOn)
-	_, err = live.Wait(t.Context())
-	h.must(err)
-	end, err := run.ReadEnd(t.Context(), h.journal, ada, live.ID)
-	h.must(err)
+	assert.Must(live.Wait(t.Context()))(h)
+	end := assert.Must(run.ReadEnd(t.Context(), h.journal, ada, live.ID))(h)
 	var r taskchat.AgentResponse
-	h.must(json.Unmarshal(end.Outcome, &r))
+	assert.NoError(h, json.Unmarshal(end.Outcome, &r))
 	same(t, "response", r.Response,
 		"I've added 'Milk' to your tasks. You got this!\nGreat! I've marked 'Apples' and 'Bread' as completed "+
 			"✓\nI've stopped.")
@@ -174,18 +171,16 @@ func TestRunThatIsStoppedAfterACrashPerformsNothingMore(t *testing.T) {
 			dying := &dying{Service: h.tasks, begun: begun, died: died}
 			h.served = dying
 			dead := h.process("dead")
-			live, err := dead.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Words: words,
-				Options: taskchat.Options{}})
-			h.must(err)
+			live := assert.Must(dead.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Words: words,
+				Options: taskchat.Options{}}))(h)
 			<-begun
 			h.served = nil
 			next := h.process("next")
-			h.must(next.engine.Cancel(t.Context(), ada, live.ID, "test"))
+			assert.NoError(h, next.engine.Cancel(t.Context(), ada, live.ID, "test"))
 			h.wants(ada, titles...)
-			end, err := run.ReadEnd(t.Context(), h.journal, ada, live.ID)
-			h.must(err)
+			end := assert.Must(run.ReadEnd(t.Context(), h.journal, ada, live.ID))(h)
 			var r taskchat.AgentResponse
-			h.must(json.Unmarshal(end.Outcome, &r))
+			assert.NoError(h, json.Unmarshal(end.Outcome, &r))
 			same(t, "response", r.Response, "I've stopped.")
 			close(died)
 			_, _ = live.Wait(t.Context())

@@ -63,11 +63,9 @@ func (h *house) process(holder string) *process {
 	if h.served != nil {
 		served = h.served
 	}
-	server, err := mcp.New(mcp.Config{Tasks: served, Undo: true, Key: []byte(strings.Repeat("k", mcp.MinKey)),
-		Now: now})
-	h.must(err)
-	prompt, err := prompts.FS.ReadFile("tasks/intent.md")
-	h.must(err)
+	server := assert.Must(mcp.New(mcp.Config{Tasks: served, Undo: true, Key: []byte(strings.Repeat("k", mcp.MinKey)),
+		Now: now}))(h)
+	prompt := assert.Must(prompts.FS.ReadFile("tasks/intent.md"))(h)
 	d := taskchat.Deps{Store: watched{h.journal, h}, Prompt: func() ([]byte, error) { return prompt, nil }, Now: now,
 		Choose: func(context.Context, string) (string, error) {
 			if h.model != nil {
@@ -82,26 +80,21 @@ func (h *house) process(holder string) *process {
 			if err != nil {
 				return nil, nil, err
 			}
-			set, err := tool.NewSet(s.Tools()...)
-			return set, s.Close, err
+			return tool.NewSet(s.Tools()...), s.Close, nil
 		}}
-	a, err := taskchat.New(d)
-	h.must(err)
+	a := assert.Must(taskchat.New(d))(h)
 	p := &process{house: h}
-	p.engine, err = run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test",
+	p.engine = assert.Must(run.NewEngine(run.Config{Store: h.journal, Assistants: []*run.Assistant{a}, Build: "test",
 		Holder: holder, Redact: redact.New().Bytes, Dead: func(holder string) bool {
 			return holder == "dead"
-		}})
-	h.must(err)
-	set, err := trees.Open("")
-	h.must(err)
-	p.service, err = service.New(service.Config{Store: h.journal, Engine: p.engine, Redact: redact.New().String,
+		}}))(h)
+	set := assert.Must(trees.Open(""))(h)
+	p.service = assert.Must(service.New(service.Config{Store: h.journal, Engine: p.engine, Redact: redact.New().String,
 		Now:        now,
 		Assistants: describe(a, d), Tree: func(name string) (string, []byte, error) {
 			t, err := set.Get(name)
 			return t.File, t.Text, err
-		}})
-	h.must(err)
+		}}))(h)
 	return p
 }
 
@@ -120,11 +113,6 @@ func (w watched) Runs(ctx context.Context, owner journal.Owner, f journal.Filter
 	return all, err
 }
 
-func (h *house) must(err error) {
-	h.Helper()
-	assert.NoError(h, err)
-}
-
 // has adds tasks; those with a ✓ are completed.
 func (h *house) has(owner journal.Owner, titles ...string) (ids []int64) {
 	h.Helper()
@@ -132,10 +120,10 @@ func (h *house) has(owner journal.Owner, titles ...string) (ids []int64) {
 		title, done := strings.CutSuffix(title, " ✓")
 		by := task.By{Owner: string(owner), Actor: "test"}
 		t, _, err := h.tasks.Add(h.Context(), by, title, nil)
-		h.must(err)
+		assert.NoError(h, err)
 		if done {
 			_, _, err = h.tasks.Complete(h.Context(), by, t.ID, 0)
-			h.must(err)
+			assert.NoError(h, err)
 		}
 		ids = append(ids, t.ID)
 	}
@@ -145,8 +133,7 @@ func (h *house) has(owner journal.Owner, titles ...string) (ids []int64) {
 // list are the titles of an owner's tasks; of completed ones with a ✓.
 func (h *house) list(owner journal.Owner) (titles []string) {
 	h.Helper()
-	p, err := h.tasks.List(h.Context(), string(owner), task.Query{})
-	h.must(err)
+	p := assert.Must(h.tasks.List(h.Context(), string(owner), task.Query{}))(h)
 	for _, t := range p.Tasks {
 		if t.Status == task.Completed {
 			t.Title += " ✓"
@@ -209,11 +196,10 @@ func (c *talk) say(words string, want taskchat.Status) taskchat.AgentResponse {
 // metadata is what the conversation remembers.
 func (c *talk) metadata() taskchat.Metadata {
 	c.Helper()
-	runs, err := c.journal.Runs(c.Context(), c.owner, journal.Filter{Session: c.id, Limit: 1, Summaries: true})
-	c.must(err)
+	runs := assert.Must(c.journal.Runs(c.Context(), c.owner, journal.Filter{Session: c.id, Limit: 1, Summaries: true}))(c)
 	var turn taskchat.Turn
-	c.must(json.Unmarshal(runs[0].Summary, &turn))
-	c.must(turn.Metadata.Validate())
+	assert.NoError(c, json.Unmarshal(runs[0].Summary, &turn))
+	assert.NoError(c, turn.Metadata.Validate())
 	return turn.Metadata
 }
 
@@ -227,9 +213,7 @@ func called(r taskchat.AgentResponse) (names []string) {
 
 func contains(t *testing.T, text string, parts ...string) {
 	t.Helper()
-	for _, part := range parts {
-		assert.That(t, strings.Contains(text, part), "%q does not hold %q", text, part)
-	}
+	assert.Contains(t, "it", text, parts...)
 }
 
 func same[T any](t *testing.T, what string, got, want T) {
@@ -242,8 +226,7 @@ func parameters(t *testing.T, r taskchat.AgentResponse, name string) (p map[stri
 	t.Helper()
 	for _, call := range slices.Backward(r.ToolCalls) {
 		if call.ToolName == name {
-			err := json.Unmarshal(call.Parameters, &p)
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, json.Unmarshal(call.Parameters, &p))
 			return p
 		}
 	}
@@ -256,12 +239,12 @@ func isNotFound(err error) bool { return errors.Is(err, journal.ErrNotFound) }
 func (h *house) deleted(owner journal.Owner, id int64) {
 	h.Helper()
 	_, _, err := h.tasks.Delete(h.Context(), task.By{Owner: string(owner), Actor: "test"}, id, 0)
-	h.must(err)
+	assert.NoError(h, err)
 }
 
 func (h *house) renamed(owner journal.Owner, id int64, title string) {
 	h.Helper()
 	_, _, err := h.tasks.Update(h.Context(), task.By{Owner: string(owner), Actor: "test"}, id, 0,
 		task.Edit{Title: &title})
-	h.must(err)
+	assert.NoError(h, err)
 }

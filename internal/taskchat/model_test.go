@@ -223,11 +223,10 @@ func TestConversationIsLoadedWithEachMessage(t *testing.T) {
 	h.wants(ada, "Buy groceries", "Call Jane ✓")
 	m := third.metadata()
 	assert.That(t, len(m.AgentContext.ConfidenceHistory) == 3 && m.LastToolUsed == "update_task", "metadata %+v", m)
-	runs, err := h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id})
-	h.must(err)
+	runs := assert.Must(h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id}))(h)
 	for _, r := range runs {
 		_, err := run.ReadEnd(t.Context(), h.journal, ada, r.ID)
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 	}
 }
 
@@ -299,10 +298,8 @@ func TestReplyOfNoUseCountsAmongWhatARunTookAndSent(t *testing.T) {
 	m.text, m.usage = `{"wishes":[]}`, model.Usage{InputTokens: 100, OutputTokens: 5}
 	c := h.process("p").talk(ada)
 	r := c.say("add buy milk", taskchat.StatusSuccess)
-	runs, err := h.journal.Runs(t.Context(), ada, journal.Filter{Limit: 1})
-	h.must(err)
-	x, err := c.service.Explain(t.Context(), ada, runs[0].ID)
-	h.must(err)
+	runs := assert.Must(h.journal.Runs(t.Context(), ada, journal.Filter{Limit: 1}))(h)
+	x := assert.Must(c.service.Explain(t.Context(), ada, runs[0].ID))(h)
 	var took, sent int
 	for _, u := range x.Used {
 		took += u.Input + u.Output

@@ -27,7 +27,7 @@ func TestTwoSimultaneousYesDeleteOnce(t *testing.T) {
 		for _, p := range []*process{one, two} {
 			both.Go(func() {
 				r, err := (&talk{process: p, owner: ada, id: c.id}).send("yes")
-				assert.That(t, err == nil, "%v", err)
+				assert.Nil(t, err)
 				mu.Lock()
 				defer mu.Unlock()
 				calls = append(calls, called(r)...)
@@ -52,21 +52,18 @@ func TestMessagesOfAConversationThatComeAtOnceGoOnFromEachOther(t *testing.T) {
 			for k := range each {
 				_, err := (&talk{process: p, owner: ada, id: c.id}).send(fmt.Sprintf("add number %d of %d",
 					k, n))
-				assert.That(t, err == nil, "%v", err)
+				assert.Nil(t, err)
 			}
 		})
 	}
 	all.Wait()
 	got := len(h.list(ada))
 	assert.That(t, got == len(ps)*each, "%d tasks, want %d", got, len(ps)*each)
-	runs, err := h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id, Limit: 100})
-	h.must(err)
+	runs := assert.Must(h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id, Limit: 100}))(h)
 	slices.Reverse(runs)
 	for n := range runs[1:] {
-		recs, err := h.journal.Records(t.Context(), ada, runs[n+1].ID, 0)
-		h.must(err)
-		start, err := run.Read(recs[0])
-		h.must(err)
+		recs := assert.Must(h.journal.Records(t.Context(), ada, runs[n+1].ID, 0))(h)
+		start := assert.Must(run.Read(recs[0]))(h)
 		same(t, "what a message uses up", start.(*run.StartRecord).Consumed, []string{runs[n].ID})
 	}
 }
@@ -105,7 +102,7 @@ func (c *talk) together(first, second string) (one, two taskchat.AgentResponse) 
 		both.Go(func() {
 			var err error
 			*r, err = (&talk{process: c.process, owner: c.owner, id: c.id}).send(words)
-			assert.That(c, err == nil, "%v", err)
+			assert.Nil(c, err)
 		})
 	}
 	say(&one, first)

@@ -169,13 +169,12 @@ var steps = map[string]func(p *player, rest string) string{
 	},
 	"deleted": func(p *player, rest string) string { p.deleted(ada, p.id(rest)); return "" },
 	"brought back": func(p *player, _ string) string {
-		_, err := p.tasks.Undo(p.Context(), task.By{Owner: string(ada)})
-		p.must(err)
+		assert.Must(p.tasks.Undo(p.Context(), task.By{Owner: string(ada)}))(p)
 		return ""
 	},
 	"completed": func(p *player, rest string) string {
 		_, _, err := p.tasks.Complete(p.Context(), task.By{Owner: string(ada)}, p.id(rest), 0)
-		p.must(err)
+		assert.NoError(p, err)
 		return ""
 	},
 	"is":   func(p *player, rest string) string { return texttest.Wrong("is", p.last.Response, rest) },
@@ -197,7 +196,6 @@ var steps = map[string]func(p *player, rest string) string{
 }
 
 func (p *player) id(number string) int64 {
-	n, err := strconv.Atoi(number)
-	p.must(err)
+	n := assert.Must(strconv.Atoi(number))(p)
 	return p.ids[n-1]
 }

@@ -1,7 +1,10 @@
 package text
 
 import (
+	"fmt"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 
 	"sibyl/internal/behaviour/assert"
@@ -60,4 +63,64 @@ func TestNumbersAreWrittenWithTheirNoun(t *testing.T) {
 	}{"1 day": {1, "day"}, "2 days": {2, "day"}, "2 entries": {2, "entry"}, "0 notes": {0, "note"}} {
 		assert.Equal(t, Count(c.n, c.noun), want)
 	}
+}
+
+func TestQuotationIsFoundWhateverItsSignsAndBlanks(t *testing.T) {
+	for _, c := range []struct{ text, quotation, want string }{
+		{"The daily\n  allowance is 16\u00a0mg.", "the daily allowance is 16 mg",
+			"The daily\n  allowance is 16\u00a0mg"},
+		{"He said “it’s shut” – twice.", "said \"it's shut\" - twice.", "said “it’s shut” – twice."},
+		{"Stra\u00adße und Größe", "strasse", ""},
+		{"Stra\u00adße und Größe", "straße", "Stra\u00adße"},
+		{"at 16 mg, then at 6 mg", "6 mg", "6 mg"},
+		{"at 16 mg", "6 mg", ""},
+		{"at 1.6 mg", "6 mg", ""},
+		{"costs 2,300 euros", "costs 2", ""},
+		{"costs 2. Then more", "costs 2", "costs 2"},
+		{"unlikely", "likely", ""},
+		{"\xff bad \xfe bytes", "bad", "bad"},
+		{"anything", "  ", ""},
+		{"", "anything", ""},
+	} {
+		place, found := Find(c.text, c.quotation)
+		got := c.text[place.From:place.To]
+		assert.That(t, got == c.want && found == (c.want != ""), "%q in %q: %q, want %q", c.quotation, c.text, got, c.want)
+	}
+}
+
+func FuzzFind(f *testing.F) {
+	f.Add("He said “it’s – shut”.", "it's")
+	f.Add("İ ẞ \xff", "i")
+	f.Fuzz(func(t *testing.T, text, quotation string) {
+		place, found := Find(text, quotation)
+		assert.That(t, !found || (place.From >= 0 && place.To <= len(text) && place.From < place.To),
+			"%+v in %d bytes", place, len(text))
+	})
+}
+
+func TestTheEndIsKeptInWhateverPiecesItComes(t *testing.T) {
+	whole := strings.Repeat("0123456789abcde\n", 2000)
+	for _, size := range []int{1, 7, maxTail, maxTail + 1, len(whole)} {
+		var got Tail
+		for rest := whole; rest != ""; {
+			n, err := got.Write([]byte(rest[:min(size, len(rest))]))
+			assert.Require(t, err == nil && n == min(size, len(rest)), "in pieces of %d: %d, %v", size, n, err)
+			rest = rest[n:]
+		}
+		assert.That(t, got.String() == whole[len(whole)-maxTail:],
+			"in pieces of %d it keeps %d bytes, from %.20q on", size, len(got.String()), got.String())
+	}
+}
+
+func TestManyMayWriteAndReadAtOnce(t *testing.T) {
+	var got Tail
+	var group sync.WaitGroup
+	for i := range 8 {
+		group.Go(func() {
+			fmt.Fprint(&got, i)
+			_ = got.String()
+		})
+	}
+	group.Wait()
+	assert.That(t, len(got.String()) == 8, "it has %q", got.String())
 }

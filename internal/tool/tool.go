@@ -231,17 +231,15 @@ func Errorf(kind Kind, hint, format string, args ...any) *Error {
 // Set holds tools by name. It is filled once, then only read.
 type Set struct{ byName map[string]Tool }
 
-// NewSet makes a Set of the tools; two tools with one name are an error.
-func NewSet(tools ...Tool) (*Set, error) {
+// NewSet makes a Set of the tools. Of several with one name it has the first.
+func NewSet(tools ...Tool) *Set {
 	s := &Set{byName: make(map[string]Tool, len(tools))}
 	for _, t := range tools {
-		name := t.Spec().Name
-		if _, dup := s.byName[name]; dup {
-			return nil, fmt.Errorf("two tools are called %q", name)
+		if name := t.Spec().Name; s.byName[name] == nil {
+			s.byName[name] = t
 		}
-		s.byName[name] = t
 	}
-	return s, nil
+	return s
 }
 
 // Get returns the tool of that name.

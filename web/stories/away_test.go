@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 )
 
@@ -129,19 +130,16 @@ func TestKeyboardComesToEverythingInEveryView(t *testing.T) {
 				chromedp.Evaluate[chromedp.Void](
 					`(() => { const e = document.activeElement; if (e !== document.body) reached.push(e); })()`))
 		}
-		if lacks := evaluate[[]string](p, reachable+
-			`.filter((e) => !reached.includes(e)).map((e) => e.outerHTML.slice(0, 200))`); len(lacks) > 0 {
-			t.Errorf("%s: the keyboard does not come to %q", one.address, lacks)
-		}
-		if unseen := evaluate[[]string](p,
-			`[...new Set(reached)].filter((e) => { e.focus(); const s = getComputedStyle(e); return s.outlineStyle === "none" && s.boxShadow === "none"; }).map((e) => e.outerHTML.slice(0, 200))`); len(unseen) > 0 {
-			t.Errorf("%s: nothing shows that the keyboard is at %q", one.address, unseen)
-		}
+		lacks := evaluate[[]string](p, reachable+
+			`.filter((e) => !reached.includes(e)).map((e) => e.outerHTML.slice(0, 200))`)
+		assert.That(t, len(lacks) == 0, "%s: the keyboard does not come to %q", one.address, lacks)
+		unseen := evaluate[[]string](p,
+			`[...new Set(reached)].filter((e) => { e.focus(); const s = getComputedStyle(e); return s.outlineStyle === "none" && s.boxShadow === "none"; }).map((e) => e.outerHTML.slice(0, 200))`)
+		assert.That(t, len(unseen) == 0, "%s: nothing shows that the keyboard is at %q", one.address, unseen)
 	}
 	p.opensMenu()
 	p.do("closing", chromedp.KeyEvent(kb.Escape))
 	p.until("no dialog", `!document.querySelector("dialog[open]")`)
-	if at := evaluate[string](p, focused); at != "Language, colours, account" {
-		t.Errorf("after the dialog the keyboard is at %q", at)
-	}
+	at := evaluate[string](p, focused)
+	assert.That(t, at == "Language, colours, account", "after the dialog the keyboard is at %q", at)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 )
 
@@ -56,12 +57,10 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 	p.tellTasks("opening it")
 	t.Logf("%d exchanges: the last answer after %.0f ms", many, evaluate[float64](p, "took"))
 	const whole = `document.querySelectorAll("main ol > li .markdown").length`
-	if n := evaluate[int](p, whole); n > 12 {
-		t.Errorf("%d exchanges are whole of those that are near", n)
-	}
-	if n := evaluate[int](p, "awaited"); n < 1 || n > 6 {
-		t.Errorf("the last answer came with %d others", n-1)
-	}
+	n := evaluate[int](p, whole)
+	assert.That(t, n <= 12, "%d exchanges are whole of those that are near", n)
+	n = evaluate[int](p, "awaited")
+	assert.That(t, n >= 1 && n <= 6, "the last answer came with %d others", n-1)
 	p.press("Earlier messages")
 	for first := many; first > 1; { // to the first one that is shown, until nothing comes before it
 		before := first
@@ -76,14 +75,12 @@ func TestConversationOfAThousandExchangesIsGoneThroughToItsFirst(t *testing.T) {
 	p.until("the first answer",
 		`[...document.querySelectorAll("main ol > li:not(.markdown *)")][0].querySelector(".markdown")`)
 	p.until("the others to be light", whole+" <= 30")
-	if rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li:not(.markdown *)").length`),
-		evaluate[int](p, `document.querySelectorAll("main ol *").length`); rows != many || elements > 4*many {
-		t.Errorf("%d exchanges are %d elements", rows, elements)
-	}
-	if requests := evaluate[int](p,
-		`performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`); requests > 150 {
-		t.Errorf("%d requests were sent", requests)
-	}
+	rows, elements := evaluate[int](p, `document.querySelectorAll("main ol > li:not(.markdown *)").length`),
+		evaluate[int](p, `document.querySelectorAll("main ol *").length`)
+	assert.That(t, rows == many && elements <= 4*many, "%d exchanges are %d elements", rows, elements)
+	requests := evaluate[int](p,
+		`performance.getEntriesByType("resource").filter((e) => e.name.includes("/api/")).length`)
+	assert.That(t, requests <= 150, "%d requests were sent", requests)
 	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("main section .scroll").scrollTop = 1e9`))
 	p.until("the last answer again",
 		`[...document.querySelectorAll("main ol > li:not(.markdown *)")].at(-1).querySelector(".markdown")`)
@@ -141,14 +138,11 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 			`!document.querySelector("[aria-busy=true]") && document.querySelector(".markdown")?.lastElementChild?.textContent.startsWith("The end.")`)
 		t.Logf("the longest time between two frames was %.0f ms", evaluate[float64](p, "longest"))
 		p.tellTasks("the answer")
-		if laid := evaluate[int](p, "mostLaid"); laid < 2000 || laid > 6500 {
-			t.Errorf("%d characters were laid out at once", laid)
-		}
+		laid := evaluate[int](p, "mostLaid")
+		assert.That(t, laid >= 2000 && laid <= 6500, "%d characters were laid out at once", laid)
 		// what is still to grow is read more than once, and nothing else
-		if read := evaluate[float64](p, `allRead / document.querySelector(".markdown").innerHTML.length`); read < 1 ||
-			read > 1.5*float64(round) {
-			t.Errorf("of the answer %.1f times as much was read as is shown", read)
-		}
+		read := evaluate[float64](p, `allRead / document.querySelector(".markdown").innerHTML.length`)
+		assert.That(t, read >= 1 && read <= 1.5*float64(round), "of the answer %.1f times as much was read as is shown", read)
 		p.turnsTo("#/runs")
 		p.sees("Tell me something about leases in general.")
 		now := p.heap()
@@ -156,9 +150,7 @@ func TestLongAnswerStreamsWithoutHoldingThePageUp(t *testing.T) {
 		if now-before <= mostHeap {
 			return
 		}
-		if round == rounds {
-			t.Fatalf("in each of %d rounds the heap grew by more than %d bytes", rounds, mostHeap)
-		}
+		assert.Require(t, round != rounds, "in each of %d rounds the heap grew by more than %d bytes", rounds, mostHeap)
 		before = now
 		p.turnsTo("#/")
 		p.do("a new conversation", chromedp.WaitVisible("textarea"))
@@ -183,9 +175,8 @@ func TestRunsThatAreNotShownTakeNoMemory(t *testing.T) {
 		if now-before <= runs*mostOfOne {
 			return
 		}
-		if round == rounds {
-			t.Fatalf("in each of %d rounds the heap grew by more than %d bytes a run", rounds, mostOfOne)
-		}
+		assert.Require(t, round != rounds,
+			"in each of %d rounds the heap grew by more than %d bytes a run", rounds, mostOfOne)
 		before = now
 	}
 }

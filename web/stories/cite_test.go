@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -31,26 +32,23 @@ func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
 	p := openWith(t, acts(t, leaseReader)).visit(1400)
 	p.says("How is a lease acquired?")
 	p.until("the citations", `document.querySelectorAll(".markdown .cite").length === 3`)
-	if numbers := evaluate[string](p,
-		`[...document.querySelectorAll(".markdown .cite")].map((c) => c.value + c.title).join(" ")`); numbers != "1lease.go:3-4 2gone.go:7 3lease.go:6" {
-		t.Errorf("the citations are %s", numbers)
-	}
+	numbers := evaluate[string](p,
+		`[...document.querySelectorAll(".markdown .cite")].map((c) => c.value + c.title).join(" ")`)
+	assert.That(t, numbers == "1lease.go:3-4 2gone.go:7 3lease.go:6", "the citations are %s", numbers)
 	cited := func(number string) string {
 		return evaluate[string](p, `[...document.querySelectorAll("aside article[data-number='`+number+
 			`'] .marked")].map((l) => l.querySelector(".number").innerText).join(" ")`)
 	}
 	p.do("pressing the first citation", chromedp.Click(`.markdown .cite[value="1"]`))
 	p.until("its source, with the focus", `document.activeElement.dataset.number === "1"`)
-	if lines := cited("1"); lines != "3 4" {
-		t.Errorf("marked are the lines %s", lines)
-	}
+	lines := cited("1")
+	assert.That(t, lines == "3 4", "marked are the lines %s", lines)
 	p.sees("What the answer cites")
 	p.sees("cited, but not read")
 	p.do("the third one, by the keyboard", chromedp.Focus(`.markdown .cite[value="3"]`), chromedp.KeyEvent(" "))
 	p.until("the third source, with the focus", `document.activeElement.dataset.number === "3"`)
-	if lines := cited("3"); lines != "6" {
-		t.Errorf("marked are the lines %s", lines)
-	}
+	lines = cited("3")
+	assert.That(t, lines == "6", "marked are the lines %s", lines)
 	p.do("closing the sources", chromedp.KeyEvent("\x1b"))
 	p.until("the citation, with the focus again", `document.activeElement.value === "3"`)
 	p.sees("Read 1 file")
@@ -75,10 +73,8 @@ func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
 		return modeltest.Stream("It is new (report.pdf p. 3). " + sure)
 	}))
 	file := filepath.Join(h.dir, "notes", "report.pdf")
-	if err := os.WriteFile(file, documenttest.PDF(true, []string{"A report"}, []string{"It cost 12 EUR."},
-		[]string{"The bearing was replaced."}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, documenttest.PDF(true, []string{"A report"}, []string{"It cost 12 EUR."},
+		[]string{"The bearing was replaced."}), 0o600))
 	p := h.visit(1400)
 	p.says("What do my notes say about the bearing?")
 	shows := func(fate string) {
@@ -90,9 +86,7 @@ func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
 	}
 	shows("cited and read")
 	p.press("Close")
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Remove(file))
 	p.reload()
 	shows("can't be read any more")
 }
@@ -109,9 +103,8 @@ func TestDraftThatIsTakenBackSaysWhy(t *testing.T) {
 	})).visit(1000)
 	p.says("How is a lease acquired?")
 	p.sees("I checked this draft: nothing was read yet. I go on.")
-	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "magic") {
-		t.Error("the draft is not folded")
-	}
+	text := evaluate[string](p, "document.body.innerText")
+	assert.That(t, !strings.Contains(text, "magic"), "the draft is not folded")
 	p.do("opening the draft", chromedp.Click(`.answer > details summary`))
 	p.sees("by magic")
 	close(proceed)

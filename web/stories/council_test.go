@@ -7,6 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/user"
 )
@@ -93,10 +94,9 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.press("More")
 	p.chooses("select[name=chair]",
 		evaluate[string](p, `[...document.querySelectorAll("select[name=chair] option")].find((o) => o.text === "Pragmatist").value`))
-	if all := evaluate[string](p,
-		`[...document.querySelectorAll("select[name=chair] optgroup")].map((g) => g.label).join()`); all != "English" {
-		t.Errorf("the chair is chosen among %s", all)
-	}
+	all := evaluate[string](p,
+		`[...document.querySelectorAll("select[name=chair] optgroup")].map((g) => g.label).join()`)
+	assert.That(t, all == "English", "the chair is chosen among %s", all)
 	p.requests(looksTwice)
 	p.press("Ask")
 	p.until("who is answering, in sight", `(() => {
@@ -122,10 +122,9 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 		`document.activeElement.ariaLabel === "Optimist" && document.activeElement.innerText.includes("I am Optimist.")`)
 	p.do("making it dark", chromedp.Evaluate[chromedp.Void](
 		`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
-	if broad := evaluate[bool](p,
-		`(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`); !broad {
-		t.Error("the answers are not side by side")
-	}
+	broad := evaluate[bool](p,
+		`(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`)
+	assert.That(t, broad, "the answers are not side by side")
 	const asked = `location.hash.split("/")[2]` // the session that the address names
 	session := asked + ` === ` + quoted(evaluate[string](p, asked)) + ` && document.querySelector("article section")`
 	p.press("Why")
@@ -160,9 +159,8 @@ func TestVoiceIsRecordedWrittenDownAndAnswered(t *testing.T) {
 	p.press("Ask")
 	p.sees("The rent is high.")
 	p.fits()
-	if kept := evaluate[int](p, p.keptSounds()); kept != 0 {
-		t.Errorf("%d sounds are kept though the server has the recording", kept)
-	}
+	kept := evaluate[int](p, p.keptSounds())
+	assert.That(t, kept == 0, "%d sounds are kept though the server has the recording", kept)
 }
 
 // keptSounds counts what the browser keeps of recordings.
@@ -229,9 +227,8 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 	p.checks("Fewer choices")
 	p.press("Save")
 	p.sees("Language: German")
-	if evaluate[bool](p, `[...document.querySelectorAll("summary")].some((e) => e.innerText === "More")`) {
-		t.Error("what is to be left out is shown")
-	}
+	assert.That(t, !evaluate[bool](p, `[...document.querySelectorAll("summary")].some((e) => e.innerText === "More")`),
+		"what is to be left out is shown")
 	p.press("Rename")
 	p.do("writing a name", chromedp.Evaluate[chromedp.Void](`document.querySelector("dialog[open] input").select()`),
 		chromedp.SendKeys("dialog[open] input", "Heating"))
@@ -250,9 +247,8 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 	r.turnsTo("#/council")
 	r.opensTheFirst()
 	r.sees("The boiler is old.")
-	if evaluate[bool](r, `!!document.querySelector("main textarea, aside button")`) {
-		t.Error("who may only read has something to add words with")
-	}
+	assert.That(t, !evaluate[bool](r, `!!document.querySelector("main textarea, aside button")`),
+		"who may only read has something to add words with")
 	r.forgive("401")
 	h.revokes()
 	h.admits(h.user, user.Write)

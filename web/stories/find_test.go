@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // tellsKey tells the page of a key where the keyboard is.
@@ -53,9 +55,8 @@ func TestWordsOfEverythingAreFoundByTheKeyboard(t *testing.T) {
 	p.seeks("100% a_b")
 	p.until("the task by the signs in its description",
 		`document.querySelectorAll("dialog [role=option]").length === 1 && document.querySelector("dialog .excerpt").innerText.includes("<img src=x")`)
-	if evaluate[bool](p, `"ran" in globalThis || !!document.querySelector("dialog img")`) {
-		t.Error("what is found is more than text")
-	}
+	assert.That(t, !evaluate[bool](p, `"ran" in globalThis || !!document.querySelector("dialog img")`),
+		"what is found is more than text")
 	p.enter()
 	p.until("the task among the others, marked and with the keyboard",
 		`location.hash.startsWith("#/tasks/") && document.activeElement.closest("li.marked")?.innerText.includes("Renew the léase")`)
@@ -83,17 +84,14 @@ func TestKeysWorkEverywhereButWhereOneWrites(t *testing.T) {
 		`(document.querySelector("textarea").focus(), document.activeElement.localName === "textarea")`)
 	p.tellsKey("r", false)
 	p.tellsKey("?", false)
-	if evaluate[bool](p, `!!document.querySelector("dialog[open]") || location.hash === "#/runs"`) {
-		t.Error("a key that was typed into a field did something else")
-	}
+	assert.That(t, !evaluate[bool](p, `!!document.querySelector("dialog[open]") || location.hash === "#/runs"`),
+		"a key that was typed into a field did something else")
 	evaluate[bool](p, `(document.activeElement.blur(), true)`)
 	p.tellsKey("?", false)
 	p.sees("They work everywhere but where you write.")
 	p.accessible("keys")
 	p.tellsKey("n", false)
-	if evaluate[bool](p, `location.hash === "#/"`) {
-		t.Error("a key went past an open dialog")
-	}
+	assert.That(t, !evaluate[bool](p, `location.hash === "#/"`), "a key went past an open dialog")
 	p.press("Close")
 	p.tellsKey("n", false)
 	p.stands("#/")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/user"
@@ -144,12 +145,10 @@ func TestCouncilLooksAsItShould(t *testing.T) {
 func TestInquiriesLookAsTheyShould(t *testing.T) {
 	onOneStore(t)
 	p := openWith(t, "").visit(900)
-	if err := os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"),
+	assert.NoError(t, os.WriteFile(filepath.Join(p.dir, "notes", "bridge.md"),
 		[]byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city "+
 			"council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+		0o600))
 	p.press("Inquiries")
 	p.sees("No inquiries yet.")
 	p.looks("inquiries-empty")
@@ -208,12 +207,9 @@ func TestLooksNoticeABrokenLayoutAndNotOtherLetters(t *testing.T) {
 		p.do(one.what, chromedp.Evaluate[chromedp.Void](`(() => { const s = new CSSStyleSheet(); s.replaceSync(`+
 			quoted(one.style)+`); document.adoptedStyleSheets = [s]; })()`))
 		places, noticed := otherwise(sub(kept, onSheet(0, 1)), sketchOf(p.shown()))
-		if noticed != one.noticed {
-			t.Errorf("%s: noticed is %t, in %d places", one.what, noticed, len(places))
-		}
+		assert.That(t, noticed == one.noticed, "%s: noticed is %t, in %d places", one.what, noticed, len(places))
 	}
 	p.turns("dark")
-	if _, noticed := otherwise(sub(kept, onSheet(0, 1)), sketchOf(p.shown())); !noticed {
-		t.Error("darkness is not noticed")
-	}
+	_, noticed := otherwise(sub(kept, onSheet(0, 1)), sketchOf(p.shown()))
+	assert.That(t, noticed, "darkness is not noticed")
 }

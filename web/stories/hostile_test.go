@@ -17,6 +17,7 @@ import (
 	"github.com/yuin/goldmark/renderer/html"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -142,9 +143,7 @@ func hostileHouse(t *testing.T) *house {
 	oracles := t.TempDir()
 	trees := t.TempDir()
 	write := func(folder, name, text string) {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
 	}
 	for _, name := range []string{"Skeptic", "Optimist"} {
 		write(oracles, name+".md", "# "+name+" "+hostile[:120]+"\n\nYou are an oracle of a council.\n\n{{CONTEXT}}\n")
@@ -295,10 +294,9 @@ func (p *tab) exportIsHarmless(name, at string) {
 	text := evaluate[string](p, `fetch(`+quoted(at)+`).then((r) => r.text())`)
 	if !strings.Contains(at, "format=html") {
 		var b strings.Builder
-		if err := goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).
-			Convert([]byte(text), &b); err != nil {
-			p.Fatal(err)
-		}
+		assert.NoError(p,
+			goldmark.New(goldmark.WithExtensions(extension.GFM), goldmark.WithRendererOptions(html.WithUnsafe())).
+				Convert([]byte(text), &b))
 		text = `<!doctype html><meta charset="utf-8"><body style="overflow-wrap: anywhere">` + b.String()
 	}
 	exported := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -310,21 +308,18 @@ func (p *tab) exportIsHarmless(name, at string) {
 	q.forgive("favicon.ico")
 	q.do("opening what was exported", chromedp.Navigate(exported.URL))
 	q.shows("body")
-	if wrong := evaluate[string](q,
-		`typeof ran !== "undefined" || document.querySelector("img, iframe, script:not([type='application/json']), link, svg, [onload], [onerror], a[href^=javascript], a[href^=data]")?.outerHTML.slice(0, 2000) || ""`); wrong != "" {
-		p.Errorf("what is exported of the %s has %s", name, wrong)
-	}
-	if wide := evaluate[int](q, "document.documentElement.scrollWidth"); name == "evidence" && wide > 360 {
-		p.Errorf("the evidence page is %d px wide", wide)
-	}
+	wrong := evaluate[string](q,
+		`typeof ran !== "undefined" || document.querySelector("img, iframe, script:not([type='application/json']), link, svg, [onload], [onerror], a[href^=javascript], a[href^=data]")?.outerHTML.slice(0, 2000) || ""`)
+	assert.That(p, wrong == "", "what is exported of the %s has %s", name, wrong)
+	wide := evaluate[int](q, "document.documentElement.scrollWidth")
+	assert.That(p, name != "evidence" || wide <= 360, "the evidence page is %d px wide", wide)
 }
 
 // harmlessDialog looks at a dialog that is open, and closes it.
 func (p *tab) harmlessDialog(place string) {
 	p.Helper()
-	if over := evaluate[int](p,
-		`Math.max(...[...document.querySelectorAll("dialog[open], dialog[open] *")].map((e) => e.getBoundingClientRect().right)) - innerWidth`); over > 0 {
-		p.Errorf("%s: the dialog is %d px too wide", place, over)
-	}
+	over := evaluate[int](p,
+		`Math.max(...[...document.querySelectorAll("dialog[open], dialog[open] *")].map((e) => e.getBoundingClientRect().right)) - innerWidth`)
+	assert.That(p, over <= 0, "%s: the dialog is %d px too wide", place, over)
 	p.press("Close")
 }

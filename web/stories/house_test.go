@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/config"
 	"sibyl/internal/server/user"
@@ -167,10 +168,7 @@ func open(t testing.TB) *house {
 		return openWith(t, "")
 	}
 	beside(t)
-	s, err := common()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(common())(t)
 	h := &house{TB: t, server: s, user: fmt.Sprint("guest-", guests.Add(1))}
 	h.token = h.admits(h.user, user.Write)
 	return h
@@ -189,15 +187,8 @@ func openWith(t testing.TB, settings string) *house {
 func openAlone(t testing.TB, settings string) *house {
 	t.Helper()
 	needs.All(t, "Chromium")
-	s, err := launch(t.TempDir(), settings, storing(t)...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := s.end(); err != nil {
-			t.Error(err)
-		}
-	})
+	s := assert.Must(launch(t.TempDir(), settings, storing(t)...))(t)
+	t.Cleanup(func() { assert.Nil(t, s.end()) })
 	h := &house{TB: t, server: s, user: "local", own: true}
 	h.token = h.admits(h.user, user.Write)
 	return h
@@ -212,9 +203,8 @@ func (h *house) sibyl(args ...string) string {
 	c.Env, c.Dir = h.env, h.dir
 	var out, complaints bytes.Buffer
 	c.Stdout, c.Stderr = &out, &complaints
-	if err := c.Run(); err != nil {
-		h.Fatalf("sibyl %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), complaints.String())
-	}
+	err := c.Run()
+	assert.Require(h, err == nil, "sibyl %s: %v\n%s%s", strings.Join(args, " "), err, out.String(), complaints.String())
 	return out.String()
 }
 
@@ -222,27 +212,21 @@ func (h *house) sibyl(args ...string) string {
 func (h *house) admits(name string, scope user.Scope) (token string) {
 	h.Helper()
 	_, token, err := h.users.Add(context.Background(), name, scope, time.Hour)
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, err)
 	return token
 }
 
 // revokes ends all that the user of the house may do.
 func (h *house) revokes() {
 	h.Helper()
-	if err := h.users.Revoke(context.Background(), h.user); err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, h.users.Revoke(context.Background(), h.user))
 }
 
 // signIn is an address that signs in once.
 func (h *house) signIn(user string) string {
 	h.Helper()
 	_, secret, err := h.users.Invite(context.Background(), user)
-	if err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, err)
 	return h.origin + "/#" + secret
 }
 
@@ -251,21 +235,14 @@ func (h *house) sends(method, path string, body any) string {
 	h.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, h.origin+path, strings.NewReader(inJSON(body)))
-	if err != nil {
-		h.Fatal(err)
-	}
+	request := assert.Must(http.NewRequestWithContext(ctx, method, h.origin+path, strings.NewReader(inJSON(body))))(h)
 	request.Header.Set("Authorization", "Bearer "+h.token)
 	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		h.Fatal(err)
-	}
+	answer := assert.Must(http.DefaultClient.Do(request))(h)
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
-	if err != nil || answer.StatusCode >= http.StatusBadRequest {
-		h.Fatalf("%s %s: %s %v\n%s", method, path, answer.Status, err, text)
-	}
+	assert.Require(h, err == nil && answer.StatusCode < http.StatusBadRequest,
+		"%s %s: %s %v\n%s", method, path, answer.Status, err, text)
 	return string(text)
 }
 
@@ -280,26 +257,20 @@ func (h *house) hasTasks(titles ...string) {
 // start has a server of the story's own serve again.
 func (h *house) start() {
 	h.Helper()
-	if err := h.serve(); err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, h.serve())
 }
 
 // stop ends a server of the story's own, as a crash would.
 func (h *house) stop() {
 	h.Helper()
-	if !h.own {
-		h.Fatal("other stories use this server")
-	}
+	assert.Require(h, h.own, "other stories use this server")
 	h.kill()
 }
 
 // database does something with what the program keeps everything in.
 func (h *house) database(use func(app.Database) error) {
 	h.Helper()
-	if err := use(h.db); err != nil {
-		h.Fatal(err)
-	}
+	assert.NoError(h, use(h.db))
 }
 
 // freePort is an address of loopback that nobody listens to. It is none of those that the system gives out by itself,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/user"
 )
@@ -44,12 +45,10 @@ func (p *tab) writes(selector, text string) {
 func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidence(t *testing.T) {
 	p := openWith(t, "").visit(1400)
 	reports := filepath.Join(p.dir, "notes", "bridge.md")
-	if err := os.WriteFile(reports,
+	assert.NoError(t, os.WriteFile(reports,
 		[]byte("# Bridge\n\nThe bridge was closed on 4 March 2021 because of corrosion. Ada Miller of the city "+
 			"council ordered the closure.\n\nThe repair of the bridge began in May 2021. It cost 40000 euros.\n"),
-		0o600); err != nil {
-		t.Fatal(err)
-	}
+		0o600))
 	p.inquire("The bridge was closed because of corrosion.", "/notes")
 	p.sees("Nobody has judged this")
 	p.sees("Where it stands")
@@ -67,9 +66,8 @@ func TestInquiryIntoDocumentsWithoutADetectiveEndsWithItsQuotationsAndItsEvidenc
 		return window.evidence;
 	})()`)
 	page := evaluate[string](p, "window.evidence")
-	if !strings.Contains(page, "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller") {
-		t.Errorf("the evidence page is %.300q", page)
-	}
+	assert.That(t, strings.Contains(page, "The bridge was closed on 4 March 2021 because of corrosion. Ada Miller"),
+		"the evidence page is %.300q", page)
 	p.reload()
 	p.sees("Collected, not audited")
 	p.press("All inquiries")
@@ -111,10 +109,9 @@ func TestInquiryThatGoesOnIsFollowedAfterAReloadAndStopped(t *testing.T) {
 	p.sees("No model looked for contradictions.")
 	other.sees("No model looked for contradictions.")
 	other.fits()
-	if shown := evaluate[string](p,
-		`document.querySelector("h1").innerText`); shown != "The bridge was closed because of <b>corrosion</b>." {
-		t.Errorf("the hypothesis is shown as %q", shown)
-	}
+	shown := evaluate[string](p,
+		`document.querySelector("h1").innerText`)
+	assert.That(t, shown == "The bridge was closed because of <b>corrosion</b>.", "the hypothesis is shown as %q", shown)
 }
 
 func asks(text string) modeltest.Answer {
@@ -159,10 +156,9 @@ func TestContradictionStandsAtBothAnswersAndSideBySide(t *testing.T) {
 	p.press("Begin an inquiry")
 	p.sees("Contradicts answer 3")
 	p.sees("not settled")
-	if marks := evaluate[string](p,
-		`[...document.querySelectorAll("mark")].map((m) => m.innerText).join()`); marks != "40 beams,60 beams" {
-		t.Errorf("marked is %q", marks)
-	}
+	marks := evaluate[string](p,
+		`[...document.querySelectorAll("mark")].map((m) => m.innerText).join()`)
+	assert.That(t, marks == "40 beams,60 beams", "marked is %q", marks)
 	p.sees("Judged by ollama:played")
 	p.until("what contradicts side by side",
 		`(() => { const [a, b] = document.querySelectorAll(".sides button"); return a.innerText.includes("40 beams") && b.innerText.includes("60 beams") && a.offsetTop === b.offsetTop; })()`)
@@ -184,9 +180,8 @@ func TestContradictionStandsAtBothAnswersAndSideBySide(t *testing.T) {
 	guest.press("Inquiries")
 	guest.sees("You may look at everything here and change nothing.")
 	guest.sees("No inquiries yet.")
-	if evaluate[bool](guest, `!!document.querySelector("main form")`) {
-		t.Error("who may only read is offered to begin one")
-	}
+	assert.That(t, !evaluate[bool](guest, `!!document.querySelector("main form")`),
+		"who may only read is offered to begin one")
 	guest.fits()
 	guest.forgive("404")
 	id := strings.TrimPrefix(evaluate[string](p, "location.hash"), "#/inquiries/")
@@ -204,10 +199,7 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	h := openWith(t, "")
 	write := func(name, text string) string {
 		path := filepath.Join(h.dir, name)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text),
-			0o600)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
 		return path
 	}
 	bridge := write("up/bridge.md",
@@ -235,9 +227,7 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	p.sees("bridge.md, page 1")
 	p.fits()
 	h.stop() // as a crash would, and with the files gone
-	if err := os.RemoveAll(filepath.Join(h.dir, "up")); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.RemoveAll(filepath.Join(h.dir, "up")))
 	h.start()
 	p.forgive("ERR_CONNECTION_REFUSED")
 	p.forgive("ERR_INCOMPLETE_CHUNKED_ENCODING")

@@ -16,6 +16,8 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // update writes the kept pictures anew.
@@ -70,9 +72,7 @@ func onSheet(row, column int) image.Rectangle {
 	return image.Rect(0, 0, widths()[column]/reduced, high/reduced).Add(image.Pt(left, row*high/reduced))
 }
 
-func sheetSize() image.Rectangle {
-	return image.Rectangle{Max: onSheet(1, len(widths())-1).Max}
-}
+func sheetSize() image.Rectangle { return image.Rectangle{Max: onSheet(1, len(widths())-1).Max} }
 
 func keptAt(name string) string { return filepath.Join("testdata", "pictures", name+".png") }
 
@@ -83,9 +83,7 @@ func (p *tab) kept(name string) *sketch {
 		return nil
 	}
 	text, err := os.ReadFile(keptAt(name))
-	if err != nil {
-		p.Fatalf("%v: go test -run %s -update . writes it", err, p.Name())
-	}
+	assert.Require(p, err == nil, "%v: go test -run %s -update . writes it", err, p.Name())
 	sheet, err := png.Decode(bytes.NewReader(text))
 	if err != nil {
 		p.Fatalf("%s: %v", keptAt(name), err)
@@ -99,12 +97,8 @@ func (p *tab) kept(name string) *sketch {
 
 func (p *tab) keep(name string, sheet *sketch) {
 	p.Helper()
-	if err := os.MkdirAll(filepath.Dir(keptAt(name)), 0o755); err != nil {
-		p.Fatal(err)
-	}
-	if err := os.WriteFile(keptAt(name), encoded(sheet), 0o644); err != nil {
-		p.Fatal(err)
-	}
+	assert.NoError(p, os.MkdirAll(filepath.Dir(keptAt(name)), 0o755))
+	assert.NoError(p, os.WriteFile(keptAt(name), encoded(sheet), 0o644))
 }
 
 func sub(sheet *sketch, place image.Rectangle) *sketch {
@@ -174,10 +168,7 @@ func (p *tab) shown() image.Image {
 	if err != nil {
 		p.fail("taking a picture", err)
 	}
-	picture, err := png.Decode(bytes.NewReader(taken.Data))
-	if err != nil {
-		p.Fatal(err)
-	}
+	picture := assert.Must(png.Decode(bytes.NewReader(taken.Data)))(p)
 	return picture
 }
 
@@ -194,9 +185,7 @@ var failures = sync.OnceValue(func() string {
 })
 
 func (p *tab) write(folder, what string, picture image.Image) {
-	if err := os.WriteFile(filepath.Join(folder, what+".png"), encoded(picture), 0o600); err != nil {
-		p.Error(err)
-	}
+	assert.Nil(p, os.WriteFile(filepath.Join(folder, what+".png"), encoded(picture), 0o600))
 }
 
 // outlined is a picture with frames around places of it.

@@ -8,6 +8,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"sibyl/internal/app"
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/user"
@@ -46,9 +47,7 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	ops.until("the run of another as a number", `document.querySelector("td.driven")?.innerText === "1"`)
 	ops.sees("1 of 16 at work")
 	ops.sees("alive")
-	if evaluate[bool](ops, `document.body.innerText.includes("quokka")`) {
-		t.Error("the words of another are shown")
-	}
+	assert.That(t, !evaluate[bool](ops, `document.body.innerText.includes("quokka")`), "the words of another are shown")
 	ops.do("a narrow screen", chromedp.EmulateViewport(360, 900))
 	ops.sees("alive")
 	ops.fits()

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // holding makes the tab a telephone's: it is touched, and so wide and high.
@@ -44,9 +46,8 @@ const tooSmall = `(() => {
 func (p *tab) fitsAHand(what string) {
 	p.Helper()
 	p.fits()
-	if small := evaluate[[]string](p, tooSmall); len(small) > 0 {
-		p.Errorf("%s: too small for a finger: %q", what, small)
-	}
+	small := evaluate[[]string](p, tooSmall)
+	assert.That(p, len(small) == 0, "%s: too small for a finger: %q", what, small)
 }
 
 func TestEveryViewFitsAPhoneAndAFinger(t *testing.T) {
@@ -87,10 +88,9 @@ func TestPageDoesWhatSafariOnAPhoneDoesNot(t *testing.T) {
 	p.fills("Your message", "How is a lease acquired?")
 	p.press("Send")
 	p.sees("lease.go:")
-	if small := evaluate[[]string](p,
-		`[...document.querySelectorAll("input, select, textarea")].filter((e) => parseFloat(getComputedStyle(e).fontSize) < 16).map((e) => e.outerHTML)`); len(small) > 0 {
-		t.Errorf("Safari comes closer to %q", small)
-	}
+	small := evaluate[[]string](p,
+		`[...document.querySelectorAll("input, select, textarea")].filter((e) => parseFloat(getComputedStyle(e).fontSize) < 16).map((e) => e.outerHTML)`)
+	assert.That(t, len(small) == 0, "Safari comes closer to %q", small)
 	p.do("a browser whose fields stay as they are", chromedp.Evaluate[chromedp.Void](`(() => {
 		CSS.supports = () => false;
 		const s = new CSSStyleSheet();

@@ -1,13 +1,18 @@
 package stories
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model/modeltest"
 )
 
@@ -29,11 +34,9 @@ func TestPictureIsShownToTheModelAndNamedAmongTheSources(t *testing.T) {
 	p.says("What do you see?")
 	p.sees("It is a bridge.")
 	asked := m.Requests()
-	if !slices.ContainsFunc(asked, func(r modeltest.Request) bool {
+	assert.That(t, slices.ContainsFunc(asked, func(r modeltest.Request) bool {
 		return strings.Contains(r.Body, "data:image/png;base64,iVBORw0KGgoA")
-	}) {
-		t.Errorf("the model was shown nothing in %d requests", len(asked))
-	}
+	}), "the model was shown nothing in %d requests", len(asked))
 	p.press("Sources")
 	p.sees("Attached, not cited")
 	p.until("the picture among the sources", `document.querySelector("aside article")?.innerText.includes("car.png")`)
@@ -78,4 +81,97 @@ func TestQuestionOverTheLimitOfADayBeginsOnlyAfterAYes(t *testing.T) {
 	p.until("what was written meanwhile, and nothing that has arrived", `document.querySelector("textarea").value === "!"`)
 	p.says("And about windows?")
 	p.sees("Today's limit is reached") // a yes is for one question
+}
+
+// sure ends an answer that says it is enough.
+const sure = "<sig" + `nal type="context_sufficient"><sources_found>1</sources_found><confidence>0.9</confidence></sig` + "nal>"
+
+// player is a model of an OpenAI-compatible server. What it says comes in two parts; the second waits until the story
+// lets it.
+type player struct {
+	*httptest.Server
+	first, second string
+	proceed       chan struct{} // has a value, or is closed, when the second part may come
+	asked         chan struct{} // has a value for each request whose first part was sent
+}
+
+// plays starts a model, and gives it with the settings that name it.
+func plays(t testing.TB, first, second string) (*player, string) {
+	t.Helper()
+	m := &player{first: first, second: second, proceed: make(chan struct{}), asked: make(chan struct{}, 100)}
+	m.Server = httptest.NewServer(m)
+	t.Cleanup(m.Close)
+	return m, fmt.Sprintf("model: played:player\nproviders:\n  played: {base_url: %q}\n", m.URL+"/v1")
+}
+
+// ServeHTTP implements http.Handler.
+func (m *player) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasSuffix(r.URL.Path, "/models") {
+		_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"player","object":"model"}]}`)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	m.say(w, m.first)
+	m.asked <- struct{}{}
+	select {
+	case <-m.proceed:
+	case <-r.Context().Done():
+		return
+	}
+	m.say(w, m.second)
+	_, _ = fmt.Fprint(w, `data: {"id":"1","object":"chat.completion.chunk","model":"player","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],`+
+		`"usage":{"prompt_tokens":100,"completion_tokens":20,"total_tokens":120}}`+"\n\ndata: [DONE]\n\n")
+}
+
+func (m *player) say(w http.ResponseWriter, text string) {
+	part, err := json.Marshal(text)
+	if err != nil {
+		panic(err) // no text fails
+	}
+	_, _ = fmt.Fprintf(w, "data: {\"id\":\"1\",\"object\":\"chat.completion.chunk\",\"model\":\"player\",\"choices\":[{\"index\":0,\"delta\":{\"role\":\"assistant\",\"content\":%s}}]}\n\n", part)
+	w.(http.Flusher).Flush()
+}
+
+// accessible has axe-core look at what a tab shows, and fails for each thing that it finds.
+func (p *tab) accessible(view string) {
+	p.Helper()
+	p.axe(view, "")
+}
+
+// Parts of what axe-core looks at. To find which colours stand on which costs most.
+const (
+	coloursAlone   = `runOnly: ["color-contrast"]`
+	withoutColours = `rules: { "color-contrast": { enabled: false } }`
+)
+
+// axe is accessible with options of axe-core.
+func (p *tab) axe(view, options string) {
+	p.Helper()
+	if !evaluate[bool](p, "!!globalThis.axe") {
+		axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
+		assert.Require(p, err == nil, "%v: sh scripts/web.sh fetches it", err)
+		p.do("reading axe-core", chromedp.Evaluate[chromedp.Void](string(axe)+"; undefined"))
+	}
+	p.do("starting axe-core",
+		chromedp.Evaluate[chromedp.Void](
+			`globalThis.found = undefined; axe.run(document, { resultTypes: ["violations"], `+options+
+				` }).then((r) => { globalThis.found = JSON.stringify(r.violations.map((v) => ({ id: v.id, impact: v.impact, help: v.help, nodes: v.nodes.map((n) => n.html + "  " + n.failureSummary) }))) }, (e) => { globalThis.found = JSON.stringify([{ id: String(e), impact: "critical" }]) }); undefined`))
+	p.until("axe-core", "globalThis.found !== undefined")
+	var found []struct {
+		ID, Impact, Help string
+		Nodes            []string
+	}
+	assert.NoError(p, json.Unmarshal([]byte(evaluate[string](p, "globalThis.found")), &found))
+	for _, v := range found {
+		p.Errorf("%s: %s (%s): %s\n%.1500s", view, v.ID, v.Impact, v.Help, strings.Join(v.Nodes, "\n"))
+	}
+}
+
+// both looks at a view in light and dark, which differ in colours alone.
+func (p *tab) both(view string) {
+	p.Helper()
+	p.turns("light")
+	p.accessible(view + ", light")
+	p.turns("dark")
+	p.axe(view+", dark", coloursAlone)
 }

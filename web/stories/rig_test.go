@@ -23,6 +23,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/store/teststore"
 )
@@ -146,11 +147,7 @@ func (h *house) tab(width int64) *tab {
 	one := spare.take(h, p.watch)
 	p.Context = one.Context
 	h.Cleanup(p.blameless)
-	h.Cleanup(func() {
-		if err := spare.giveBack(one, h.origin); err != nil {
-			h.Error(err)
-		}
-	})
+	h.Cleanup(func() { assert.Nil(h, spare.giveBack(one, h.origin)) })
 	p.do("making the tab so wide", chromedp.EmulateViewport(width, 900))
 	return p
 }
@@ -382,8 +379,7 @@ func (b *safeBuffer) String() string {
 // fits checks that nothing scrolls sideways.
 func (p *tab) fits() {
 	p.Helper()
-	if over := evaluate[int](p,
-		`Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll(".page")].map((e) => e.scrollWidth - e.clientWidth))`); over > 0 {
-		p.Errorf("the page is %d px too wide", over)
-	}
+	over := evaluate[int](p,
+		`Math.max(document.documentElement.scrollWidth - innerWidth, ...[...document.querySelectorAll(".page")].map((e) => e.scrollWidth - e.clientWidth))`)
+	assert.That(p, over <= 0, "the page is %d px too wide", over)
 }

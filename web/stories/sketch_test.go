@@ -8,6 +8,8 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // A sketch is a picture reduced until it shows where something is, and no letters: each of its points is the mean grey
@@ -134,15 +136,12 @@ func TestOtherLettersMakeTheSameSketchAndAMovedColumnDoesNot(t *testing.T) {
 	hard := func() uint8 { return 30 }
 	soft := func() uint8 { return uint8(10 + rand.IntN(60)) } // other antialiasing
 	kept := sketchOf(written(300, hard))
-	if places, tooMany := otherwise(kept, sketchOf(written(300, soft))); tooMany {
-		t.Errorf("other antialiasing is otherwise in %v", places)
-	}
-	if _, tooMany := otherwise(kept, sketchOf(written(430, hard))); !tooMany {
-		t.Error("a column that moved by 130 pixels is not noticed")
-	}
+	places, tooMany := otherwise(kept, sketchOf(written(300, soft)))
+	assert.That(t, !tooMany, "other antialiasing is otherwise in %v", places)
+	_, tooMany = otherwise(kept, sketchOf(written(430, hard)))
+	assert.That(t, tooMany, "a column that moved by 130 pixels is not noticed")
 	dark := image.NewRGBA(image.Rect(0, 0, 900, 900))
 	draw.Draw(dark, dark.Rect, image.Black, image.Point{}, draw.Src)
-	if _, tooMany := otherwise(kept, sketchOf(dark)); !tooMany {
-		t.Error("darkness is not noticed")
-	}
+	_, tooMany = otherwise(kept, sketchOf(dark))
+	assert.That(t, tooMany, "darkness is not noticed")
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/server/user"
 )
 
@@ -110,15 +111,13 @@ func TestWhoIsRevokedInTheMiddleOfAViewSignsInAgain(t *testing.T) {
 		one.asks(p)
 		p.requests(answered)
 		p.sees("You are signed out")
-		if text := evaluate[string](p, "document.querySelector('main').innerText"); strings.Contains(text, one.shows) {
-			t.Errorf("%s is still shown", one.address)
-		}
+		text := evaluate[string](p, "document.querySelector('main').innerText")
+		assert.That(t, !strings.Contains(text, one.shows), "%s is still shown", one.address)
 		h.admits(h.user, user.Write)
 		p.do("signing in", chromedp.Navigate(h.signIn(h.user)))
 		p.sees(one.shows) // where one was
-		if where := evaluate[string](p, "location.hash"); !strings.HasPrefix(where, one.address) {
-			t.Errorf("who signs in again at %s is at %s", one.address, where)
-		}
+		where := evaluate[string](p, "location.hash")
+		assert.That(t, strings.HasPrefix(where, one.address), "who signs in again at %s is at %s", one.address, where)
 	}
 	p.turnsTo("#/")
 	p.until("a place for words", `document.querySelector("textarea")`)
@@ -152,16 +151,14 @@ func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
 		r.turnsTo(one.address)
 		r.sees(one.shows)
 		r.until("all that was asked for", "flying === 0")
-		if evaluate[bool](r, `!!document.querySelector("main textarea, main .last button")`) {
-			t.Errorf("%s: who may only read has something to change things with", one.address)
-		}
+		assert.That(t, !evaluate[bool](r, `!!document.querySelector("main textarea, main .last button")`),
+			"%s: who may only read has something to change things with", one.address)
 		r.do("pressing everything",
 			chromedp.Evaluate[chromedp.Void](
 				`document.querySelectorAll("main button, main summary").forEach((e) => e.checkVisibility() && e.click()); document.querySelectorAll("dialog[open]").forEach((d) => d.close()); undefined`))
 		r.until("all that was asked for by that", "flying === 0")
-		if refused := evaluate[[]string](r, "refused.splice(0)"); len(refused) > 0 {
-			t.Errorf("%s: who may only read is refused %q", one.address, refused)
-		}
+		refused := evaluate[[]string](r, "refused.splice(0)")
+		assert.That(t, len(refused) == 0, "%s: who may only read is refused %q", one.address, refused)
 	}
 	r.turnsTo("#/tasks")
 	r.sees("To do")
@@ -169,7 +166,6 @@ func TestReaderPressesEverythingAndNothingIsRefused(t *testing.T) {
 	r.do("coming back to the page",
 		chromedp.Evaluate[chromedp.Void](`document.dispatchEvent(new Event("visibilitychange")); undefined`))
 	r.sees("Last change: added “Sweep the yard”")
-	if evaluate[bool](r, `!!document.querySelector("main .last button")`) {
-		t.Error("who may only read is offered to take a change back")
-	}
+	assert.That(t, !evaluate[bool](r, `!!document.querySelector("main .last button")`),
+		"who may only read is offered to take a change back")
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // panes are tabs of the browser that no story uses. Each has a browser context of its own, so that two in one story are
@@ -80,10 +82,8 @@ func (s *panes) fresh(t testing.TB) *pane {
 	if err := chromedp.Do(p.Context); err != nil { // the tab lives as long as the context of its first use
 		t.Fatal(err)
 	}
-	if _, err := chromedp.Call(p.Context, emulation.SetFocusEmulationEnabled,
-		emulation.SetFocusEmulationEnabledParams{Enabled: true}); err != nil {
-		t.Fatal(err)
-	}
+	assert.Must(chromedp.Call(p.Context, emulation.SetFocusEmulationEnabled,
+		emulation.SetFocusEmulationEnabledParams{Enabled: true}))(t)
 	return p
 }
 
@@ -162,8 +162,6 @@ func (p *tab) notices(part string) {
 		return slices.ContainsFunc(p.problems, func(problem string) bool { return strings.Contains(problem, part) })
 	}
 	for end := time.Now().Add(patience); !noted(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			p.Fatalf("nobody notices %q", part)
-		}
+		assert.Require(p, !time.Now().After(end), "nobody notices %q", part)
 	}
 }

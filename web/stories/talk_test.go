@@ -6,6 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/server/user"
 )
 
@@ -49,9 +50,8 @@ func TestAnswerStreamsAndGoesOnAfterAReload(t *testing.T) {
 	close(m.proceed)
 	p.sees("and the second half.")
 	p.until("the end of the answer", `!document.querySelector("[aria-busy=true]")`)
-	if text := evaluate[string](p, "document.body.innerText"); strings.Contains(text, "context_sufficient") {
-		t.Error("the signal is shown")
-	}
+	text := evaluate[string](p, "document.body.innerText")
+	assert.That(t, !strings.Contains(text, "context_sufficient"), "the signal is shown")
 }
 
 func TestAnswerIsStopped(t *testing.T) {
@@ -85,9 +85,8 @@ func TestTwoTabsShowTheSameAndTwoUsersDoNot(t *testing.T) {
 	eve.forgive("404")
 	eve.do("opening what is another's", chromedp.Evaluate[chromedp.Void]("location.hash = "+quoted(session)))
 	eve.until("that it is not there", `document.querySelector("[role=alert]")`)
-	if text := evaluate[string](eve, "document.body.innerText"); strings.Contains(text, "lease") {
-		t.Errorf("eve sees %s", text)
-	}
+	text := evaluate[string](eve, "document.body.innerText")
+	assert.That(t, !strings.Contains(text, "lease"), "eve sees %s", text)
 }
 
 func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
@@ -113,9 +112,8 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 	corner := `document.querySelector("dialog[open]").getBoundingClientRect()`
 	left, top := evaluate[float64](p, corner+".left"), evaluate[float64](p, corner+".top")
 	p.do("pressing its edge", chromedp.MouseClickXY(left+4, top+4))
-	if !evaluate[bool](p, `!!document.querySelector("dialog[open]")`) {
-		t.Error("a press on the edge of a dialog closes it")
-	}
+	assert.That(t, evaluate[bool](p, `!!document.querySelector("dialog[open]")`),
+		"a press on the edge of a dialog closes it")
 	p.do("pressing beside it", chromedp.MouseClickXY(left-4, top+4))
 	p.until("no dialog", `!document.querySelector("dialog[open]")`)
 	p.press("Actions for “Who mended the boiler?”")
@@ -124,11 +122,9 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 	p.press("Save")
 	p.until("the title in the list",
 		`[...document.querySelectorAll("aside .title")].some((t) => t.innerText === "The plumber")`)
-	if link := evaluate[string](p,
-		`[...document.querySelectorAll("aside a[download]")].map((a) => a.getAttribute("href")).join()`); strings.Count(
-		link, "/export") != 2 {
-		t.Errorf("what exports is %q", link)
-	}
+	link := evaluate[string](p,
+		`[...document.querySelectorAll("aside a[download]")].map((a) => a.getAttribute("href")).join()`)
+	assert.That(t, strings.Count(link, "/export") == 2, "what exports is %q", link)
 	p.press("Actions for “The plumber”")
 	p.press("Delete")
 	p.sees("This can't be undone.")
@@ -148,9 +144,8 @@ func TestLostConnectionComesBack(t *testing.T) {
 	p.sees("The connection was lost.")
 	p.says("How is a lease acquired?")
 	p.sees("The server does not answer.")
-	if left := evaluate[string](p, `document.querySelector("textarea").value`); left != "How is a lease acquired?" {
-		t.Errorf("the message that was not sent is %q", left)
-	}
+	assert.Equalf(t, evaluate[string](p, `document.querySelector("textarea").value`), "How is a lease acquired?",
+		"the message that was not sent")
 	h.start()
 	p.until("the connection", `!document.body.innerText.includes("The connection was lost.")`)
 	p.press("Send")
@@ -167,9 +162,7 @@ func TestWhoIsRevokedIsSignedOut(t *testing.T) {
 	h.revokes()
 	h.start()
 	p.sees("You are signed out")
-	if strings.Contains(evaluate[string](p, "location.href"), "sibyl_") {
-		t.Error("the secret is still in the address")
-	}
+	assert.That(t, !strings.Contains(evaluate[string](p, "location.href"), "sibyl_"), "the secret is still in the address")
 }
 
 // The secret of an address signs in once, and nothing of the page keeps it.
@@ -221,13 +214,9 @@ func TestPageIsInGermanAndDarkWhereThatIsChosen(t *testing.T) {
 	p.sees("Neues Gespräch")
 	p.reload()
 	p.sees("Neues Gespräch")
-	if lang := evaluate[string](p, "document.documentElement.lang"); lang != "de" {
-		t.Errorf("the language is %q", lang)
-	}
-	if back := evaluate[string](p,
-		"getComputedStyle(document.documentElement).backgroundColor"); back != "rgb(20, 22, 27)" {
-		t.Errorf("the background is %s", back)
-	}
+	assert.Equalf(t, evaluate[string](p, "document.documentElement.lang"), "de", "the language")
+	back := evaluate[string](p, "getComputedStyle(document.documentElement).backgroundColor")
+	assert.That(t, back == "rgb(20, 22, 27)", "the background is %s", back)
 }
 
 // ‘sibyl open’ signs in as the owner of the command line's sessions, with the folder one stands in.
@@ -235,9 +224,7 @@ func TestOpenShowsTheSessionsOfTheCommandLine(t *testing.T) {
 	h := openWith(t, "")
 	h.sibyl("ask", "--in", h.dir+"/code", "How is a lease acquired?")
 	said := h.sibyl("open", "--no-browser")
-	if !strings.HasPrefix(said, h.origin+"/#sibyl_") {
-		t.Fatalf("it prints %q", said)
-	}
+	assert.Require(t, strings.HasPrefix(said, h.origin+"/#sibyl_"), "it prints %q", said)
 	p := h.tab(1000)
 	p.do("opening", chromedp.Navigate(strings.TrimSpace(said)), chromedp.WaitVisible("textarea"))
 	p.until("the session", `(() => { const a = document.querySelector("aside li a"); a?.click(); return a })()`)
@@ -286,7 +273,6 @@ func (p *tab) holds(path string) {
 
 func (p *tab) stands(hash string) {
 	p.Helper()
-	if at := evaluate[string](p, "location.hash"); at != hash {
-		p.Errorf("the page went to %s", at)
-	}
+	at := evaluate[string](p, "location.hash")
+	assert.That(p, at == hash, "the page went to %s", at)
 }

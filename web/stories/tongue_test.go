@@ -12,6 +12,8 @@ import (
 	"unicode"
 
 	"github.com/chromedp/chromedp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // tongue is a language in which the page is used, with its words by their keys and its sentences of the server by their
@@ -171,19 +173,14 @@ func (p *tab) speaks(g tongue, where string) {
 				}
 			}
 		}
-		if len(foreign) > 0 {
-			p.Errorf("%s: %s: %q is English: %q", g.id, where, foreign, text)
-		}
+		assert.That(p, len(foreign) == 0, "%s: %s: %q is English: %q", g.id, where, foreign, text)
 	}
 }
 
 // foldersOf are the names of the folders of the house, which are those of its person.
 func (h *house) foldersOf() map[string]bool {
 	h.Helper()
-	entries, err := os.ReadDir(h.dir)
-	if err != nil {
-		h.Fatal(err)
-	}
+	entries := assert.Must(os.ReadDir(h.dir))(h)
 	names := map[string]bool{}
 	for _, e := range entries {
 		names[e.Name()] = e.IsDir()
@@ -194,10 +191,7 @@ func (h *house) foldersOf() map[string]bool {
 // inEach runs a story in each language but English.
 func inEach(t *testing.T, story func(t *testing.T, g tongue)) {
 	t.Helper()
-	all, err := tongues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := assert.Must(tongues())(t)
 	for _, g := range all {
 		t.Run(g.id, func(t *testing.T) { story(t, g) })
 	}
@@ -219,25 +213,16 @@ func (h *house) visitIn(g tongue, width int64) *tab {
 func (h *house) files(texts map[string]string) {
 	h.Helper()
 	for name, text := range texts {
-		if err := os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600); err != nil {
-			h.Fatal(err)
-		}
+		assert.NoError(h, os.WriteFile(filepath.Join(h.dir, name), []byte(text), 0o600))
 	}
 }
 
 func TestWordsOfThePageAreFoundInTheirFiles(t *testing.T) {
-	all, err := tongues()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := assert.Must(tongues())(t)
 	for _, g := range all {
-		if len(g.words) < 900 {
-			t.Errorf("%s has %d texts", g.id, len(g.words))
-		}
+		assert.That(t, len(g.words) >= 900, "%s has %d texts", g.id, len(g.words))
 		for _, word := range []string{"the", "answer", "waiting"} {
-			if !g.foreign[word] {
-				t.Errorf("%q is not told from words of %s", word, g.id)
-			}
+			assert.That(t, g.foreign[word], "%q is not told from words of %s", word, g.id)
 		}
 	}
 	if g := all[slices.IndexFunc(all, func(g tongue) bool {

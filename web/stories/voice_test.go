@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -74,18 +75,16 @@ func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	p.sees("We should move the office in May.")
 	p.until("the trouble to be over", `!document.body.innerText.includes("The recording is kept in this browser")`)
 	p.until("nothing that is left", `!document.body.innerText.includes("was interrupted")`)
-	if heard := whisper.Requests(); len(heard) != 1 || !bytes.HasPrefix([]byte(heard[0].File),
-		[]byte("\x1aE\xdf\xa3")) {
-		t.Errorf("%d recordings were written down", len(heard))
-	}
+	heard := whisper.Requests()
+	assert.That(t, len(heard) == 1 && bytes.HasPrefix([]byte(heard[0].File), []byte("\x1aE\xdf\xa3")),
+		"%d recordings were written down", len(heard))
 	p.until("a recording that can be played", `document.querySelector("main audio")?.readyState > 0`)
 	p.do("going to the second sentence by the keyboard", chromedp.Focus("main [role=group] button"),
 		chromedp.KeyEvent(kb.ArrowRight), chromedp.KeyEvent(kb.Enter))
 	p.until("the sentence that is played",
 		`document.querySelector("main [role=group] [aria-current]")?.innerText.startsWith("The rent")`)
-	if at := evaluate[float64](p, `document.querySelector("main audio").currentTime`); at < 0.5 {
-		t.Errorf("the second sentence plays from second %v; it is said from 0.5 on", at)
-	}
+	at := evaluate[float64](p, `document.querySelector("main audio").currentTime`)
+	assert.That(t, at >= 0.5, "the second sentence plays from second %v; it is said from 0.5 on", at)
 	p.do("silence", chromedp.Evaluate[chromedp.Void](`document.querySelector("main audio").pause()`))
 	p.checks("Skeptic")
 	p.press("Ask")
@@ -93,12 +92,10 @@ func TestVoiceComesToAnOracleThroughAReloadAndALostServer(t *testing.T) {
 	p.until("the first half of the answer", `document.querySelector("article .markdown strong")?.innerText === "rent"`)
 	close(oracle.proceed)
 	p.sees("and you do not say why.")
-	if kept := evaluate[int](p, p.keptSounds()); kept != 0 {
-		t.Errorf("%d sounds are kept though the server has the recording", kept)
-	}
+	kept := evaluate[int](p, p.keptSounds())
+	assert.That(t, kept == 0, "%d sounds are kept though the server has the recording", kept)
 	p.press("Write down anew")
 	p.sees("We should move the office in June.")
-	if evaluate[bool](p, `document.body.innerText.includes("in May")`) {
-		t.Error("the earlier transcript is still shown")
-	}
+	assert.That(t, !evaluate[bool](p, `document.body.innerText.includes("in May")`),
+		"the earlier transcript is still shown")
 }

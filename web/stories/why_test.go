@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -106,10 +107,7 @@ func manyEvents(t *testing.T) string {
 	t.Helper()
 	c := exec.Command(program, "tree", "show", "oracle", "--xml")
 	c.Env = []string{"HOME=" + t.TempDir()}
-	text, err := c.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(c.Output())(t)
 	const before = `<Classify `
 	loop := func(times int, in string) string {
 		return fmt.Sprintf(`<ForceSuccess><Loop max="%d" until="{never}" turn="{i}" last="{j}">%s</Loop></ForceSuccess>`, times, in)
@@ -118,9 +116,7 @@ func manyEvents(t *testing.T) string {
 		loop(400, `<Delay delay_msec="1"><Script code="n := i"/></Delay>`)+before, 1)
 	counted = strings.Replace(counted, "done := false;", "done := false; never := false;", 1)
 	folder := t.TempDir()
-	if err := os.WriteFile(filepath.Join(folder, "oracle.xml"), []byte(counted), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(filepath.Join(folder, "oracle.xml"), []byte(counted), 0o600))
 	return folder
 }
 
@@ -142,9 +138,8 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 	took("showing every node", `document.querySelector("input[type=checkbox]").click()`,
 		`Number(document.querySelector("[role=option]").getAttribute("aria-setsize")) >= 10000`)
 	const elements = `document.querySelectorAll("*").length`
-	if n := evaluate[int](p, elements); n > 2000 {
-		t.Errorf("the page has %d elements", n)
-	}
+	n := evaluate[int](p, elements)
+	assert.That(t, n <= 2000, "the page has %d elements", n)
 	p.do("going to the end", chromedp.Evaluate[chromedp.Void](`document.querySelector("[role=listbox]").focus()`),
 		chromedp.KeyEvent(kb.End))
 	p.until("the last row", `(() => { const all = [...document.querySelectorAll("[role=option]")]; return all.at(-1).getAttribute("aria-posinset") === all.at(-1).getAttribute("aria-setsize"); })()`)
@@ -160,17 +155,14 @@ func TestRunOfTenThousandEventsOpensAtOnce(t *testing.T) {
 		const slider = document.querySelector("input[type=range]");
 		for (let at = 0; at < 20; at++) { slider.value = 1 + Math.round((at / 20) * (slider.max - 1)); slider.dispatchEvent(new Event("input", { bubbles: true })); }
 	})()`, `document.querySelector(".outline li.acts")`)
-	if n := evaluate[int](p, elements); n > 4000 {
-		t.Errorf("with the whole tree the page has %d elements", n)
-	}
-	if requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes(`+
-		quoted(run)+`)).length`); requests > 4 {
-		t.Errorf("%d requests were sent about the run", requests)
-	}
-	if bytes := evaluate[int](p,
-		`Math.max(...performance.getEntriesByType("resource").map((e) => e.transferSize))`); bytes > 2<<20 {
-		t.Errorf("an answer has %d bytes", bytes)
-	}
+	n = evaluate[int](p, elements)
+	assert.That(t, n <= 4000, "with the whole tree the page has %d elements", n)
+	requests := evaluate[int](p, `performance.getEntriesByType("resource").filter((e) => e.name.includes(`+
+		quoted(run)+`)).length`)
+	assert.That(t, requests <= 4, "%d requests were sent about the run", requests)
+	bytes := evaluate[int](p,
+		`Math.max(...performance.getEntriesByType("resource").map((e) => e.transferSize))`)
+	assert.That(t, bytes <= 2<<20, "an answer has %d bytes", bytes)
 }
 
 // slowModel is a model that answers once it is let.

@@ -1,8 +1,8 @@
 // Package assert says in one line what a test expects: the condition that has to hold, and the words for when it does
 // not. It is our own so that vet compares these words with their values, as it does for Errorf.
 //
-// Require, NoError and Must end the test, and are for its own goroutine; the others go on. The words are made only where
-// they are told, but their values are read in any case.
+// Require, NoError, NoErrorf and Must end the test, and are for its own goroutine; the others go on. The words are made
+// only where they are told, but their values are read in any case.
 package assert
 
 import (
@@ -49,6 +49,14 @@ func Nil(t TB, err error) {
 	if err != nil {
 		t.Helper()
 		t.Errorf("%v", err)
+	}
+}
+
+// Nilf reports an error with the words and goes on.
+func Nilf(t TB, err error, format string, args ...any) {
+	if err != nil {
+		t.Helper()
+		t.Errorf("%s: %v", fmt.Sprintf(format, args...), err)
 	}
 }
 

@@ -48,6 +48,11 @@ func TestWhatDoesNotHoldIsToldAndEndsTheTestWhereItIsSaidTo(t *testing.T) {
 			func(t assert.TB) { assert.Nil(t, nil) },
 			recorder{goesOn: "100% full"},
 		},
+		"Nilf": {
+			func(t assert.TB) { assert.Nilf(t, errors.New("full"), "at %d", 1) },
+			func(t assert.TB) { assert.Nilf(t, nil, "no") },
+			recorder{goesOn: "at 1: full"},
+		},
 		"NoErrorf": {
 			func(t assert.TB) { assert.NoErrorf(t, errors.New("full"), "at %d", 1) },
 			func(t assert.TB) { assert.NoErrorf(t, nil, "no") },

@@ -6,29 +6,25 @@ import (
 	"os"
 	"os/exec"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 func TestTetherEndsWithTheLastThatHoldsIt(t *testing.T) {
 	c := New(t)
 	in, words, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	// the child waits for words
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", c.Open+"exec 3<&0\n(read line <&3) &\n"+c.Tell)
 	cmd.Stdin = in
-	if err := cmd.Run(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, cmd.Run())
 	c.Told(t)
 	select {
 	case <-c.ended:
 		t.Error("the tether has ended, and the child of the script has not")
 	default:
 	}
-	if err := words.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, words.Close())
 	c.Ended(t)
 	_ = in.Close()
 }

@@ -1,6 +1,10 @@
 package lineartest
 
-import "testing"
+import (
+	"testing"
+
+	"sibyl/internal/behaviour/assert"
+)
 
 // refusing notes that it failed.
 type refusing struct {
@@ -29,8 +33,6 @@ func TestWhatIsQuadraticFailsAndWhatIsLinearDoesNot(t *testing.T) {
 	} {
 		r := &refusing{TB: t}
 		ratios := Check(r, c.n, func(n int) func() { return func() { c.work(n) } })
-		if r.failed != c.refuse {
-			t.Errorf("%s: it failed: %v; %s", name, r.failed, ratios)
-		}
+		assert.That(t, r.failed == c.refuse, "%s: it failed: %v; %s", name, r.failed, ratios)
 	}
 }

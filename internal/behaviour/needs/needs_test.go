@@ -3,6 +3,8 @@ package needs
 import (
 	"fmt"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // fake notes what a test was told.
@@ -68,8 +70,6 @@ func TestWhatIsNotAskedForIsSkippedAndWhatIsMissingFails(t *testing.T) {
 func TestMatrixHasEveryCaseBeforeARelease(t *testing.T) {
 	for long, want := range map[string]int{"": 7, "1": 1} {
 		t.Setenv(LongVariable, long)
-		if got := Stride(7); got != want {
-			t.Errorf("%s=%q: the stride is %d, not %d", LongVariable, long, got, want)
-		}
+		assert.Equalf(t, Stride(7), want, "%s=%q: the stride", LongVariable, long)
 	}
 }

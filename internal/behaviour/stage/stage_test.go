@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // said is what a binary says with -test.v=test2json; ^ stands for its marker. Each read of the clock is 10 ms later.
@@ -49,23 +51,17 @@ func TestOutputIsReadByTests(t *testing.T) {
 	r := readAs(said)
 	want := map[string]string{"TestA": "FAIL", "TestA/one": "FAIL", "TestA/two": "SKIP", "TestScripts": "PASS",
 		"TestScripts/first": "PASS", "TestLong": "SKIP"}
-	if diff := cmp.Diff(want, r.result); diff != "" {
-		t.Error(diff)
-	}
-	if got := r.said["TestA/one"]; !slices.Equal(got, []string{"    a_test.go:9: wrong"}) {
-		t.Errorf("TestA/one says %q", got)
-	}
-	if got := r.said["TestScripts/first"]; !slices.Equal(got, []string{"without an end of line"}) {
-		t.Errorf("TestScripts/first says %q", got)
-	}
+	assert.Same(t, want, r.result)
+	got := r.said["TestA/one"]
+	assert.That(t, slices.Equal(got, []string{"    a_test.go:9: wrong"}), "TestA/one says %q", got)
+	got = r.said["TestScripts/first"]
+	assert.That(t, slices.Equal(got, []string{"without an end of line"}), "TestScripts/first says %q", got)
 	if got := r.reason("TestA/two"); got != "needs flite: SIBYL_TEST_ALL=1 runs it" {
 		t.Errorf("it was skipped since %q", got)
 	}
 	spent := map[string]time.Duration{"TestA": 10 * time.Millisecond, "TestScripts": 10 * time.Millisecond,
 		"TestScripts/first": 10 * time.Millisecond, "TestLong": 10 * time.Millisecond}
-	if diff := cmp.Diff(spent, r.cpu); diff != "" {
-		t.Errorf("CPU time (-want +got):\n%s", diff)
-	}
+	assert.NoDiff(t, cmp.Diff(spent, r.cpu), "CPU time (-want +got)")
 }
 
 func TestTestThatDoesNotEndIsNamed(t *testing.T) {
@@ -74,14 +70,9 @@ func TestTestThatDoesNotEndIsNamed(t *testing.T) {
 	r := report{outcomes: []outcome{o}}
 	var w bytes.Buffer
 	o.tell(&w)
-	if r.write(&w) {
-		t.Error("all is well")
-	}
-	for _, part := range []string{"running: TestA, TestA/one\nSIGQUIT: quit\n", "\n0 passed, 1 failed, 0 skipped\n"} {
-		if !strings.Contains(w.String(), part) {
-			t.Errorf("%q is not in the report:\n%s", part, w.String())
-		}
-	}
+	assert.That(t, !r.write(&w), "all is well")
+	assert.Contains(t, "the report", w.String(),
+		"running: TestA, TestA/one\nSIGQUIT: quit\n", "\n0 passed, 1 failed, 0 skipped\n")
 }
 
 func TestOverrunsAndFailuresAreNamed(t *testing.T) {
@@ -90,20 +81,13 @@ func TestOverrunsAndFailuresAreNamed(t *testing.T) {
 	r := report{outcomes: []outcome{o}, linking: time.Second, whole: 3 * time.Second, each: 5 * time.Millisecond}
 	var w bytes.Buffer
 	o.tell(&w)
-	if r.write(&w) {
-		t.Error("all is well")
-	}
-	for _, part := range []string{"--- FAIL: p TestA/one\n    a_test.go:9: wrong\n",
+	assert.That(t, !r.write(&w), "all is well")
+	assert.Contains(t, "the report", w.String(), "--- FAIL: p TestA/one\n    a_test.go:9: wrong\n",
 		"FAULT p: TestScripts/first took 0.0 s of CPU time", "FAULT the tests took 4 s of CPU time, and 3 are allowed",
 		"FAULT p: TestLong was to run, and did not", "FAULT p: TestGone was to run, and did not",
-		"     1 skipped: needs flite: SIBYL_TEST_ALL=1 runs it\n", "\n2 passed, 4 failed, 2 skipped\n"} {
-		if !strings.Contains(w.String(), part) {
-			t.Errorf("%q is not in the report:\n%s", part, w.String())
-		}
-	}
-	if strings.Contains(w.String(), "TestA was to run") || strings.Contains(w.String(), "a word\n--- PASS") {
-		t.Errorf("the report tells too much:\n%s", w.String())
-	}
+		"     1 skipped: needs flite: SIBYL_TEST_ALL=1 runs it\n", "\n2 passed, 4 failed, 2 skipped\n")
+	assert.That(t, !strings.Contains(w.String(), "TestA was to run") && !strings.Contains(w.String(), "a word\n--- PASS"),
+		"the report tells too much:\n%s", w.String())
 }
 
 func TestAnotherStageRunsWhatWasSkippedButForReleases(t *testing.T) {
@@ -111,18 +95,12 @@ func TestAnotherStageRunsWhatWasSkippedButForReleases(t *testing.T) {
 	o.finish(readAs(said), errors.New("exit status 1"), 0, 0)
 	r := report{outcomes: []outcome{o}}
 	got := readRecord(r.record())
-	if diff := cmp.Diff(map[string][]string{"p": {"TestA/two"}}, got); diff != "" {
-		t.Error(diff)
-	}
-	if got := pattern([]string{"TestA/two", "TestB/a (b)"}); got != `^TestA$/^two$|^TestB$/^a \(b\)$` {
-		t.Errorf("the pattern is %s", got)
-	}
-	if some := among([]suite{{Package: "q"}, {Package: "p"}}, got); len(some) != 1 || some[0].Package != "p" {
-		t.Errorf("it runs %v", some)
-	}
-	if _, err := regexp.Compile(pattern(got["p"])); err != nil {
-		t.Error(err)
-	}
+	assert.Same(t, map[string][]string{"p": {"TestA/two"}}, got)
+	assert.Equalf(t, pattern([]string{"TestA/two", "TestB/a (b)"}), `^TestA$/^two$|^TestB$/^a \(b\)$`, "the pattern")
+	some := among([]suite{{Package: "q"}, {Package: "p"}}, got)
+	assert.That(t, len(some) == 1 && some[0].Package == "p", "it runs %v", some)
+	_, err := regexp.Compile(pattern(got["p"]))
+	assert.Nil(t, err)
 }
 
 func TestNameThatNoTestHasIsAFault(t *testing.T) {
@@ -130,25 +108,20 @@ func TestNameThatNoTestHasIsAFault(t *testing.T) {
 	o.finish(readAs("testing: warning: no tests to run\nPASS\n"), nil, 0, 0)
 	r := report{outcomes: []outcome{o}, chosen: true}
 	var w bytes.Buffer
-	if r.write(&w) || !strings.Contains(w.String(), "FAULT p: no test is of a name that is to run") {
-		t.Errorf("the report:\n%s", w.String())
-	}
+	assert.That(t, !r.write(&w) && strings.Contains(w.String(), "FAULT p: no test is of a name that is to run"),
+		"the report:\n%s", w.String())
 }
 
 func TestBinariesOfOneNameAreBuiltOneAfterTheOther(t *testing.T) {
 	got := rounds([]suite{{Package: "m/prompt"}, {Package: "m/a"}, {Package: "m/x/prompt"}})
-	if len(got) != 2 || len(got[0]) != 2 || len(got[1]) != 1 || got[1][0].Package != "m/x/prompt" {
-		t.Errorf("they are built as %v", got)
-	}
+	assert.That(t, len(got) == 2 && len(got[0]) == 2 && len(got[1]) == 1 && got[1][0].Package == "m/x/prompt",
+		"they are built as %v", got)
 }
 
 func TestTimesAreThoseOfTheProcessAndItsChildrenAndOfLinks(t *testing.T) {
 	stat := "42 (a) b) S 1 42 42 0 -1 4194304 100 200 0 0 120 30 40 10 20 0 1 0"
-	if got := ticks(stat); got != 2*time.Second {
-		t.Errorf("/proc says %v", got)
-	}
+	got := ticks(stat)
+	assert.That(t, got == 2*time.Second, "/proc says %v", got)
 	got, err := links([]byte(`[{"Mode":"build","CmdUser":5},{"Mode":"link","CmdUser":7,"CmdSys":4},{"Mode":"link"}]`))
-	if err != nil || got != 11 {
-		t.Errorf("links took %v, %v", got, err)
-	}
+	assert.That(t, err == nil && got == 11, "links took %v, %v", got, err)
 }

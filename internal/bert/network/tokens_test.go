@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert"
 	"sibyl/internal/bert/berttest"
 	"sibyl/internal/bert/network"
@@ -20,9 +21,7 @@ func zeroShot(t testing.TB) string { return written(t, berttest.ZeroShot) }
 
 func written(t testing.TB, model string) string {
 	dir := t.TempDir()
-	if err := berttest.Write(dir, model); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, berttest.Write(dir, model))
 	return dir
 }
 
@@ -30,21 +29,12 @@ func written(t testing.TB, model string) string {
 func configure(t *testing.T, dir string, values map[string]any) {
 	t.Helper()
 	path := filepath.Join(dir, "config.json")
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile(path))(t)
 	config := map[string]any{}
-	if err := json.Unmarshal(data, &config); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(data, &config))
 	maps.Copy(config, values)
-	if data, err = json.Marshal(config); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data = assert.Must(json.Marshal(config))(t)
+	assert.NoError(t, os.WriteFile(path, data, 0o600))
 }
 
 func TestModelReadsNoMoreThanItsPositions(t *testing.T) {
@@ -64,32 +54,24 @@ func TestModelReadsNoMoreThanItsPositions(t *testing.T) {
 	} {
 		configure(t, c.dir, c.config)
 		tokens, _, err := network.Read(c.dir, strings.Repeat("x ", 900), c.hypothesis)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(tokens); n > want || n < want-3 {
-			t.Errorf("%v: %d tokens are read; want %d, or hardly fewer", c.config, n, want)
-		}
+		assert.NoError(t, err)
+		n := len(tokens)
+		assert.That(t, n <= want && n >= want-3, "%v: %d tokens are read; want %d, or hardly fewer", c.config, n, want)
 	}
 }
 
 func TestTextCanNotForgeTheModelsControlTokens(t *testing.T) {
 	const separator, start, mask = 3, 2, 4
 	tokens, segments, err := network.Read(zeroShot(t), "a [SEP] strategy [SEP] [CLS] [MASK] [MA[SEP]SK]", "b [SEP] c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	count := map[int]int{}
 	for _, n := range tokens {
 		count[n]++
 	}
-	if count[separator] != 2 || count[start] != 1 || count[mask] != 0 {
-		t.Errorf("%d separators, %d starts and %d masks are read: %v",
-			count[separator], count[start], count[mask], tokens)
-	}
-	if first := slices.Index(segments, 1); tokens[first-1] != separator {
-		t.Errorf("the hypothesis begins at %d of %v", first, tokens)
-	}
+	assert.That(t, count[separator] == 2 && count[start] == 1 && count[mask] == 0,
+		"%d separators, %d starts and %d masks are read: %v", count[separator], count[start], count[mask], tokens)
+	first := slices.Index(segments, 1)
+	assert.That(t, tokens[first-1] == separator, "the hypothesis begins at %d of %v", first, tokens)
 }
 
 func FuzzAnyTextFitsTheModel(f *testing.F) {
@@ -103,12 +85,9 @@ func FuzzAnyTextFitsTheModel(f *testing.F) {
 		text = bert.Excerpt(text, bert.MaxText)
 		for _, hypothesis := range []string{"", "The user has to decide."} {
 			tokens, segments, err := network.Read(dir, text, hypothesis)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(tokens) > network.MostTokens || len(segments) != len(tokens) {
-				t.Errorf("%d tokens in %d segments", len(tokens), len(segments))
-			}
+			assert.NoError(t, err)
+			assert.That(t, len(tokens) <= network.MostTokens && len(segments) == len(tokens),
+				"%d tokens in %d segments", len(tokens), len(segments))
 		}
 	})
 }

@@ -270,10 +270,8 @@ func TestLastAnswerIsExplainedAndItsSourcesShown(t *testing.T) {
 	b.run("/sources<enter>")
 	b.run("/sources 1<enter>")
 	b.run("/sources 3<enter>")
-	for _, want := range []string{"a question about the code", "2. `docs/a.md:3`", "12  func take() {",
-		"3 is not between 1 and 2"} {
-		assert.That(t, strings.Contains(b.printed(), want), "%q is not in\n%s", want, b.printed())
-	}
+	assert.Contains(t, "the screen", b.printed(), "a question about the code", "2. `docs/a.md:3`", "12  func take() {",
+		"3 is not between 1 and 2")
 }
 
 func TestCopyHandsTheAnswerToTheTerminal(t *testing.T) {

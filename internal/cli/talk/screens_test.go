@@ -257,8 +257,7 @@ func TestEveryWayOutLeavesTheTerminalAsItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := hold(t, 80, 24)
 			h.press(keys)
-			err := h.ended()
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, h.ended())
 			assert.That(t, !h.modes["?2004"] && h.modes["?25"], "modes of the terminal: %v", h.modes)
 		})
 	}
@@ -270,8 +269,7 @@ func TestLeavingStopsTheAnswerAndWaitsForIt(t *testing.T) {
 	h.press("/quit\r")
 	<-r.ctx.Done()
 	r.end(answer("So."))
-	err := h.ended()
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, h.ended())
 }
 
 func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
@@ -283,8 +281,7 @@ func TestQuestionThatIsStillBeingBegunIsStopped(t *testing.T) {
 	h.press("\r")
 	<-h.p.begun
 	h.press("/quit\r")
-	err := h.ended()
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, h.ended())
 }
 
 func TestPanicLeavesTheTerminalAsItWas(t *testing.T) {

@@ -53,7 +53,8 @@ func TestDocumentIsTakenInAsItsText(t *testing.T) {
 		[]any{Success, "memo.docx", "", "001_audio.txt"})
 	text := assert.Must(s.Transcript(t.Context(), id, 1))(t)
 	same(t, "text", text, "A memo about the bridge.\n\nIt stands.")
-	same(t, "the same text again", assert.Must(s.AddAudio(t.Context(), id, "copy.txt", strings.NewReader(text)))(t).Same, 1)
+	same(t, "the same text again",
+		assert.Must(s.AddAudio(t.Context(), id, "copy.txt", strings.NewReader(text)))(t).Same, 1)
 	before := tree(t, s.path(id))
 	for name, content := range map[string]string{"cut.docx": docx[:len(docx)-30], "none.pdf": "words",
 		"archive.zip": "PK\x03\x04"} {
@@ -136,7 +137,8 @@ func TestTheSameContentIsTakenInOnce(t *testing.T) {
 	same(t, "files", tree(t, s.path(id)), before)
 	same(t, "words typed in twice", assert.Must(s.AddText(ctx, id, "# Notes\nwords"))(t).Sequence, 3)
 	assert.NoError(t, os.Remove(s.path(id, audioFolder, "001_audio.ogg")))
-	same(t, "what had lost its file", assert.Must(s.AddAudio(ctx, id, "again.ogg", strings.NewReader("sound 1")))(t).Same, 1)
+	same(t, "what had lost its file",
+		assert.Must(s.AddAudio(ctx, id, "again.ogg", strings.NewReader("sound 1")))(t).Same, 1)
 	wantWhole(t, s, id)
 }
 
@@ -155,8 +157,8 @@ func TestATextFileIsAnEntryWithoutAudio(t *testing.T) {
 		"Notes.MD", 25})
 	m := wantWhole(t, s, id)
 	same(t, "name", []string{m.Name, m.NamedBy}, []string{"Über alles nachdenken", ByWords})
-	same(t, "audio that is called a text", assert.Must(s.AddAudio(t.Context(), id, "odd.txt", strings.NewReader("sound\xff")))(
-		t).Entry.File, "002_audio.ogg")
+	odd := assert.Must(s.AddAudio(t.Context(), id, "odd.txt", strings.NewReader("sound\xff")))(t)
+	same(t, "audio that is called a text", odd.Entry.File, "002_audio.ogg")
 }
 
 func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
@@ -232,9 +234,8 @@ func TestASessionThatIsFullSaysSoAndStaysAsItIs(t *testing.T) {
 		assert.That(t, ok && invalid.Kind == TooLarge && strings.Contains(err.Error(), "begin another one"),
 			"%s: %v", what, err)
 	}
-	if now := tree(t, s.path(exampleID)); len(now) != len(before) || now[metadataFile] != before[metadataFile] {
-		t.Errorf("the files are %q", names(now))
-	}
+	now := tree(t, s.path(exampleID))
+	assert.That(t, len(now) == len(before) && now[metadataFile] == before[metadataFile], "the files are %q", names(now))
 }
 
 func TestTextFilesOfWindowsAreReadInTheirEncoding(t *testing.T) {

@@ -181,7 +181,7 @@ func TestANewMetadataIsNotLostInTheShadowOfAnOldOne(t *testing.T) {
 	for {
 		select {
 		case err := <-done:
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, err)
 			same(t, "entries", len(wantWhole(t, s, id).Audio), 30)
 			return
 		default:

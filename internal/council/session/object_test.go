@@ -36,7 +36,9 @@ func TestTheExampleOfTheDocumentIsReadAndWrittenAsItIs(t *testing.T) {
 	same(t, "snapshot", []int{m.Answers[1].Context.Transcripts, m.Answers[1].Context.Responses,
 		*m.Answers[1].Context.TokensEstimate}, []int{3, 1, 1850})
 	at := time.Date(2025, 12, 20, 10, 40, 30, 0, time.UTC)
-	assert.That(t, m.Answers[1].CreatedAt == at, "the answer was made at %v, want %v", m.Answers[1].CreatedAt, at)
+	if m.Answers[1].CreatedAt != at {
+		t.Errorf("the answer was made at %v, want %v", m.Answers[1].CreatedAt, at)
+	}
 	again := assert.Must(jsonobject.Encode(&m))(t)
 	assert.That(t, string(again) == example, "it is written as\n%s", again)
 	problems := m.problems(func(string) bool { return true }, nil)

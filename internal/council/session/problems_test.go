@@ -129,10 +129,7 @@ func TestCheckLooksForTheFiles(t *testing.T) {
 	problems := strings.Join(assert.Must(s.Check(t.Context(), exampleID, func(id string) bool {
 		return id != "e5f6g7h8"
 	}))(t), "\n")
-	for _, want := range []string{
+	assert.Contains(t, "what is said of the problems", problems,
 		"audio/001_audio.ogg is missing", "transcripts/001_audio.txt is missing",
-		"llm_responses/002_visionario.txt is missing", "e5f6g7h8",
-	} {
-		assert.That(t, strings.Contains(problems, want), "“%s” is not among the problems:\n%s", want, problems)
-	}
+		"llm_responses/002_visionario.txt is missing", "e5f6g7h8")
 }

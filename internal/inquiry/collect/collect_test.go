@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/text/language"
@@ -18,28 +19,20 @@ func TestSevenQuestionsOfOneLanguageNameTheHypothesisAndItsNames(t *testing.T) {
 		"es": "El puente fue cerrado por Ada Molina a causa de la corrosión.",
 	} {
 		all := Questions(code, hypothesis)
-		if len(all) != 7 {
-			t.Fatalf("%s: %d questions", code, len(all))
-		}
+		assert.Require(t, len(all) == 7, "%s: %d questions", code, len(all))
 		seen := map[string]bool{}
 		for n, q := range all {
 			seen[q.Text] = true
-			if !strings.Contains(q.Text, strings.TrimSuffix(hypothesis, ".")) || q.Aspect != aspects()[n] ||
-				language.Of(q.Text) != code {
-				t.Errorf("%s: %+v, in %q", code, q, language.Of(q.Text))
-			}
+			assert.That(t, strings.Contains(q.Text, strings.TrimSuffix(hypothesis, ".")) && q.Aspect == aspects()[n] &&
+				language.Of(q.Text) == code, "%s: %+v, in %q", code, q, language.Of(q.Text))
 		}
-		if len(seen) != 7 || !strings.Contains(all[3].Text, "Ada M") && !strings.Contains(all[3].Text, "Ada L") {
-			t.Errorf("%s: %d differ; who: %s", code, len(seen), all[3].Text)
-		}
+		assert.That(t, len(seen) == 7 && (strings.Contains(all[3].Text, "Ada M") || strings.Contains(all[3].Text, "Ada L")),
+			"%s: %d differ; who: %s", code, len(seen), all[3].Text)
 	}
-	if q := Questions("xx", "H."); q[0].Text != "What happened: H?" {
-		t.Errorf("of no language: %s", q[0].Text)
-	}
-	if got := strings.Join(properNames("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."),
-		"|"); got != "Harbour Bridge|Ada Miller|Westfield" {
-		t.Errorf("names: %s", got)
-	}
+	q := Questions("xx", "H.")
+	assert.That(t, q[0].Text == "What happened: H?", "of no language: %s", q[0].Text)
+	got := strings.Join(properNames("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."), "|")
+	assert.That(t, got == "Harbour Bridge|Ada Miller|Westfield", "names: %s", got)
 }
 
 func TestGapsAreOnlyWhatWasNotFoundAndFiguresThatAreMissing(t *testing.T) {
@@ -50,11 +43,7 @@ func TestGapsAreOnlyWhatWasNotFoundAndFiguresThatAreMissing(t *testing.T) {
 	pairs[0].NotFound, pairs[0].Answer = true, "I found no passage on this."
 	pairs[6].Answer = "It cost 400 euros."
 	gaps := Gaps("en", pairs)
-	if len(gaps) != 2 || gaps[0].Category != record.MissingInformation || gaps[0].Since != 1 ||
-		gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
-		t.Errorf("%+v", gaps)
-	}
-	if gaps[0].Description != "I found no passage on this: Q?" {
-		t.Errorf("%s", gaps[0].Description)
-	}
+	assert.That(t, len(gaps) == 2 && gaps[0].Category == record.MissingInformation && gaps[0].Since == 1 &&
+		gaps[1].Category == record.Vagueness && gaps[1].Aspect == "when", "%+v", gaps)
+	assert.That(t, gaps[0].Description == "I found no passage on this: Q?", "%s", gaps[0].Description)
 }

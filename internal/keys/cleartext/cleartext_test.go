@@ -8,6 +8,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // refused says whether a client with that header would send a request there; err is another failure.
@@ -19,21 +21,16 @@ func refused(t *testing.T, address string, header http.Header, trusted ...string
 		return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Request: req}, nil
 	})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address, strings.NewReader("a question"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	req.Header = header
 	resp, err := (&http.Client{Transport: Transport(next, trusted)}).Do(req)
 	failed, is := errors.AsType[*Error](err)
 	if err == nil {
 		_ = resp.Body.Close()
 	}
-	if is == sent || err != nil && !is {
-		t.Errorf("%s: sent %v, error %v", address, sent, err)
-	}
-	if is && (strings.Contains(err.Error(), "canary") || !strings.Contains(failed.Error(), Setting)) {
-		t.Errorf("%s: the error is %v", address, err)
-	}
+	assert.That(t, is != sent && (err == nil || is), "%s: sent %v, error %v", address, sent, err)
+	assert.That(t, !is || (!strings.Contains(err.Error(), "canary") && strings.Contains(failed.Error(), Setting)),
+		"%s: the error is %v", address, err)
 	return is
 }
 
@@ -55,26 +52,18 @@ func TestKeyIsSentOverPlainHTTPToThisMachineAlone(t *testing.T) {
 		"http://LOCALHOST:1/": false, "http://api.localhost/": false, "http://[::ffff:127.0.0.1]/": false,
 		"http://localhost./": false,
 	} {
-		if got := refused(t, address, key); got != want {
-			t.Errorf("%s: refused %v, want %v", address, got, want)
-		}
+		assert.Equalf(t, refused(t, address, key), want, "%s: refused", address)
 	}
 }
 
 func TestEveryHeaderThatMayHoldASecretCounts(t *testing.T) {
 	for _, name := range []string{"Authorization", "X-Api-Key", "X-Goog-Api-Key", "Api-Key", "Cookie",
 		"Proxy-Authorization", "X-Subscription-Token", "X-Team", "x-lower"} {
-		if !refused(t, "http://a.example/", http.Header{name: {"canary"}}) {
-			t.Errorf("%s was sent", name)
-		}
+		assert.That(t, refused(t, "http://a.example/", http.Header{name: {"canary"}}), "%s was sent", name)
 	}
-	if refused(t, "http://a.example/", http.Header{"Accept": {"*/*"}, "Content-Type": {"application/json"},
-		"User-Agent": {"x"}}) {
-		t.Error("a request without a secret was refused")
-	}
-	if !refused(t, "http://ada:canary@a.example/", http.Header{}) {
-		t.Error("a password in the address was sent")
-	}
+	assert.That(t, !refused(t, "http://a.example/", http.Header{"Accept": {"*/*"}, "Content-Type": {"application/json"},
+		"User-Agent": {"x"}}), "a request without a secret was refused")
+	assert.That(t, refused(t, "http://ada:canary@a.example/", http.Header{}), "a password in the address was sent")
 }
 
 func TestHostThatIsTrustedGetsTheKey(t *testing.T) {
@@ -83,9 +72,7 @@ func TestHostThatIsTrustedGetsTheKey(t *testing.T) {
 		"http://llm.lan/": false, "http://LLM.lan:8000/": false, "http://other.lan:9/": false,
 		"http://other.lan:8/": true, "http://[fd00::1]:5/": false, "http://sub.llm.lan/": true,
 	} {
-		if got := refused(t, address, key, "llm.lan", "other.lan:9", "[fd00::1]"); got != want {
-			t.Errorf("%s: refused %v, want %v", address, got, want)
-		}
+		assert.Equalf(t, refused(t, address, key, "llm.lan", "other.lan:9", "[fd00::1]"), want, "%s: refused", address)
 	}
 }
 
@@ -95,10 +82,7 @@ func TestNothingIsSentNotEvenAConnection(t *testing.T) {
 		dialled = true
 		return nil, errors.New("no network")
 	}}
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.example/", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "http://a.example/", nil))(t)
 	req.Header.Set("Authorization", "Bearer canary")
 	if _, err := Transport(transport, nil).RoundTrip(req); err == nil || dialled { //nolint:bodyclose // there is none
 		t.Errorf("%v, dialled %v", err, dialled)
@@ -108,14 +92,10 @@ func TestNothingIsSentNotEvenAConnection(t *testing.T) {
 func TestRedirectToPlainHTTPIsRefusedToo(t *testing.T) {
 	s := httptest.NewServer(http.RedirectHandler("http://a.example/", http.StatusTemporaryRedirect))
 	defer s.Close()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL, nil))(t)
 	req.Header.Set("X-Api-Key", "canary") // which clients carry along
 	client := &http.Client{Transport: Transport(nil, nil)}
-	_, err = client.Do(req) //nolint:bodyclose // there is none
-	if _, is := errors.AsType[*Error](err); !is {
-		t.Errorf("got %v", err)
-	}
+	_, err := client.Do(req) //nolint:bodyclose // there is none
+	_, is := errors.AsType[*Error](err)
+	assert.That(t, is, "got %v", err)
 }

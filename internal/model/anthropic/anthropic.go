@@ -67,8 +67,10 @@ func New(c Config) *Model {
 			"max_tokens": model.FinishLength, "model_context_window_exceeded": model.FinishLength,
 			"refusal": model.FinishFilter,
 		},
-		Optional:   optional,
-		EncodeTurn: p.encode, ReadTurn: p.readTurn, Classify: classify, List: listIDs, Describe: p.describe,
+		Optional:    optional,
+		TurnHasText: true,
+		Dialect:     wire.Claude(),
+		EncodeTurn:  p.encode, ReadTurn: p.readTurn, Classify: classify, List: listIDs, Describe: p.describe,
 	})}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/anthropic"
 	"sibyl/internal/model/modeltest"
@@ -33,9 +34,8 @@ func TestBaseURLMeansTheSameWithItsVersion(t *testing.T) {
 	for _, end := range []string{"", "/", "/v1", "/v1/"} {
 		server := modeltest.NewServer(t, modeltest.Stream("a"))
 		m := connect(t, server, func(c *anthropic.Config) { c.BaseURL += end })
-		if _, err := m.Chat(t.Context(), hello(), nil); err != nil {
-			t.Errorf("base URL ending in %q: %v", end, err)
-		}
+		_, err := m.Chat(t.Context(), hello(), nil)
+		assert.That(t, err == nil, "base URL ending in %q: %v", end, err)
 	}
 }
 
@@ -49,21 +49,16 @@ func TestRequestGoesUnderThePathOfTheBaseURL(t *testing.T) {
 	m := anthropic.New(anthropic.Config{Provider: "house", Model: "m", BaseURL: server.URL + "/gate/anthropic"})
 	t.Cleanup(m.Close)
 	_, err := m.Chat(t.Context(), hello(), nil)
-	if asked != "/gate/anthropic/v1/messages" || model.KindOf(err) != model.Invalid ||
-		!strings.Contains(err.Error(), "/gate/anthropic") {
-		t.Errorf("asked %q, got %v; want the hint to name the path", asked, err)
-	}
+	assert.That(t, asked == "/gate/anthropic/v1/messages" && model.KindOf(err) == model.Invalid &&
+		strings.Contains(err.Error(), "/gate/anthropic"), "asked %q, got %v; want the hint to name the path", asked, err)
 }
 
 func TestModelIsDescribedByItsEntryIfThereIsOne(t *testing.T) {
 	server := modeltest.NewServer(t)
 	info, err := connect(t, server).Describe(t.Context())
-	if model.KindOf(err) != model.Invalid || info != (model.Info{}) {
-		t.Errorf("without an entry: %+v, %v", info, err)
-	}
+	assert.That(t, model.KindOf(err) == model.Invalid && info == (model.Info{}), "without an entry: %+v, %v", info, err)
 	server.ModelInfo = map[string]string{"claude-test-1": `{"type":"model","max_input_tokens":190000,"max_tokens":16000}`}
 	info, err = connect(t, server).Describe(t.Context())
-	if want := (model.Info{Window: 190_000, Output: 16_000}); err != nil || info != want {
-		t.Errorf("described as %+v, %v; want %+v", info, err, want)
-	}
+	want := (model.Info{Window: 190_000, Output: 16_000})
+	assert.That(t, err == nil && info == want, "described as %+v, %v; want %+v", info, err, want)
 }

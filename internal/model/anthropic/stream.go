@@ -38,14 +38,14 @@ type event struct {
 // piece begins a block, continues one, or says how the message ends.
 type piece struct {
 	Type        string          `json:"type"`
-	Text        string          `json:"text"`
+	Text        wire.Text       `json:"text"`
 	Thinking    string          `json:"thinking"`
 	Signature   string          `json:"signature"`
 	Data        string          `json:"data"` // of redacted thinking
 	ID          string          `json:"id"`   // of a tool's use, as name and input
-	Name        string          `json:"name"`
+	Name        wire.Text       `json:"name"`
 	Input       json.RawMessage `json:"input"` // the arguments of a call that came whole
-	PartialJSON string          `json:"partial_json"`
+	PartialJSON wire.Text       `json:"partial_json"`
 	StopReason  string          `json:"stop_reason"`
 	StopDetails struct {
 		Explanation string `json:"explanation"`
@@ -87,7 +87,7 @@ func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 		return err
 	}
 	if !x.Begun {
-		return x.Fail(model.Garbled, "the answer holds no message", nil)
+		return x.NoAnswerError("the answer holds no message")
 	}
 	for _, b := range t.blocks {
 		if b.Type != kindToolUse {
@@ -97,7 +97,7 @@ func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 		if arguments == "" && wire.IsSet(b.Input) {
 			arguments = string(b.Input)
 		}
-		if err := x.AddCall(model.ToolCall{ID: b.ID, Name: b.Name, Arguments: arguments}); err != nil {
+		if err := x.AddCall(model.ToolCall{ID: b.ID, Name: string(b.Name), Arguments: arguments}); err != nil {
 			return err
 		}
 	}
@@ -107,12 +107,15 @@ func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 // applyEvent applies one event to the answer. Unknown types are ignored, as the protocol requires, whatever their form.
 func (t *turn) applyEvent(data []byte) error {
 	var e event
-	known := func() bool {
-		return slices.Contains([]string{"message_start", "content_block_start", "content_block_delta", "message_delta",
-			"message_stop"}, e.Type)
-	}
-	if err := json.Unmarshal(data, &e); err != nil && (!json.Valid(data) || known()) {
-		return t.BadEventError(err)
+	if err := t.Decode(data, &e); err != nil {
+		var of struct {
+			Type string `json:"type"`
+		}
+		if t.Decode(data, &of) != nil || slices.Contains([]string{"message_start", "content_block_start",
+			"content_block_delta", "message_delta", "message_stop"}, of.Type) {
+			return t.BadEventError(err)
+		}
+		return nil
 	}
 	if e.Type == "error" || wire.IsSet(e.Error) {
 		return t.StreamError(data)
@@ -131,6 +134,8 @@ func (t *turn) applyEvent(data []byte) error {
 		t.Refusal = cmp.Or(e.Delta.StopDetails.Explanation, t.Refusal, "the provider refused to answer")
 	case "message_stop":
 		t.Done = true
+	case "": // no event of the protocol
+		return t.Complaint(data)
 	}
 	return nil
 }
@@ -152,7 +157,7 @@ func (t *turn) updateUsage(later usage) {
 // beginBlock begins a block of the answer, the 1024th at most.
 func (t *turn) beginBlock(e *event) error {
 	if len(t.blocks) == maxBlocks {
-		return t.Fail(model.Garbled, "the answer has more than 1024 blocks", nil)
+		return t.Fail(model.Garbled, "the answer has more than 1024 blocks", model.ErrOversized)
 	}
 	b := &block{piece: e.Block, index: e.Index}
 	b.Signature = "" // extendBlock adds it
@@ -177,15 +182,15 @@ func (t *turn) continueBlock(e *event) error {
 func (t *turn) extendBlock(b *block, p *piece) error {
 	switch b.Type {
 	case kindToolUse:
-		b.content.WriteString(p.PartialJSON)
+		b.content.WriteString(string(p.PartialJSON))
 		return t.CountBytes(len(p.PartialJSON))
 	case kindThinking:
 		b.content.WriteString(p.Thinking)
 		b.Signature += p.Signature
 		return t.CountBytes(len(p.Thinking) + len(p.Signature))
 	case kindText:
-		b.content.WriteString(p.Text)
-		return t.EmitText(p.Text)
+		b.content.WriteString(string(p.Text))
+		return t.EmitText(string(p.Text))
 	}
 	return nil
 }
@@ -216,3 +221,6 @@ func (t *turn) keepNative(modelName string) (err error) {
 	}{modelName, kept})
 	return err
 }
+
+// CarriesText implements wire.Carrier.
+func (piece) CarriesText() {}

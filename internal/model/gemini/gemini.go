@@ -58,6 +58,8 @@ func New(c Config) *Model {
 		CallIDPrefix: generatedIDPrefix,
 		Finishes:     finishes,
 		Optional:     optional,
+		TurnHasText:  true,
+		Dialect:      wire.OpenAPI(),
 		EncodeTurn:   p.encode, ReadTurn: readTurn, Classify: classify, List: listNames, Describe: p.describe,
 	})}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/gemini"
 	"sibyl/internal/model/modeltest"
@@ -72,14 +73,12 @@ func TestNameThatLeadsOutOfItsCollectionIsInvalidWithoutARequest(t *testing.T) {
 	for _, name := range []string{"", "../files", "models/", "tunedModels/../x", "a//b", "./x"} {
 		m := connect(t, server, func(c *gemini.Config) { c.Model = name })
 		resp, err := m.Chat(t.Context(), hello(), nil)
-		if model.KindOf(err) != model.Invalid || resp.Attempts != 0 ||
-			!strings.Contains(err.Error(), "gemini-2.5-flash") {
-			t.Errorf("%q: got %v after %d attempts; want invalid, with an example", name, err, resp.Attempts)
-		}
+		assert.That(t, model.KindOf(err) == model.Invalid && resp.Attempts == 0 &&
+			strings.Contains(err.Error(), "gemini-2.5-flash"),
+			"%q: got %v after %d attempts; want invalid, with an example", name, err, resp.Attempts)
 	}
-	if n := len(server.Requests()); n != 0 {
-		t.Errorf("%d requests were made", n)
-	}
+	n := len(server.Requests())
+	assert.That(t, n == 0, "%d requests were made", n)
 }
 
 func TestListIsWhatGeneratesContentSorted(t *testing.T) {
@@ -88,9 +87,8 @@ func TestListIsWhatGeneratesContentSorted(t *testing.T) {
 		"/v1beta/models": `{"models":[{"name":"tunedModels/mine","supportedGenerationMethods":["generateContent","countTokens"]},
 		{"name":"models/embedding-001","supportedGenerationMethods":["embedContent"]},{"name":"models/gemini-flash","supportedGenerationMethods":["generateContent"]}]}`}
 	got, err := connect(t, server, func(c *gemini.Config) { c.Key = fixedKey("list-key") }).List(t.Context())
-	if diff := cmp.Diff([]string{"gemini-flash", "tunedModels/mine"}, got); err != nil || diff != "" {
-		t.Errorf("error %v, names (-want +got):\n%s", err, diff)
-	}
+	diff := cmp.Diff([]string{"gemini-flash", "tunedModels/mine"}, got)
+	assert.That(t, err == nil && diff == "", "error %v, names (-want +got):\n%s", err, diff)
 	if look := server.InfoRequests()[0]; look.Key() != "list-key" || strings.Contains(look.Query.Encode(), "list-key") {
 		t.Errorf("the key is not in its header alone: %+v", look)
 	}
@@ -119,9 +117,8 @@ func finishes() map[string]model.Finish {
 func TestFinishReasonHasItsMeaning(t *testing.T) {
 	for reason, want := range finishes() {
 		got, err := connect(t, modeltest.NewServer(t, raw(text+finish(reason)))).Chat(t.Context(), hello(), nil)
-		if err != nil || got.Finish != want || got.Text != "hi" {
-			t.Errorf("%s: got %q with %q, %v; want %s", reason, got.Text, got.Finish, err, want)
-		}
+		assert.That(t, err == nil && got.Finish == want && got.Text == "hi",
+			"%s: got %q with %q, %v; want %s", reason, got.Text, got.Finish, err, want)
 	}
 }
 
@@ -141,9 +138,8 @@ func TestModelIsDescribedByItsEntry(t *testing.T) {
 		server := modeltest.NewServer(t)
 		server.ModelInfo = map[string]string{name: c.told}
 		got, err := connect(t, server, func(o *gemini.Config) { o.Model = name }).Describe(t.Context())
-		if got != c.want || (err != nil) != (c.kind != "") || err != nil && model.KindOf(err) != c.kind {
-			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
-		}
+		assert.That(t, got == c.want && (err != nil) == (c.kind != "") && (err == nil || model.KindOf(err) == c.kind),
+			"%s: %+v, %v; want %+v", name, got, err, c.want)
 	}
 }
 
@@ -164,12 +160,10 @@ func TestIDsThatTheProviderDidNotGiveAreNotSent(t *testing.T) {
 		{Name: "f", Arguments: `{"n":1}`}}}, modeltest.Stream("done"))
 	m := connect(t, server)
 	resp, err := m.Chat(t.Context(), hello(), nil)
-	if err != nil || len(resp.ToolCalls) != 2 || resp.ToolCalls[0].ID == resp.ToolCalls[1].ID {
-		t.Fatalf("%+v, %v", resp, err)
-	}
-	if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil || strings.Contains(server.Last().Body, `"id"`) {
-		t.Errorf("%v, sent %s", err, server.Last().Body)
-	}
+	assert.Require(t, err == nil && len(resp.ToolCalls) == 2 && resp.ToolCalls[0].ID != resp.ToolCalls[1].ID,
+		"%+v, %v", resp, err)
+	_, err = m.Chat(t.Context(), followUp(resp), nil)
+	assert.That(t, err == nil && !strings.Contains(server.Last().Body, `"id"`), "%v, sent %s", err, server.Last().Body)
 }
 
 func TestCallsThatWereNotRunAreLeftOutOfTheTurn(t *testing.T) {
@@ -177,16 +171,10 @@ func TestCallsThatWereNotRunAreLeftOutOfTheTurn(t *testing.T) {
 		{ID: "c", Name: "g"}}
 	server := modeltest.NewServer(t, modeltest.Answer{Chunks: []string{"So: "}, Calls: calls}, modeltest.Stream("done"))
 	m := connect(t, server)
-	resp, err := m.Chat(t.Context(), hello(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := assert.Must(m.Chat(t.Context(), hello(), nil))(t)
 	resp.ToolCalls = resp.ToolCalls[:2]
-	if _, err := m.Chat(t.Context(), followUp(resp), nil); err != nil {
-		t.Fatal(err)
-	}
-	if parts, _ := server.Last().At("contents", "1", "parts").([]any); len(parts) != 3 ||
-		!strings.Contains(server.Last().Body, "c2lnbmVkL2J5K3RoZS9mYWtlCg==") {
-		t.Errorf("sent back %s; want the text and two calls, as they came", server.Last().Body)
-	}
+	assert.Must(m.Chat(t.Context(), followUp(resp), nil))(t)
+	parts, _ := server.Last().At("contents", "1", "parts").([]any)
+	assert.That(t, len(parts) == 3 && strings.Contains(server.Last().Body, "c2lnbmVkL2J5K3RoZS9mYWtlCg=="),
+		"sent back %s; want the text and two calls, as they came", server.Last().Body)
 }

@@ -56,7 +56,7 @@ type turn struct {
 // part holds what is read of one part of an answer. Parts of other kinds, such as code that the provider ran, are only
 // kept.
 type part struct {
-	Text         string        `json:"text"`
+	Text         wire.Text     `json:"text"`
 	Thought      bool          `json:"thought"`
 	FunctionCall *functionCall `json:"functionCall"`
 }
@@ -67,7 +67,7 @@ func readTurn(x *wire.Call, answer *http.Response) error {
 	err := x.ReadEvents(answer.Body, true, t.applyEvent)
 	switch {
 	case err != nil && t.foreignEvent && !x.Begun && model.KindOf(err) == model.Server:
-		return x.Fail(model.Garbled, "the answer is not a stream of the Gemini API"+x.BaseHint(), nil)
+		return x.NoAnswerError("the answer is not a stream of the Gemini API" + x.BaseHint())
 	case err != nil:
 		return err
 	}
@@ -77,7 +77,7 @@ func readTurn(x *wire.Call, answer *http.Response) error {
 // applyEvent applies one event to the answer.
 func (t *turn) applyEvent(data []byte) error {
 	var e event
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := t.Decode(data, &e); err != nil {
 		return t.BadEventError(err)
 	}
 	if wire.IsSet(e.Error) {
@@ -85,7 +85,7 @@ func (t *turn) applyEvent(data []byte) error {
 	}
 	if e.Candidates == nil && e.PromptFeedback == nil && e.Usage == nil {
 		t.foreignEvent = true
-		return nil
+		return t.Complaint(data)
 	}
 	t.Begun = true
 	if e.Usage != nil {
@@ -122,7 +122,7 @@ func (t *turn) applyCandidate(c *candidate) error {
 func (t *turn) addPart(raw json.RawMessage) error {
 	var p part
 	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &p); err != nil {
+	if err := t.Decode(raw, &p); err != nil {
 		return t.Fail(model.Garbled, "a part of the answer is not what the protocol promises: "+err.Error(), err)
 	}
 	_ = json.Unmarshal(raw, &fields) // it has just been read as an object, or is null
@@ -143,7 +143,7 @@ func (t *turn) addPart(raw json.RawMessage) error {
 	if p.Thought {
 		return t.CountBytes(len(p.Text))
 	}
-	return t.EmitText(p.Text)
+	return t.EmitText(string(p.Text))
 }
 
 // arguments returns a call's arguments without the provider's spacing; {} if there are none.
@@ -181,3 +181,9 @@ func reasonText(reason, message string) string {
 	}
 	return reason
 }
+
+// CarriesText implements wire.Carrier.
+func (candidate) CarriesText() {}
+
+// CarriesText implements wire.Carrier.
+func (part) CarriesText() {}

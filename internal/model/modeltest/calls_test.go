@@ -74,9 +74,8 @@ func TranscriberSuite(t *testing.T, build func(testing.TB, *Setup) model.Transcr
 		said.Text = "Olá. Adeus."
 		diff := cmp.Diff(said, got, cmpopts.EquateApprox(0, 1e-9))
 		assert.That(t, err == nil && diff == "", "%v (-want +got):\n%s", err, diff)
-		for _, part := range []string{"OggS\x00canary-audio\xff", "note.ogg", "canary-prompt", "pt"} {
-			assert.That(t, strings.Contains(s.server.Last().Body, part), "%q was not sent", part)
-		}
+		assert.Contains(t, "what was sent", s.server.Last().Body,
+			"OggS\x00canary-audio\xff", "note.ogg", "canary-prompt", "pt")
 		got, err = m.Transcribe(t.Context(), note(strings.NewReader("OggS")))
 		assert.That(t, err == nil && got.Text == "", "silence gave %+v, %v", got, err)
 	})

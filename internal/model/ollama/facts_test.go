@@ -97,9 +97,9 @@ func TestServerIsAskedOnceWhatItsModelIsLike(t *testing.T) {
 	m, server := describedModel(t, show(131072, hermes, chats), "")
 	for range 2 {
 		_, err := m.Chat(t.Context(), hello(), nil)
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 		_, err = m.Describe(t.Context())
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 	}
 	var paths []string
 	for _, look := range server.InfoRequests() {

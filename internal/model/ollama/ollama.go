@@ -61,6 +61,7 @@ func New(c Config) *Model {
 			"content_filter": model.FinishFilter, // gateways pass it on from providers that filter
 		},
 		Optional:   []string{"think"},
+		Dialect:    wire.Grammar(),
 		EncodeTurn: p.encode, ReadTurn: p.readTurn, Classify: p.classify, List: p.list, Describe: p.describe,
 		Prepare: func(x *wire.Call) { _, _ = p.loadFacts(x) }, // the turn does without what is not known
 	})}

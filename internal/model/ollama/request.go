@@ -28,7 +28,7 @@ type options struct {
 	NumPredict int `json:"num_predict,omitempty"`
 }
 
-// message is one message on the wire, in both directions.
+// message is one message of a request.
 type message struct {
 	Role       string   `json:"role"`
 	Content    string   `json:"content"`
@@ -39,7 +39,7 @@ type message struct {
 	ToolCallID string   `json:"tool_call_id,omitempty"`
 }
 
-// call is one tool call on the wire. Servers older than 0.12.10 give and take no id.
+// call is one tool call of a request. Servers older than 0.12.10 give and take no id.
 type call struct {
 	ID       string   `json:"id,omitempty"`
 	Function function `json:"function"`

@@ -11,13 +11,26 @@ import (
 
 // chunk is one line: a piece of an answer, its end, or an error.
 type chunk struct {
-	Message      *message        `json:"message"`
+	Message      *piece          `json:"message"`
 	Done         bool            `json:"done"`
 	DoneReason   string          `json:"done_reason"`
 	RemoteHost   string          `json:"remote_host"`
 	Error        json.RawMessage `json:"error"`
 	InputTokens  int             `json:"prompt_eval_count"`
 	OutputTokens int             `json:"eval_count"`
+}
+
+// piece is a piece of the answer's message.
+type piece struct {
+	Content   wire.Text `json:"content"`
+	Thinking  string    `json:"thinking"`
+	ToolCalls []struct {
+		ID       string `json:"id"`
+		Function struct {
+			Name      wire.Text       `json:"name"`
+			Arguments json.RawMessage `json:"arguments"`
+		} `json:"function"`
+	} `json:"tool_calls"`
 }
 
 // turn is an answer while it comes in.
@@ -40,7 +53,7 @@ func (p protocol) readTurn(x *wire.Call, answer *http.Response) error {
 // applyLine applies one line to the answer.
 func (t *turn) applyLine(line []byte) error {
 	var p chunk
-	if err := json.Unmarshal(line, &p); err != nil {
+	if err := t.Decode(line, &p); err != nil {
 		return t.Fail(model.Garbled, "a line of the answer is not the JSON that the protocol promises: "+err.Error()+
 			t.BaseHint(), err)
 	}
@@ -48,7 +61,10 @@ func (t *turn) applyLine(line []byte) error {
 		return t.StreamError(line)
 	}
 	if p.Message == nil && !p.Done {
-		return t.Fail(model.Garbled, "a line of the answer holds neither a message nor its end"+t.BaseHint(), nil)
+		if err := t.Complaint(line); err != nil {
+			return err
+		}
+		return t.NoAnswerError("a line of the answer holds neither a message nor its end" + t.BaseHint())
 	}
 	if p.RemoteHost != "" && t.config.Local && !isCloud(t.config.Model) {
 		return t.Fail(model.Invalid, "this is no local model: the server passed the conversation on to "+p.RemoteHost+
@@ -65,7 +81,7 @@ func (t *turn) applyLine(line []byte) error {
 }
 
 // addMessage adds text, thinking and calls of msg to the answer.
-func (t *turn) addMessage(msg *message) error {
+func (t *turn) addMessage(msg *piece) error {
 	size := len(msg.Thinking)
 	for _, c := range msg.ToolCalls {
 		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
@@ -74,13 +90,16 @@ func (t *turn) addMessage(msg *message) error {
 		return err
 	}
 	for _, c := range msg.ToolCalls { // the protocol always sends them whole
-		call := model.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: argumentsText(c.Function.Arguments)}
+		if c.ID == "" && c.Function.Name == "" && !wire.IsSet(c.Function.Arguments) {
+			continue // an empty entry
+		}
+		call := model.ToolCall{ID: c.ID, Name: string(c.Function.Name), Arguments: argumentsText(c.Function.Arguments)}
 		if err := t.AddCall(call); err != nil {
 			return err
 		}
 	}
 	t.thinking.WriteString(msg.Thinking)
-	return t.EmitText(msg.Content)
+	return t.EmitText(string(msg.Content))
 }
 
 // argumentsText returns the arguments as JSON text. A server may send them as a string: then it returns that string.
@@ -99,3 +118,6 @@ func unescapeHTML(raw []byte) string {
 		`\u003c`, "<", `\u003C`, "<", `\u003e`, ">", `\u003E`, ">", `\u0026`, "&",
 	).Replace(string(raw))
 }
+
+// CarriesText implements wire.Carrier.
+func (piece) CarriesText() {}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"sibyl/internal/model"
 	"sibyl/internal/model/wire"
@@ -38,8 +39,8 @@ type listEntry struct {
 type count int
 
 func (c *count) UnmarshalJSON(raw []byte) error {
-	var n float64
-	if json.Unmarshal(raw, &n) == nil && n > 0 && n < 1<<31 {
+	n, err := strconv.ParseFloat(wire.PlainText(raw), 64)
+	if err == nil && n > 0 && n < 1<<31 {
 		*c = count(n)
 	}
 	return nil

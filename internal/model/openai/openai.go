@@ -74,6 +74,7 @@ func New(c Config) *Model {
 			"length": model.FinishLength, filtered: model.FinishFilter,
 			completed: model.FinishStop, "max_output_tokens": model.FinishLength,
 		},
+		Dialect:    wire.Compatible(),
 		EncodeTurn: p.encode, ReadTurn: p.readChat, Classify: p.classify, List: listIDs, Describe: p.describe,
 	}
 	for _, r := range rules() {
@@ -82,7 +83,8 @@ func New(c Config) *Model {
 	p.otherAPI = Responses
 	if c.API == Responses || c.API == "" && host == openAIHost {
 		p.otherAPI = Chat
-		wireProtocol.ChatPath, wireProtocol.EncodeTurn, wireProtocol.ReadTurn = "responses", p.encodeResponse, p.readResponse
+		wireProtocol.ChatPath, wireProtocol.TurnHasText = "responses", true
+		wireProtocol.EncodeTurn, wireProtocol.ReadTurn = p.encodeResponse, p.readResponse
 	}
 	return &Model{Client: wire.New(c, wireProtocol), config: c}
 }

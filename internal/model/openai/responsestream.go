@@ -50,15 +50,15 @@ type response struct {
 
 // item holds the fields of one item of an answer that are read.
 type item struct {
-	Type      string `json:"type"`
-	CallID    string `json:"call_id"`
-	Name      string `json:"name"`
-	Arguments loose  `json:"arguments"`
-	Encrypted string `json:"encrypted_content"`
+	Type      string    `json:"type"`
+	CallID    string    `json:"call_id"`
+	Name      wire.Text `json:"name"`
+	Arguments loose     `json:"arguments"`
+	Encrypted string    `json:"encrypted_content"`
 	Content   []struct {
-		Type    string `json:"type"` // output_text or refusal
-		Text    string `json:"text"`
-		Refusal string `json:"refusal"`
+		Type    string    `json:"type"` // output_text or refusal
+		Text    wire.Text `json:"text"`
+		Refusal wire.Text `json:"refusal"`
 	} `json:"content"`
 }
 
@@ -84,16 +84,20 @@ func (p *protocol) readResponse(x *wire.Call, answer *http.Response) error {
 	t := &responseTurn{incoming: incoming{Call: x}}
 	err := t.readAnswer(answer, false, t.applyEvent, func(body []byte) error {
 		var r response
-		if err := json.Unmarshal(body, &r); err != nil {
+		if err := t.Decode(body, &r); err != nil {
 			return t.BadEventError(err)
 		}
-		t.Begun = r.Output != nil
+		if t.Begun = r.Output != nil; !t.Begun {
+			if err := t.Complaint(body); err != nil {
+				return err
+			}
+		}
 		return t.finishAnswer(&r)
 	})
 	slices.SortFunc(t.outputs, func(a, b *outputItem) int { return cmp.Compare(a.index, b.index) })
 	for i := 0; i < len(t.outputs) && err == nil; i++ {
 		if it := &t.outputs[i].item; it.Type == functionCall {
-			err = x.AddCall(model.ToolCall{ID: it.CallID, Name: it.Name, Arguments: string(it.Arguments)})
+			err = x.AddCall(model.ToolCall{ID: it.CallID, Name: string(it.Name), Arguments: string(it.Arguments)})
 		}
 	}
 	if err != nil {
@@ -108,13 +112,16 @@ func (t *responseTurn) applyEvent(data []byte) error {
 		return nil
 	}
 	var e event
-	if err := json.Unmarshal(data, &e); err != nil {
+	if err := t.Decode(data, &e); err != nil {
 		return t.BadEventError(err)
 	}
 	if e.Type == "error" || wire.IsSet(e.Error) {
 		return t.StreamError(data)
 	}
-	t.Begun = t.Begun || strings.HasPrefix(e.Type, "response.")
+	if !strings.HasPrefix(e.Type, "response.") {
+		return t.Complaint(data)
+	}
+	t.Begun = true
 	switch e.Type {
 	case "response.output_text.delta", "response.refusal.delta", "response.output_item.done":
 		o, err := t.itemAt(e.Index)
@@ -144,7 +151,8 @@ func (t *responseTurn) itemAt(at int) (*outputItem, error) {
 		}
 	}
 	if len(t.outputs) == maxOutputs {
-		return nil, t.Fail(model.Garbled, fmt.Sprintf("the answer has more than %d parts", maxOutputs), nil)
+		return nil, t.Fail(model.Garbled, fmt.Sprintf("the answer has more than %d parts", maxOutputs),
+			model.ErrOversized)
 	}
 	o := &outputItem{index: at}
 	t.outputs = append(t.outputs, o)
@@ -171,7 +179,7 @@ func (t *responseTurn) finishItem(o *outputItem, raw json.RawMessage) error {
 	if o.raw != nil {
 		return nil
 	}
-	if err := json.Unmarshal(raw, &o.item); err != nil {
+	if err := t.Decode(raw, &o.item); err != nil {
 		return t.BadEventError(err)
 	}
 	o.raw = raw
@@ -182,7 +190,7 @@ func (t *responseTurn) finishItem(o *outputItem, raw json.RawMessage) error {
 		if part.Type != "output_text" && part.Type != "refusal" {
 			continue
 		}
-		if err := cmp.Or(t.addText(o, part.Text), t.addRefusal(o, part.Refusal)); err != nil {
+		if err := cmp.Or(t.addText(o, string(part.Text)), t.addRefusal(o, string(part.Refusal))); err != nil {
 			return err
 		}
 	}
@@ -228,3 +236,6 @@ func (t *responseTurn) keepNative(modelName string) (err error) {
 	}
 	return err
 }
+
+// CarriesText implements wire.Carrier.
+func (item) CarriesText() {}

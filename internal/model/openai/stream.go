@@ -28,7 +28,7 @@ type choice struct {
 
 type delta struct {
 	Content   content    `json:"content"`
-	Refusal   string     `json:"refusal"`
+	Refusal   wire.Text  `json:"refusal"`
 	ToolCalls []callPart `json:"tool_calls"`
 
 	ReasoningContent loose       `json:"reasoning_content"`
@@ -40,12 +40,16 @@ type delta struct {
 type content string
 
 func (c *content) UnmarshalJSON(raw []byte) error {
-	if raw[0] != '[' {
-		return json.Unmarshal(raw, (*string)(c))
-	}
 	var parts []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
+	}
+	switch raw[0] {
+	case '{':
+		raw = slices.Concat([]byte("["), raw, []byte("]"))
+	case '[':
+	default:
+		return json.Unmarshal(raw, (*string)(c))
 	}
 	if err := json.Unmarshal(raw, &parts); err != nil {
 		return err
@@ -62,8 +66,8 @@ type callPart struct {
 	Index    *int   `json:"index"`
 	ID       string `json:"id"`
 	Function struct {
-		Name      string `json:"name"`
-		Arguments loose  `json:"arguments"`
+		Name      wire.Text `json:"name"`
+		Arguments loose     `json:"arguments"`
 	} `json:"function"`
 	Extra json.RawMessage `json:"extra_content"`
 }
@@ -108,7 +112,7 @@ func (i *incoming) readAnswer(answer *http.Response, finishEnds bool, handle, wh
 		i.Finish = filtered
 		return i.Fail(model.Refused, i.refusal.String(), nil)
 	case !i.Begun:
-		return i.Fail(model.Garbled, "the answer holds no choice and no output"+i.BaseHint(), nil)
+		return i.NoAnswerError("the answer holds no choice and no output" + i.BaseHint())
 	}
 	return nil
 }
@@ -141,10 +145,14 @@ func (t *turn) applyChunk(data []byte) error {
 		return nil
 	}
 	var p chunk
-	if err := json.Unmarshal(data, &p); err != nil {
+	if err := t.Decode(data, &p); err != nil {
 		return t.BadEventError(err)
 	}
-	if wire.IsSet(p.Error) {
+	if len(p.Choices) == 0 {
+		if err := t.Complaint(data); err != nil {
+			return err
+		}
+	} else if wire.IsSet(p.Error) {
 		return t.StreamError(data)
 	}
 	if p.Usage != nil {
@@ -182,7 +190,7 @@ func (t *turn) applyDelta(d *delta) error {
 	if len(t.partialCalls) > wire.MaxCalls {
 		return t.TooManyCallsError()
 	}
-	t.refusal.WriteString(d.Refusal)
+	t.refusal.WriteString(string(d.Refusal))
 	t.reasoning.reasoningContent.WriteString(string(d.ReasoningContent))
 	t.reasoning.reasoningText.WriteString(string(d.Reasoning))
 	return t.EmitText(string(d.Content))
@@ -197,8 +205,11 @@ type partialCall struct {
 	extra     json.RawMessage
 }
 
-// addCallPart adds a part to the call that it belongs to, or begins a call.
+// addCallPart adds a part to the call that it belongs to, or begins a call. An empty part is none.
 func (t *turn) addCallPart(p *callPart) {
+	if p.ID == "" && p.Function.Name == "" && p.Function.Arguments == "" && !wire.IsSet(p.Extra) {
+		return
+	}
 	c := t.callFor(p)
 	if c == nil {
 		c = &partialCall{index: -1}
@@ -207,7 +218,7 @@ func (t *turn) addCallPart(p *callPart) {
 		}
 		t.partialCalls = append(t.partialCalls, c)
 	}
-	c.id, c.name = cmp.Or(c.id, p.ID), cmp.Or(c.name, p.Function.Name)
+	c.id, c.name = cmp.Or(c.id, p.ID), cmp.Or(c.name, string(p.Function.Name))
 	c.arguments.WriteString(string(p.Function.Arguments))
 	if wire.IsSet(p.Extra) {
 		c.extra = p.Extra
@@ -216,7 +227,7 @@ func (t *turn) addCallPart(p *callPart) {
 
 // callFor returns the call that p belongs to, or nil if p begins one. The index decides, unless p names a tool and the
 // call with its index is a different one: some endpoints number every call 0. Without an index the id decides. A part
-// without either belongs to the last call, unless it names a tool.
+// without either belongs to the last call, unless both have an id or name a tool.
 func (t *turn) callFor(p *callPart) *partialCall {
 	for _, c := range slices.Backward(t.partialCalls) {
 		switch {
@@ -228,7 +239,7 @@ func (t *turn) callFor(p *callPart) *partialCall {
 		case p.Index != nil:
 		case p.ID != "" && c.id == p.ID:
 			return c
-		case p.ID == "" && p.Function.Name == "":
+		case (p.ID == "" || c.id == "") && (p.Function.Name == "" || c.name == ""):
 			return c
 		}
 	}
@@ -239,5 +250,14 @@ func (c *partialCall) isOtherThan(p *callPart) bool {
 	if p.ID != "" && c.id != "" {
 		return p.ID != c.id
 	}
-	return json.Valid([]byte(c.arguments.String()))
+	return c.name != "" && json.Valid([]byte(c.arguments.String()))
 }
+
+// CarriesText implements wire.Carrier.
+func (choice) CarriesText() {}
+
+// CarriesText implements wire.Carrier.
+func (delta) CarriesText() {}
+
+// CarriesText implements wire.Carrier.
+func (callPart) CarriesText() {}

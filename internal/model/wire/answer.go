@@ -29,11 +29,12 @@ type answerState struct {
 	Finish  string          // why the model stopped, in the protocol's word; empty until it comes
 	Refusal string          // the provider's words for an answer that it refused
 	Native  json.RawMessage // the turn in the provider's own form, if it has to be sent back so
+	LeftOut []string        // tools that were not offered, since the endpoint refuses their schemas
 	Begun   bool            // a valid part of an answer has come
 	Done    bool            // the protocol's end has come
 
 	emit    func(model.Delta) error
-	text    strings.Builder
+	split   splitter
 	size    int             // bytes kept of the answer
 	callIDs map[string]bool // of its complete calls
 
@@ -43,15 +44,19 @@ type answerState struct {
 // response returns what has come so far.
 func (x *Call) response() model.Response {
 	resp := model.Response{
-		Model: x.m.id, Text: x.text.String(), ToolCalls: x.Calls, Usage: x.plausibleUsage(x.Usage), Finish: x.finish(),
-		Attempts: x.attempts,
+		Model: x.m.id, Text: x.Text(), ToolCalls: x.Calls, Usage: x.plausibleUsage(x.Usage), Finish: x.finish(),
+		Attempts: x.attempts, Dropped: x.dropped, LeftOut: x.LeftOut,
 	}
 	if resp.Usage != x.Usage {
 		reported := x.Usage
 		resp.Reported = &reported
 	}
-	if x.Native != nil {
-		resp.Native = &model.Native{Provider: x.m.config.Provider, Turn: x.Native}
+	thinking := strings.TrimSpace(x.split.thinking.String())
+	if x.split.removed && x.m.protocol.TurnHasText {
+		x.Native = nil // it would bring back what was removed
+	}
+	if x.Native != nil || thinking != "" {
+		resp.Native = &model.Native{Provider: x.m.config.Provider, Turn: x.Native, Thinking: thinking}
 	}
 	return resp
 }
@@ -100,22 +105,38 @@ func (x *Call) plausibleUsage(u model.Usage) model.Usage {
 }
 
 func (x *Call) tooLargeError() *model.Error {
-	return x.Fail(model.Garbled, "the answer is larger than 8 MB", nil)
+	return x.Fail(model.Garbled, "the answer is larger than 8 MB", model.ErrOversized)
 }
 
-// Text returns the answer's text so far.
-func (x *Call) Text() string { return x.text.String() }
+// Text returns the answer's text so far, without what may still turn out to be thinking.
+func (x *Call) Text() string { return x.split.answer.String() }
 
-// EmitText adds a piece to the text and passes it on.
+// EmitText adds a piece of what the model writes, and passes on what is its answer.
 func (x *Call) EmitText(text string) error {
 	if err := x.CountBytes(len(text)); err != nil {
 		return err
 	}
-	x.text.WriteString(text)
-	if x.emit == nil || text == "" {
+	return x.emitAnswer(x.split.write(text))
+}
+
+// endText passes on the rest of the answer.
+func (x *Call) endText() error {
+	return x.emitAnswer(x.split.close())
+}
+
+func (x *Call) emitAnswer(text string, anew bool) error {
+	if x.emit == nil || text == "" && !anew {
 		return nil
 	}
-	if err := x.emit(model.Delta{Text: text}); err != nil {
+	var err error
+	if anew {
+		err = x.emit(model.Delta{Retract: true})
+	}
+	if text != "" && err == nil {
+		err = x.emit(model.Delta{Text: text})
+	}
+	if err != nil {
+		x.emit = nil
 		return x.Fail(model.Cancelled, "the receiver ended the answer: "+err.Error(), err)
 	}
 	return nil
@@ -128,7 +149,7 @@ func (x *Call) CountBytes(n int) error {
 		x.clock.noteProgress()
 	}
 	if x.size += n; x.size > MaxReply {
-		return x.Fail(model.Garbled, "what the model writes is larger than 1 MB", nil)
+		return x.Fail(model.Garbled, "what the model writes is larger than 1 MB", model.ErrOversized)
 	}
 	return nil
 }
@@ -158,5 +179,5 @@ func (x *Call) AddCall(call model.ToolCall) error {
 
 // TooManyCallsError returns the error for an answer with more than MaxCalls calls.
 func (x *Call) TooManyCallsError() *model.Error {
-	return x.Fail(model.Garbled, fmt.Sprintf("the answer calls more than %d tools", MaxCalls), nil)
+	return x.Fail(model.Garbled, fmt.Sprintf("the answer calls more than %d tools", MaxCalls), model.ErrOversized)
 }

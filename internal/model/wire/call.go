@@ -3,13 +3,14 @@ package wire
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	v2 "github.com/go-json-experiment/json"
 
 	"sibyl/internal/model"
 )
@@ -31,7 +32,10 @@ type Call struct {
 	stop     context.CancelFunc // ends Config.Whole
 	clock    clock
 	attempts int
-	hopeless bool // the last request failed, and leaving out fields would not help
+	lenient  v2.Options // of Decode
+	told     []byte     // an event without any part of the answer, but with words
+	dropped  int        // fields that Decode has left out
+	hopeless bool       // the last request failed, and leaving out fields would not help
 	answerState
 }
 
@@ -183,7 +187,7 @@ func (x *Call) fetchJSON(
 	if err != nil {
 		return err
 	}
-	if err := json.Unmarshal(answer, into); err != nil || !complete() {
+	if err := x.Decode(answer, into); err != nil || !complete() {
 		if isComplaint(answer) {
 			return x.complaintError(answer, retryAfter(resp.Header), "")
 		}

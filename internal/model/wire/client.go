@@ -115,7 +115,8 @@ type Protocol struct {
 	Query    url.Values // of that request; may be nil
 	Accept   string     // the media type of a streamed answer
 	// sets the headers for the key, which may be empty, and other constants
-	Header func(header http.Header, key string)
+	Header      func(header http.Header, key string)
+	TurnHasText bool // Native, as ReadTurn leaves it, repeats the text
 	// begins the ids of calls that came without one; empty: "call_"
 	CallIDPrefix string
 	Finishes     map[string]model.Finish // the protocol's words for why a model stopped
@@ -124,6 +125,7 @@ type Protocol struct {
 	// optional; an empty entry never matches. EncodeTurn leaves out what Request.Without names.
 	Optional []string
 
+	Dialect Dialect // of JSON Schema
 	// makes the body of a request for a turn, for JSON; an error is Invalid
 	EncodeTurn func(req Request) (any, error)
 	ReadTurn   func(x *Call, answer *http.Response) error // reads a whole answer into x
@@ -151,6 +153,7 @@ type Client struct {
 	turnAddress string // where turns are asked for
 	client      *http.Client
 	rejected    atomic.Uint32 // the optional fields that the endpoint has rejected
+	refused     refusals
 }
 
 // New returns the model that c describes. It sends nothing; a wrong base URL is reported by the first request.
@@ -264,7 +267,9 @@ func (m *Client) Chat(ctx context.Context, req model.Request, emit func(model.De
 	}
 	defer x.Close()
 	x.emit = emit
-	err = x.requestTurn(req)
+	if err = x.requestTurn(req); err != nil {
+		_ = x.endText() // the failure before is the cause
+	}
 	return x.response(), err
 }
 
@@ -304,10 +309,13 @@ func (x *Call) requestTurn(req model.Request) error {
 	if mediaType(answer) == "text/html" {
 		return x.Fail(model.Garbled, "the answer is a web page"+x.BaseHint(), nil)
 	}
-	if err := x.m.protocol.ReadTurn(x, answer); err != nil {
+	if err := cmp.Or(x.m.protocol.ReadTurn(x, answer), x.endText()); err != nil {
 		return err
 	}
-	if x.text.Len() > 0 || len(x.Calls) > 0 {
+	if finish := strings.ToLower(x.Finish); ContainsAny(finish, "malformed", "error", "abort", "fail") {
+		return x.Fail(model.Garbled, "the provider broke the answer off: "+x.Finish, nil)
+	}
+	if x.Text() != "" || len(x.Calls) > 0 {
 		return nil
 	}
 	switch x.finish() {
@@ -331,14 +339,21 @@ func (x *Call) sendTurn(req model.Request) (*http.Response, error) {
 	checked.Without = x.m.rejected.Load()
 	for {
 		var body []byte
+		var fitting Request
 		if err == nil {
-			body, err = x.m.encodeTurn(checked)
+			fitting = x.m.fit(checked)
+			body, err = x.m.encodeTurn(fitting)
 		}
 		if err != nil {
 			return nil, x.Fail(model.Invalid, err.Error(), err)
 		}
 		answer, failed := x.send(http.MethodPost, x.m.turnAddress, jsonType, p.Accept, body)
 		rejected, permanent := p.rejectedFields(failed)
+		if about, is := errors.AsType[*model.Error](failed); is && (rejected == 0 || !permanent) &&
+			x.m.stepDown(about, checked, fitting) {
+			continue
+		}
+		x.LeftOut = fitting.LeftOut
 		if rejected &^= checked.Without; rejected == 0 || x.hopeless {
 			if failed == nil {
 				x.m.rejected.Or(lasting)

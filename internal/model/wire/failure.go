@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -33,51 +35,6 @@ type Complaint struct {
 	Advice     string        // what would help; it follows the message
 	RetryAfter time.Duration // what the body asks for, in addition to the header
 	Final      bool          // asking again without optional fields does not help
-}
-
-// parseComplaint reads {"error":{…}}, {"error":"text"}, {"message":…}, {"detail":…}, one of these in an array, or plain
-// text.
-func parseComplaint(body []byte) Complaint {
-	body = firstElement(body)
-	type fields struct {
-		Message json.RawMessage `json:"message"`
-		Code    json.RawMessage `json:"code"`
-		Type    json.RawMessage `json:"type"`
-		Status  json.RawMessage `json:"status"`
-		Details json.RawMessage `json:"details"`
-
-		Metadata struct {
-			Raw json.RawMessage `json:"raw"` // what the provider behind a gateway said, as OpenRouter reports it
-		} `json:"metadata"`
-	}
-	var outer struct {
-		fields
-		Error  json.RawMessage `json:"error"`
-		Detail json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(body, &outer) != nil {
-		return Complaint{Message: prose(body)}
-	}
-	reported := outer.fields
-	var inner fields
-	switch {
-	case !IsSet(outer.Error):
-		if len(reported.Message) == 0 {
-			reported.Message = outer.Detail
-		}
-	case json.Unmarshal(outer.Error, &inner) == nil:
-		reported = inner
-	default:
-		reported.Message = outer.Error
-	}
-	c := Complaint{
-		Message: PlainText(reported.Message), Code: PlainText(reported.Code), Type: PlainText(reported.Type),
-		Status: PlainText(reported.Status), Details: reported.Details,
-	}
-	if upstream := prose([]byte(PlainText(reported.Metadata.Raw))); upstream != "" {
-		c.Message += ": " + upstream
-	}
-	return c
 }
 
 // Fail makes the error of a call; no other place does. It cuts the key and the values of the Config's headers out of
@@ -106,9 +63,33 @@ func (x *Call) BadEventError(err error) *model.Error {
 	return x.Fail(model.Garbled, "an event of the answer is not the JSON that the protocol promises: "+err.Error(), err)
 }
 
+// Complaint returns the error that an event, or a body, without any part of an answer tells of; nil if it tells of
+// none.
+func (x *Call) Complaint(data []byte) error {
+	c, sure := findComplaint(data)
+	if !sure {
+		if c.Message != "" {
+			x.told = bytes.Clone(data)
+		}
+		return nil
+	}
+	return x.StreamError(data)
+}
+
+// NoAnswerError returns the error for a response that ended without an answer: in the provider's words if it has told
+// any, or else with a message.
+func (x *Call) NoAnswerError(message string) *model.Error {
+	if x.told != nil {
+		return x.complaintError(x.told, 0, "")
+	}
+	return x.Fail(model.Garbled, message, nil)
+}
+
 // StreamError returns the error for a complaint that came after the response had begun as a success.
 func (x *Call) StreamError(body []byte) *model.Error {
-	return x.complaintError(body, 0, "inside the stream: ")
+	failed := x.complaintError(body, 0, "inside the stream: ")
+	failed.Lost = x.Text() != ""
+	return failed
 }
 
 // complaintError returns the error for a complaint in a response whose status is a success. asked is the wait that its
@@ -119,23 +100,6 @@ func (x *Call) complaintError(body []byte, asked time.Duration, where string) *m
 	failed := x.Fail(c.Kind, where+c.Message+c.Advice, nil)
 	failed.RetryAfter = c.RetryAfter
 	return failed
-}
-
-// isComplaint says whether a body has an error field, perhaps in an array.
-func isComplaint(body []byte) bool {
-	var parsed struct {
-		Error json.RawMessage `json:"error"`
-	}
-	return json.Unmarshal(firstElement(body), &parsed) == nil && IsSet(parsed.Error)
-}
-
-// firstElement returns the first element of an array, and any other body unchanged.
-func firstElement(body []byte) []byte {
-	var list []json.RawMessage
-	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-		return list[0]
-	}
-	return body
 }
 
 // statusError returns the error for an HTTP status other than success.
@@ -160,17 +124,44 @@ func (x *Call) statusError(resp *http.Response, body []byte) *model.Error {
 func (x *Call) classify(status int, asked time.Duration, c *Complaint) {
 	x.m.protocol.Classify(x, status, c)
 	c.RetryAfter = max(c.RetryAfter, asked)
+	if status == http.StatusOK && c.Kind == model.Server { // there is no status to go by
+		c.Kind = kindByWords(strings.ToLower(c.Code + " " + c.Type + " " + c.Message))
+	}
 	name, message := strings.ToLower(c.Code+" "+c.Type+" "+c.Status), strings.ToLower(c.Message)
 	// Messages about temporary rate limits mention billing, too: that one could pay for more.
+	if c.Kind == model.Invalid && takesWords(status) && TooLong(message) {
+		c.Kind = model.ContextLength
+	}
 	lasting := c.RetryAfter == 0 && !ContainsAny(name, "rate_limit", "resource_exhausted") && (c.Kind == model.RateLimit ||
 		c.Kind == model.Auth)
 	switch {
 	case ContainsAny(name, "insufficient_quota", "billing") ||
-		ContainsAny(message, "insufficient_quota", "credit balance is too low"), lasting && ContainsAny(message, "billing"):
+		ContainsAny(message, "insufficient_quota", "credit balance is too low", "insufficient balance",
+			"insufficient credit", "balance is not enough"), lasting && ContainsAny(message, "billing"):
 		c.Kind = model.Payment
 	case c.Kind == model.Server && (ContainsAny(name, "overloaded", "unavailable") || ContainsAny(message, "overloaded")):
 		c.Kind = model.Overloaded
 	}
+}
+
+// takesWords says whether a failure with this status may be that the request is too long.
+func takesWords(status int) bool {
+	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity || status == http.StatusOK
+}
+
+// kindByWords returns the kind of a failure that has no status, by the provider's words in lower case.
+func kindByWords(text string) model.Kind {
+	switch {
+	case TooLong(text):
+		return model.ContextLength
+	case ContainsAny(text, "rate limit", "rate_limit", "too many requests", "quota"):
+		return model.RateLimit
+	case ContainsAny(text, "api key", "api_key", "apikey", "unauthorized", "unauthenticated", "authentication"):
+		return model.Auth
+	case ContainsAny(text, "overloaded", "busy", "capacity"):
+		return model.Overloaded
+	}
+	return model.Server
 }
 
 // unreachableError returns the error for a request that got no response.
@@ -248,10 +239,25 @@ func StatusKind(status int) model.Kind {
 	return model.Invalid
 }
 
-// TooLong says whether a provider's words, in lower case, mean that the request does not fit into the model's window.
+// What a request has too much of, what is said of too much, and what else a failure with such words may be about: a
+// field of the request, or a schema.
+var (
+	contextWords = regexp.MustCompile(`context|window|tokens?\b|\b(?:prompt|input|sequence|conversation|messages?|request)\b|` +
+		`上下文|输入|长度`)
+	excessWords = regexp.MustCompile(`exceed|too (?:long|large|many|big)|larger than|longer than|greater than|more than|maximum|` +
+		`\blimit\b|reduce|shorten|truncat|overflow|not fit|does(?:n't| not) fit|out of range|range of|\bmax\b.*length|` +
+		`\bonly\b.*tokens|超过|超出|超长|过长`)
+	lengthWords = regexp.MustCompile(`context|window|tokens?\b|length|\blong\b|size|large|\bbig\b|overflow|fit|上下文|长度|超长|过长`)
+	otherFields = regexp.MustCompile(`max_?(?:completion_|output_|new_)?tokens|maxoutputtokens|schema|grammar|tool|function|` +
+		`\bid\b|\bname\b|api token|access token|auth|per minute|per day|took too long|stop sequence|image|file|temperature|repetitions`)
+	wholeContext = regexp.MustCompile(`context|prompt|input (?:length|tokens?)`)
+)
+
+// TooLong says whether a provider's words, in lower case, mean that the request does not fit into the model's window:
+// they speak of too much of its text, and of nothing else that may be too much.
 func TooLong(text string) bool {
-	return ContainsAny(text, "context length", "context window", "context size", "context limit", "maximum context",
-		"too many tokens", "prompt is too long", "prompt too long", "input is too long")
+	return contextWords.MatchString(text) && excessWords.MatchString(text) && lengthWords.MatchString(text) &&
+		(!otherFields.MatchString(text) || wholeContext.MatchString(text) && !ContainsAny(text, "schema", "grammar"))
 }
 
 // AgainstPolicy says whether a provider's words, in lower case, mean that it does not answer such content.

@@ -25,8 +25,9 @@ func ResultText(msg model.Message) string {
 // Request is a checked request for a turn: its roles are known, and its schemas are JSON.
 type Request struct {
 	model.Request
-	Without uint32 // the optional fields that the endpoint does not take, by their bits
-	Strict  bool   // hosted providers can enforce Schema
+	Without uint32   // the optional fields that the endpoint does not take, by their bits
+	Strict  bool     // hosted providers can enforce Schema
+	LeftOut []string // tools whose schemas the endpoint refuses
 }
 
 // checkRequest checks a request for what is wrong in every protocol.

@@ -61,7 +61,7 @@ func (l *lineReader) endError(x *Call) *model.Error {
 	case errors.Is(err, bufio.ErrTooLong):
 		return x.tooLargeError()
 	case errors.Is(err, errStreamTooLong):
-		return x.Fail(model.Garbled, err.Error(), nil)
+		return x.Fail(model.Garbled, err.Error(), model.ErrOversized)
 	case err == nil:
 		err = io.ErrUnexpectedEOF
 	}
@@ -136,7 +136,8 @@ func (x *Call) ReadEvents(body io.Reader, finishEnds bool, handle func(data []by
 	case isComplaint(foreign) && !x.Withdrawn():
 		return x.StreamError(foreign)
 	case !x.Begun && len(foreign) > 0 && l.Err() == nil:
-		return x.Fail(model.Garbled, "the answer is not an event stream"+x.BaseHint(), nil)
+		_ = x.Complaint(foreign) // which is none, but may have words
+		return x.NoAnswerError("the answer is not an event stream" + x.BaseHint())
 	}
 	return l.endError(x)
 }

@@ -2,13 +2,18 @@ package wire_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
+	"unicode/utf8"
 
 	"go.uber.org/goleak"
+	"pgregory.net/rapid"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
@@ -76,4 +81,140 @@ func wantFailure(t testing.TB, err error, kind model.Kind, says string) model.Er
 		return model.Error{}
 	}
 	return *e
+}
+
+func TestArgumentsAreSentAsAnObjectThatLosesNothing(t *testing.T) {
+	for arguments, want := range map[string]string{
+		`{"n":9007199254740993, "a":1}`: `{"n":9007199254740993, "a":1}`,
+		"":                              "{}",
+		" \t\n":                         "{}",
+		"null":                          `{"not_an_object":"null"}`,
+		`[1]`:                           `{"not_an_object":"[1]"}`,
+		`{"a":`:                         `{"not_an_object":"{\"a\":"}`,
+		"{\"a\":\"\xff\"}":              "{\"a\":\"\uFFFD\"}",
+	} {
+		assert.Equalf(t, string(wire.ArgumentsObject(arguments)), want, "%q became", arguments)
+	}
+}
+
+func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		arguments := string(rapid.SliceOf(rapid.Byte()).Draw(r, "arguments"))
+		var fields map[string]any
+		if got := wire.ArgumentsObject(arguments); json.Unmarshal(got, &fields) != nil || fields == nil || !utf8.Valid(got) {
+			r.Fatalf("%q became %q", arguments, got)
+		}
+	})
+}
+
+func TestSchemaOfAToolSaysItsType(t *testing.T) {
+	for schema, want := range map[string]string{"": `{"type":"object","properties":{}}`,
+		`{"type":"object"}`:  `{"type":"object"}`,
+		`{"required":["a"]}`: `{"required":["a"],"type":"object"}`} {
+		got := wire.Parameters(model.Tool{Name: "f", Schema: json.RawMessage(schema)})
+		assert.That(t, string(got) == want, "%q became %s; want %s", schema, got, want)
+	}
+}
+
+func TestPlainIsWhatAFieldSays(t *testing.T) {
+	for raw, want := range map[string]string{`"a\nb"`: "a\nb", "null": "", "": "", "429": "429", `{"a":1}`: `{"a":1}`} {
+		got := wire.PlainText(json.RawMessage(raw))
+		assert.That(t, got == want && wire.IsSet(json.RawMessage(raw)) == (want != ""), "%q says %q; want %q", raw, got, want)
+	}
+}
+
+func TestFailedResultSaysSoInItsText(t *testing.T) {
+	for failed, want := range map[bool]string{false: "found", true: "The tool failed: found"} {
+		assert.Equalf(t, wire.ResultText(model.Message{Text: "found", IsError: failed}), want, "failed %v", failed)
+	}
+}
+
+func TestSchemaIsStrictOnlyIfAllItsObjectsAreClosed(t *testing.T) {
+	const closed = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`
+	const open = `{"type":"object","properties":{"a":{"type":"string"}},"required":["a"]}`
+	const optional = `{"type":"object","properties":{"a":{}},"additionalProperties":false}`
+	around := func(inner string) []string {
+		return []string{
+			inner, `{"type":"array","items":` + inner + `}`, `{"anyOf":[{"type":"null"},` + inner + `]}`,
+			`{"$ref":"#/$defs/x","$defs":{"x":` + inner + `}}`,
+			`{"type":"object","properties":{"b":` + inner + `},"required":["b"],"additionalProperties":false}`,
+		}
+	}
+	for inner, want := range map[string]bool{closed: true, open: false, optional: false} {
+		for _, schema := range around(inner) {
+			got, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x", JSON: json.RawMessage(schema)}})
+			assert.That(t, err == nil && got.Strict == want, "%s: strict %v, %v; want %v", schema, got.Strict, err, want)
+		}
+	}
+	for _, schema := range []string{"", "null", "[]", "{"} {
+		_, err := wire.Check(model.Request{Schema: &model.Schema{Name: "x",
+			JSON: json.RawMessage(schema)}})
+		assert.That(t, err != nil, "%q was taken for a schema", schema)
+	}
+}
+
+func TestEventIsItsData(t *testing.T) {
+	for _, c := range []struct {
+		stream string
+		want   []string
+		kind   model.Kind
+		says   string
+	}{
+		{"data: {\"a\":1}", []string{`{"a":1}`}, model.Server, "cut"},
+		{"data:x \t\n\n", []string{"x"}, model.Server, "cut"},
+		{"event: x\nid: 1\n: comment\ndata: x\nretry: 5\n\n", []string{"x"}, model.Server, "cut"},
+		{"data: {\ndata:   \"a\": 1\r\ndata: }\n\n", []string{"{\n\"a\": 1\n}"}, model.Server, "cut"},
+		{"data: {\"a\":1}\ndata: {\"b\":2}\ndata: [DONE]\n", []string{`{"a":1}`, `{"b":2}`, "[DONE]"}, model.Server,
+			"cut"},
+		{"\n\r\n: comment\n\nevent: ping\n\nid\nretry: 5\n\n", nil, model.Server, "cut"},
+		{"data: x\n\n{\"error\":\n\"odd\"} \n", []string{"x"}, model.Server, "inside the stream: odd"},
+		{"[{\"error\":\"odd\"}]", nil, model.Server, "inside the stream: odd"},
+		{"{\"b\":1}\n", nil, model.Garbled, "no event stream"},
+		{" data: x\n", nil, model.Garbled, "no event stream"},
+		{"<html>\n", nil, model.Garbled, "no event stream"},
+		{"database: x\n", nil, model.Garbled, "no event stream"},
+	} {
+		var got []string
+		x := open(t, nil)
+		err := x.ReadEvents(strings.NewReader(c.stream), false, func(data []byte) error {
+			got = append(got, string(data))
+			return nil
+		})
+		wantFailure(t, err, c.kind, strings.ReplaceAll(c.says, "no event", "not an event"))
+		assert.That(t, slices.Equal(got, c.want), "%q gave %q; want %q", c.stream, got, c.want)
+	}
+	broken := io.MultiReader(strings.NewReader("<html>\n"), iotest.ErrReader(errors.New("odd")))
+	// what was missing may have been an event
+	wantFailure(t, open(t, nil).ReadEvents(broken, false, nil), model.Server, "cut (odd)")
+}
+
+func TestPartThatTheStreamsEndCutsOffIsACutOneWhateverItHolds(t *testing.T) {
+	for stream, kind := range map[string]model.Kind{"data: {\n\n": model.Garbled, "data: {": model.Server,
+		"data: {\n": model.Server} {
+		x := open(t, nil)
+		garbled := func([]byte) error { return x.Fail(model.Garbled, "odd", nil) }
+		wantFailure(t, x.ReadEvents(strings.NewReader(stream), true, garbled), kind, "")
+	}
+	for stream, kind := range map[string]model.Kind{"{\n": model.Garbled, "{\r\n": model.Garbled, "{": model.Server} {
+		x := open(t, nil)
+		garbled := func([]byte) error { return x.Fail(model.Garbled, "odd", nil) }
+		wantFailure(t, x.ReadLines(strings.NewReader(stream), garbled), kind, "")
+	}
+	x := open(t, nil)
+	gone := func([]byte) error { return x.Fail(model.Cancelled, "gone", nil) }
+	wantFailure(t, x.ReadLines(strings.NewReader("{"), gone), model.Cancelled, "gone")
+}
+
+func TestStreamHasAnEndWhateverIsInIt(t *testing.T) {
+	long := strings.Repeat("x", 1<<14) // many short lines only take more time
+	for _, line := range []string{":" + long + "\n\n", "data: " + long + "\n\n", long + "\n"} {
+		sent := 0
+		err := open(t, nil).ReadEvents(readerFunc(func(p []byte) (int, error) {
+			n := copy(p, line[sent%len(line):])
+			sent += n
+			return n, nil
+		}), false, func([]byte) error { return nil })
+		wantFailure(t, err, model.Garbled, "next to nothing in it")
+		assert.That(t, sent >= wire.MaxStream && sent <= wire.MaxStream+1<<20, "%.10q: %d bytes were read", line, sent)
+	}
 }

@@ -83,6 +83,7 @@ type Classification struct {
 	NeedsWeb        bool     `json:"needs_web"`
 	Confidence      float64  `json:"confidence"`              // 0..0.99: the probability of QueryType
 	Probabilities   Shares   `json:"probabilities,omitempty"` // of each type; they add up to 1
+	Saves           bool     `json:"saves,omitempty"`         // an Action whose words ask for something to be kept
 	KeywordsMatched []string `json:"keywords_matched,omitempty"`
 	Matches         []Match  `json:"matches,omitempty"`
 }
@@ -113,6 +114,7 @@ func Classify(q Query) Classification {
 		p = withoutType(p, write)
 	}
 	c := newClassification(types[likeliest(p)], p)
+	c.Saves = c.QueryType == Action && asksToSave(q.Text)
 	c.explain(parsed, q, seen)
 	return c
 }

@@ -106,10 +106,8 @@ func (c *cluster) idle(holder string, most int, store journal.Store) *process {
 		Dead:       func(holder string) bool { return holder == "killed" }})
 	assert.NoError(c, err)
 	s := assert.Must(service.New(service.Config{Store: store, Engine: engine, Assistants: []*assistant.Assistant{a},
-		Redact: func(s string) string {
-			return s
-		},
-		Tree: func(string) (string, []byte, error) { return "panel.xml", []byte(c.tree), nil }}))(c)
+		Redact: func(s string) string { return s },
+		Tree:   func(string) (string, []byte, error) { return "panel.xml", []byte(c.tree), nil }}))(c)
 	return &process{Service: s, engine: engine, clock: clock}
 }
 

@@ -202,6 +202,5 @@ func telemetryOf(t *testing.T, c telemetry.Config) *telemetry.Telemetry {
 // closed closes it, so that all is exported.
 func closed(t *testing.T, tel *telemetry.Telemetry) {
 	t.Helper()
-	err := tel.Close(t.Context())
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, tel.Close(t.Context()))
 }

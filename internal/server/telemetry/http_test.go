@@ -2,6 +2,10 @@ package telemetry_test
 
 import (
 	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,7 +15,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/redact"
+	"sibyl/internal/run"
 	"sibyl/internal/server/telemetry"
 )
 
@@ -34,8 +44,7 @@ func served(t *testing.T, requests ...*http.Request) (all map[string]float64, an
 			fmt.Fprintf(w, "data: %d\n\n", i)
 			w.(http.Flusher).Flush()
 		}
-		err := http.NewResponseController(w).SetWriteDeadline(time.Time{})
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, http.NewResponseController(w).SetWriteDeadline(time.Time{}))
 	})
 	server := httptest.NewServer(tel.HTTP(mux))
 	defer server.Close()
@@ -104,4 +113,126 @@ func TestRequestHasAnIDOfItsOwnInItsContextAndItsAnswer(t *testing.T) {
 		}
 	}
 	assert.That(t, len(ids) == 3 && !ids["of-a-stranger"], "the ids are %v", ids)
+}
+
+func TestModelThatIsWatchedAnswersAsItWould(t *testing.T) {
+	tel := telemetryOf(t, telemetry.Config{})
+	turn := modeltest.Say("one two").AndCall("code_read", called)
+	plain := modeltest.Script(t, turn, turn, turn, modeltest.Fail(model.Auth)).As("ollama:llama3.1:8b", true)
+	watched := tel.Model(modeltest.Script(t, turn, turn, turn, modeltest.Fail(model.Auth)).
+		As("ollama:llama3.1:8b", true))
+	assert.That(t, watched.ID() == plain.ID() && watched.Local(), "it is %s, local %t", watched.ID(), watched.Local())
+	gone := errors.New("the receiver has gone")
+	for name, listen := range map[string]func(heard *[]model.Delta) func(model.Delta) error{
+		"nobody listens": func(*[]model.Delta) func(model.Delta) error { return nil },
+		"somebody listens": func(heard *[]model.Delta) func(model.Delta) error {
+			return func(d model.Delta) error {
+				*heard = append(*heard, d)
+				return nil
+			}
+		},
+		"the receiver goes": func(*[]model.Delta) func(model.Delta) error {
+			return func(model.Delta) error { return gone }
+		},
+	} {
+		var want, got []model.Delta
+		wantResp, wantErr := plain.Chat(t.Context(), model.Request{}, listen(&want))
+		gotResp, err := watched.Chat(t.Context(), model.Request{}, listen(&got))
+		diff := cmp.Diff(wantResp, gotResp) + cmp.Diff(want, got)
+		assert.That(t, diff == "" && fmt.Sprint(err) == fmt.Sprint(wantErr) &&
+			errors.Is(err, gone) == errors.Is(wantErr, gone), "%s: %s error %v, not %v", name, diff, err, wantErr)
+	}
+	_, err := watched.Chat(t.Context(), model.Request{}, nil)
+	assert.That(t, model.KindOf(err) == model.Auth, "the error is %v", err)
+}
+
+func TestModelsThatThereAreNotHaveNoSeries(t *testing.T) {
+	var lines bytes.Buffer
+	tel := telemetryOf(t, telemetry.Config{Log: telemetry.Logger(&lines, slog.LevelInfo, nil)})
+	for i := range 20 {
+		m := tel.Model(modeltest.Script(t, modeltest.Fail(model.Invalid)).As(fmt.Sprintf("openai:none-%d", i), false))
+		_, err := m.Chat(t.Context(), model.Request{}, nil)
+		assert.Require(t, err != nil, "it answered")
+	}
+	text := string(scraped(t, tel))
+	compare(t, series(t, []byte(text)),
+		map[string]float64{"sibyl_model_errors_total{kind=invalid provider=openai}": 20})
+	assert.That(t, !strings.Contains(text, "none-"), "a model that there is not has a series in\n%s", text)
+	n := strings.Count(lines.String(), `"msg":"a model did not answer"`)
+	assert.That(t, n == 20 && !strings.Contains(lines.String(), "scripted failure"), "%d lines in\n%s", n, lines.String())
+}
+
+func TestRequestThatIsWithdrawnIsNotLogged(t *testing.T) {
+	var lines bytes.Buffer
+	tel := telemetryOf(t, telemetry.Config{Log: telemetry.Logger(&lines, slog.LevelInfo, nil)})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := tel.Model(modeltest.Script(t)).Chat(ctx, model.Request{}, nil)
+	assert.That(t, model.KindOf(err) == model.Cancelled, "the error is %v", err)
+	assert.That(t, lines.Len() == 0, "the log is %s", lines.String())
+}
+
+// line is what a logger writes, without its time.
+func line(t *testing.T, redact func([]byte) []byte, log func(*slog.Logger)) map[string]any {
+	t.Helper()
+	var out bytes.Buffer
+	log(telemetry.Logger(&out, slog.LevelInfo, redact))
+	var got map[string]any
+	if out.Len() == 0 {
+		return nil
+	}
+	err := json.Unmarshal(out.Bytes(), &got)
+	assert.Require(t, err == nil, "%v in %s", err, out.String())
+	delete(got, "time")
+	return got
+}
+
+func TestLineOfTheLogSaysWhatItsContextIsOf(t *testing.T) {
+	ctx := telemetry.WithRun(telemetry.WithRequest(context.Background(), "q1"), "r1")
+	for name, c := range map[string]struct {
+		log  func(*slog.Logger)
+		want map[string]any
+	}{
+		"of nothing": {func(l *slog.Logger) { l.Info("m") }, map[string]any{"level": "INFO", "msg": "m"}},
+		"of a request": {func(l *slog.Logger) {
+			l.InfoContext(telemetry.WithRequest(context.Background(), "q1"), "m")
+		}, map[string]any{"level": "INFO", "msg": "m", "request_id": "q1"}},
+		"of a run of a request": {func(l *slog.Logger) {
+			l.WarnContext(ctx, "m", "n", 1)
+		}, map[string]any{"level": "WARN", "msg": "m", "n": 1.0, "request_id": "q1", "run_id": "r1"}},
+		"that names the run": {func(l *slog.Logger) {
+			l.WarnContext(ctx, "m", "a", 1, "run_id", "r2")
+		}, map[string]any{"level": "WARN", "msg": "m", "a": 1.0, "request_id": "q1", "run_id": "r2"}},
+		"that names both": {func(l *slog.Logger) {
+			l.InfoContext(ctx, "m", "request_id", "q2", "run_id", "r2")
+		}, map[string]any{"level": "INFO", "msg": "m", "request_id": "q2", "run_id": "r2"}},
+		"of a logger with more": {func(l *slog.Logger) {
+			l.With("a", 1).InfoContext(ctx, "m")
+		}, map[string]any{"level": "INFO", "msg": "m", "a": 1.0, "request_id": "q1", "run_id": "r1"}},
+		"below the level": {func(l *slog.Logger) { l.DebugContext(ctx, "m") }, nil},
+	} {
+		t.Run(name, func(t *testing.T) { assert.Same(t, c.want, line(t, nil, c.log)) })
+	}
+}
+
+func TestLogSaysWhichTraceALineIsOf(t *testing.T) {
+	c := newCollector(t)
+	tel := telemetryOf(t, telemetry.Config{Endpoint: c.URL, Ratio: 1})
+	ctx, parted := tel.Observer().Drive(context.Background(), run.DrivenRun{Run: "r1", Assistant: "oracle"})
+	got := line(t, nil, func(l *slog.Logger) { l.InfoContext(ctx, "m") })
+	parted(run.StopState{Status: "done"})
+	closed(t, tel)
+	s := c.one("invoke_agent oracle")
+	for name, id := range map[string][]byte{"trace_id": s.GetTraceId(), "span_id": s.GetSpanId()} {
+		text, _ := got[name].(string)
+		assert.That(t, text == hex.EncodeToString(id), "%s is %v, not %s", name, got[name], hex.EncodeToString(id))
+	}
+}
+
+func TestSecretIsTakenOutOfTheLog(t *testing.T) {
+	const known = `a "quoted" secret`
+	got := line(t, redact.New(known).Bytes, func(l *slog.Logger) {
+		l.Info("m", "err", errors.New("it says "+known), "key", secret)
+	})
+	assert.Same(t, map[string]any{"level": "INFO", "msg": "m", "err": "it says [redacted]", "key": "[redacted]"}, got)
 }

@@ -78,16 +78,14 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 	models := model.Chain(model.ChainPolicy{}, tel.Model(modeltest.Script(t, first...).As("openai:gpt-4.1:mini",
 		false)),
 		tel.Model(modeltest.Script(t, second...).As("gemini:flash", false)))
-	tools, err := tool.NewSet(reader{})
-	assert.NoError(t, err)
+	tools := tool.NewSet(reader{})
 	assistant := assert.Must(oracle.New(oracle.Deps{
 		Model: func(context.Context, oracle.Env) (model.Model, error) { return models, nil },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }}))(t)
 	store := teststore.Empty(t)
-	n.engine, err = run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test",
+	n.engine = assert.Must(run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test",
 		Holder: "test", Log: log,
-		Observer: tel.Observer()})
-	assert.Require(t, err == nil, "%v", err)
+		Observer: tel.Observer()}))(t)
 	tree := assert.Must(trees.Set{}.Get(oracle.Name))(t)
 	texts := assert.Must(prompt.Load(prompts.FS))(t)
 	from := oracle.Surroundings{Store: store, Choose: func(context.Context, string) (string, error) {
@@ -103,7 +101,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 		now, id := time.Now(), r.PathValue("session")
 		spec, err := from.Begin(r.Context(), begins.Request{Owner: owner, Words: asked},
 			oracle.Options{Code: schema.Folder{Path: "/"}})
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 		spec.Owner, spec.Assistant, spec.Session, spec.TreeFile, spec.Tree = owner, oracle.Name, id, tree.File,
 			tree.Text
 		spec.NewSession = &journal.Session{ID: id, Owner: owner, Assistant: oracle.Name, CreatedAt: now, UpdatedAt: now}
@@ -115,7 +113,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 		n.run = live.ID
 		n.started <- live
 		_, err = live.Wait(r.Context())
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 	})
 	mux.Handle("GET /metrics", tel.Handler())
 	n.Server = httptest.NewServer(tel.HTTP(mux))

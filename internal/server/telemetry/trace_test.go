@@ -164,10 +164,8 @@ func TestWithoutAnEndpointNoGoroutineRuns(t *testing.T) {
 	before := goleak.IgnoreCurrent()
 	tel := assert.Must(telemetry.New(telemetry.Config{Ratio: 1}))(t)
 	drive(tel)
-	err := goleak.Find(before)
-	assert.That(t, err == nil, "%v", err)
-	err = tel.Close(t.Context())
-	assert.That(t, err == nil, "%v", err)
+	assert.Nil(t, goleak.Find(before))
+	assert.Nil(t, tel.Close(t.Context()))
 	counts(t, tel, map[string]float64{"sibyl_spans_ended_total": 0})
 }
 

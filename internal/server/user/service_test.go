@@ -64,27 +64,22 @@ func (w *watched) EndToken(ctx context.Context, hash user.Hash, kind user.Kind, 
 func (d *desk) add(name string, scope user.Scope) (secret string) {
 	d.Helper()
 	_, secret, err := d.Add(d.Context(), name, scope, 90*day)
-	d.ok(err)
+	assert.NoError(d, err)
 	return secret
 }
 
 func (d *desk) invite(name string) (secret string) {
 	d.Helper()
 	_, secret, err := d.Invite(d.Context(), name)
-	d.ok(err)
+	assert.NoError(d, err)
 	return secret
 }
 
 func (d *desk) signIn(once string) (secret string) {
 	d.Helper()
 	_, secret, err := d.SignIn(d.Context(), once)
-	d.ok(err)
+	assert.NoError(d, err)
 	return secret
-}
-
-func (d *desk) ok(err error) {
-	d.Helper()
-	assert.NoErrorf(d, err, "unexpected error")
 }
 
 func (d *desk) fails(err, target error) {
@@ -133,7 +128,7 @@ func TestBearerOpensUntilItExpires(t *testing.T) {
 	d := newDesk(t)
 	begun := d.now
 	token, secret, err := d.Add(t.Context(), "ada", user.Read, 90*day)
-	d.ok(err)
+	assert.NoError(d, err)
 	want := user.Token{ID: token.ID, User: "ada", Kind: user.Bearer, Scope: user.Read,
 		CreatedAt: begun.Truncate(time.Millisecond), ExpiresAt: begun.Truncate(time.Millisecond).Add(90 * day)}
 	diff := cmp.Diff(want, token)
@@ -178,7 +173,7 @@ func TestRotationEndsTheOldBearerAtOnceAndKeepsScopeAndCookie(t *testing.T) {
 	cookie := d.signIn(d.invite("ada"))
 	others := d.add("bob", user.Write)
 	token, second, err := d.Rotate(t.Context(), "ada", time.Hour)
-	d.ok(err)
+	assert.NoError(d, err)
 	lasts := token.ExpiresAt.Sub(token.CreatedAt)
 	assert.That(t, lasts == time.Hour, "it lasts for %v, want an hour", lasts)
 	d.shut("rotated", first)
@@ -191,7 +186,7 @@ func TestRevokedUserEndsWithAllTokensAndMayBeAddedAgain(t *testing.T) {
 	d := newDesk(t)
 	bearer, invited := d.add("ada", user.Write), d.invite("ada")
 	cookie := d.signIn(d.invite("ada"))
-	d.ok(d.Revoke(t.Context(), "ada"))
+	assert.NoError(d, d.Revoke(t.Context(), "ada"))
 	d.shut("bearer", bearer)
 	d.shut("cookie", cookie)
 	_, _, err := d.SignIn(t.Context(), invited)
@@ -218,7 +213,7 @@ func TestSignInTakesASecretOnceWithinFiveMinutes(t *testing.T) {
 	d.add("ada", user.Read)
 	used, late, inTime := d.invite("ada"), d.invite("ada"), d.invite("ada")
 	token, cookie, err := d.SignIn(t.Context(), used)
-	d.ok(err)
+	assert.NoError(d, err)
 	if lasts := token.ExpiresAt.Sub(token.CreatedAt); lasts != 30*day || token.Kind != user.Cookie {
 		t.Errorf("a %s for %v, want a cookie for 30 days", token.Kind, lasts)
 	}
@@ -244,19 +239,18 @@ func TestWelcomeAddsWhoIsNotThereAndNobodyTwice(t *testing.T) {
 	d := newDesk(t)
 	for range 2 {
 		_, secret, err := d.Welcome(t.Context(), "local", user.Write)
-		d.ok(err)
+		assert.NoError(d, err)
 		token, cookie, err := d.SignIn(t.Context(), secret)
-		d.ok(err)
+		assert.NoError(d, err)
 		d.opens(cookie, "local", user.Cookie, user.Write)
 		assert.That(t, token.Scope == user.Write, "the scope is %s", token.Scope)
 	}
-	users, err := d.List(t.Context())
-	d.ok(err)
+	users := assert.Must(d.List(t.Context()))(d)
 	assert.That(t, len(users) == 1 && len(users[0].Tokens) == 2,
 		"users are %+v, want one with two cookies and no bearer", users)
 	d.add("ada", user.Read)
 	_, secret, err := d.Welcome(t.Context(), "ada", user.Write)
-	d.ok(err)
+	assert.NoError(d, err)
 	if token, _, err := d.SignIn(t.Context(), secret); err != nil || token.Scope != user.Read {
 		t.Errorf("who is there gets the scope %s, %v; want that of before", token.Scope, err)
 	}
@@ -308,7 +302,7 @@ func TestUserWhoIsRevokedWhileSigningInGetsNothing(t *testing.T) {
 	d := newDesk(t)
 	d.add("ada", user.Write)
 	once := d.invite("ada")
-	d.store.between = func() { d.ok(d.Revoke(t.Context(), "ada")) }
+	d.store.between = func() { assert.NoError(d, d.Revoke(t.Context(), "ada")) }
 	token, secret, err := d.SignIn(t.Context(), once)
 	assert.That(t, errors.Is(err, user.ErrUnknown) && secret == "" && token == (user.Token{}),
 		"got %+v with a secret of %d bytes, error %v, want ErrUnknown alone", token, len(secret), err)
@@ -318,7 +312,7 @@ func TestSignOutEndsTheCookieAndNothingElse(t *testing.T) {
 	d := newDesk(t)
 	bearer := d.add("ada", user.Write)
 	here, there := d.signIn(d.invite("ada")), d.signIn(d.invite("ada"))
-	d.ok(d.SignOut(t.Context(), here))
+	assert.NoError(d, d.SignOut(t.Context(), here))
 	d.shut("signed out", here)
 	d.opens(there, "ada", user.Cookie, user.Write)
 	for _, secret := range []string{here, bearer, "cookie"} {
@@ -337,12 +331,11 @@ func TestTimesOutsideOfTheBoundsAreRefusedAndNothingIsMade(t *testing.T) {
 		d.fails(err, user.ErrInvalid)
 		assert.That(t, secret+rotated == "", "%v: a secret was made", lasts)
 	}
-	all, err := d.List(t.Context())
-	d.ok(err)
+	all := assert.Must(d.List(t.Context()))(d)
 	assert.That(t, len(all) == 1 && len(all[0].Tokens) == 1, "there are %+v, want ada and her first token", all)
 	for i, lasts := range []time.Duration{time.Minute, 3650 * day} {
 		_, _, err := d.Add(t.Context(), string(rune('p'+i)), user.Write, lasts)
-		d.ok(err)
+		assert.NoError(d, err)
 	}
 }
 
@@ -379,12 +372,11 @@ func TestListShowsUsersWithTheirLiveTokensAlone(t *testing.T) {
 	d.signIn(d.invite("ada"))
 	d.invite("ada")
 	_, _, err := d.Rotate(t.Context(), "ada", time.Minute)
-	d.ok(err)
-	d.ok(d.Revoke(t.Context(), "bob"))
+	assert.NoError(d, err)
+	assert.NoError(d, d.Revoke(t.Context(), "bob"))
 	shown := func() (all []string) {
 		t.Helper()
-		list, err := d.List(t.Context())
-		d.ok(err)
+		list := assert.Must(d.List(t.Context()))(d)
 		for _, one := range list {
 			all = append(all, one.Name)
 			for _, token := range one.Tokens {
@@ -414,19 +406,19 @@ func TestAnyKnowsWhetherThereIsAUserThatIsNotRevoked(t *testing.T) {
 	want(false)
 	d.add("ada", user.Write)
 	d.add("bob", user.Write)
-	d.ok(d.Revoke(t.Context(), "ada"))
+	assert.NoError(d, d.Revoke(t.Context(), "ada"))
 	want(true)
-	d.ok(d.Revoke(t.Context(), "bob"))
+	assert.NoError(d, d.Revoke(t.Context(), "bob"))
 	want(false)
 }
 
 func TestEndedTokensAreForgottenAfterThirtyDays(t *testing.T) {
 	d := newDesk(t)
 	_, secret, err := d.Add(t.Context(), "ada", user.Write, time.Minute)
-	d.ok(err)
+	assert.NoError(d, err)
 	kept := func() bool {
 		t.Helper()
-		d.ok(d.Forget(t.Context(), d.now))
+		assert.NoError(d, d.Forget(t.Context(), d.now))
 		_, err := d.store.Token(t.Context(), user.HashOf(secret))
 		return err == nil
 	}

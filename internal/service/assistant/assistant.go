@@ -72,8 +72,6 @@ type Assistant struct {
 	Effect func(c *run.CompletionRecord) any
 	// Left gives what an effect sent out of this program. Nil: only requests to models, as SentToModels reads them.
 	Left func(c *run.CompletionRecord) []Left
-	// Used gives the usage of a model in an effect; false: no model was used. Nil: as UsedBy reads it.
-	Used func(c *run.CompletionRecord) (Usage, bool)
 	// ShowEffect shows what an effect sent and what came back, as far as v holds it; it performs nothing. Nil, or a zero
 	// ShownEffect: the payload and the result of the receipt are shown.
 	ShowEffect func(ctx context.Context, v *run.View, c *run.CompletionRecord) (ShownEffect, error)
@@ -250,6 +248,11 @@ type Usage struct {
 	Cached int      `json:"cached_tokens,omitempty" doc:"Of the input."`
 	Output int      `json:"output_tokens"`
 	Cost   *float64 `json:"cost,omitempty" doc:"In the currency of the server. Left out: a model that took part has no price."`
+}
+
+// UsageOf gives the usage of a model, without its cost.
+func UsageOf(u journal.Used) Usage {
+	return Usage{Model: u.Model, Input: u.Input, Cached: u.Cached, Output: u.Output}
 }
 
 // Sum adds up usages, without a Model. If one of them has no Cost, neither has the sum.

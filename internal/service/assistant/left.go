@@ -1,12 +1,14 @@
 package assistant
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 )
@@ -69,12 +71,15 @@ func modelReceiptOf(c *run.CompletionRecord) (r modelReceipt) {
 }
 
 // UsedBy reads from a receipt the usage of the model in “model” or “by”; false for rules, or without tokens.
-func UsedBy(c *run.CompletionRecord) (u Usage, used bool) {
+func UsedBy(c *run.CompletionRecord) (u journal.Used, used bool) {
+	if !bytes.Contains(c.Result, []byte(`"usage"`)) { // most receipts of tools, which may be long
+		return u, false
+	}
 	r := modelReceiptOf(c)
 	if !isModel(r.Model) || r.Usage.InputTokens+r.Usage.OutputTokens == 0 {
 		return u, false
 	}
-	return Usage{Model: r.Model, Input: r.Usage.InputTokens, Cached: r.Usage.CachedTokens,
+	return journal.Used{Model: r.Model, Input: r.Usage.InputTokens, Cached: r.Usage.CachedTokens,
 		Output: r.Usage.OutputTokens}, true
 }
 

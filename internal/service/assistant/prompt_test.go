@@ -9,6 +9,7 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
+	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -41,21 +42,23 @@ func TestPromptIsToldAsItIsSent(t *testing.T) {
 func TestOnlyModelsThatCountHaveUsedTokens(t *testing.T) {
 	for name, c := range map[string]struct {
 		result string
-		want   assistant.Usage
+		want   journal.Used
 	}{
 		"a model": {`{"model":"a:b","usage":{"input_tokens":3,"cached_tokens":1,"output_tokens":2}}`,
-			assistant.Usage{Model: "a:b", Input: 3, Cached: 1, Output: 2}},
+			journal.Used{Model: "a:b", Input: 3, Cached: 1, Output: 2}},
 		"by another name": {`{"by":"a:b","usage":{"input_tokens":3,"output_tokens":0}}`,
-			assistant.Usage{Model: "a:b", Input: 3}},
+			journal.Used{Model: "a:b", Input: 3}},
 		"rules": {`{"by":"offline:rules","usage":{"input_tokens":3,"output_tokens":2}}`,
-			assistant.Usage{}},
-		"a model that counts none": {`{"model":"a:b","usage":{"input_tokens":0,"output_tokens":0}}`, assistant.Usage{}},
-		"a text":                   {`"ADA"`, assistant.Usage{}},
-		"nothing":                  {``, assistant.Usage{}},
+			journal.Used{}},
+		"a model that counts none": {`{"model":"a:b","usage":{"input_tokens":0,"output_tokens":0}}`, journal.Used{}},
+		"a text":                   {`"ADA"`, journal.Used{}},
+		"nothing":                  {``, journal.Used{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, used := assistant.UsedBy(&run.CompletionRecord{Result: json.RawMessage(c.result)})
-			assert.That(t, used == (c.want != assistant.Usage{}) && got == c.want, "%+v, %v", got, used)
+			if used != (c.want != journal.Used{}) || got != c.want {
+				t.Errorf("%+v, %v", got, used)
+			}
 		})
 	}
 }

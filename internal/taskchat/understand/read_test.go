@@ -133,11 +133,10 @@ func TestAnyWordsAreReadAsSomething(t *testing.T) {
 			wellFormed(t, words, c)
 		}
 	}
-	err := quick.Check(func(a, b string) bool {
+	assert.Nil(t, quick.Check(func(a, b string) bool {
 		wellFormed(t, a+b, contexts()[1])
 		return !t.Failed()
-	}, nil)
-	assert.That(t, err == nil, "%v", err)
+	}, nil))
 }
 
 func FuzzRead(f *testing.F) {
@@ -145,7 +144,5 @@ func FuzzRead(f *testing.F) {
 		"yes 👍🏽", "add these:\n- x\n2) y"} {
 		f.Add(words, 0)
 	}
-	f.Fuzz(func(t *testing.T, words string, in int) {
-		wellFormed(t, words, contexts()[(in%5+5)%5])
-	})
+	f.Fuzz(func(t *testing.T, words string, in int) { wellFormed(t, words, contexts()[(in%5+5)%5]) })
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"sibyl/internal/behaviour/assert"
 )
 
 // pieces are put together to texts and queries: forms of words, other spellings of them, and what stands between.
@@ -68,9 +70,7 @@ func TestFinderCountsAsTheTokenizerDoesAndScansWithoutMissingAWord(t *testing.T)
 		check(t, drawText(t, "query", 4), drawText(t, "text", 12))
 		check(t, rapid.String().Draw(t, "any query"), rapid.String().Draw(t, "any text"))
 	})
-	if found < len(pieces) {
-		t.Errorf("only %d texts hold a word of their query", found)
-	}
+	assert.That(t, found >= len(pieces), "only %d texts hold a word of their query", found)
 }
 
 func TestScanPassesOverWhatHoldsNoWordThatAnswers(t *testing.T) {
@@ -79,11 +79,7 @@ func TestScanPassesOverWhatHoldsNoWordThatAnswers(t *testing.T) {
 		"the CACHES": true, "zu\u0308rich": true, "a cachet": true, "ZÜRICH": true,
 		"scaching, macache, zur, über den Fluß": false, "": false, "zu richten": false, "mözurich": true,
 	} {
-		if f.MayHold([]byte(text)) != want {
-			t.Errorf("%q: %v", text, !want)
-		}
+		assert.That(t, f.MayHold([]byte(text)) == want, "%q: %v", text, !want)
 	}
-	if !slices.Equal(f.stems, []string{"cach", "zurich"}) {
-		t.Errorf("%q", f.stems)
-	}
+	assert.That(t, slices.Equal(f.stems, []string{"cach", "zurich"}), "%q", f.stems)
 }

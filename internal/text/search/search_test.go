@@ -169,10 +169,8 @@ func TestFieldsOfTheWholeCountForEverySection(t *testing.T) {
 		Sections: []Section{{Lines: []string{"first"}}, {Lines: []string{"zebra"}}}})
 	empty := finder.Count(Document{Fields: []Field{{1, []string{"zebra"}}}})
 	hits := Rank(q, []Entry{titled, empty}, Others{}, 9, func(a, b Hit) int { return 0 })
-	if len(hits) != 2 || hits[0].Document != 0 || hits[0].Section != 1 || hits[1].Section != -1 ||
-		math.IsNaN(hits[1].Score) || hits[1].Score <= 0 {
-		t.Errorf("%+v", hits)
-	}
+	assert.That(t, len(hits) == 2 && hits[0].Document == 0 && hits[0].Section == 1 && hits[1].Section == -1 &&
+		!math.IsNaN(hits[1].Score) && hits[1].Score > 0, "%+v", hits)
 }
 
 func TestDocumentsThatHoldNoWordCountByTheirNumberAndLength(t *testing.T) {
@@ -184,10 +182,7 @@ func TestDocumentsThatHoldNoWordCountByTheirNumberAndLength(t *testing.T) {
 	hit, none := finder.Count(long), finder.Count(other)
 	all := Rank(q, []Entry{hit, none, none, none}, Others{}, 9, noTies)
 	told := Rank(q, []Entry{hit}, Others{Documents: 3, Sections: 3, Bytes: 3 * len(other.Sections[0].Lines[0])}, 9, noTies)
-	if len(all) != 1 || len(told) != 1 || math.Abs(all[0].Score-told[0].Score) > 0.02 {
-		t.Errorf("%v and %v", all, told)
-	}
-	if alone := Rank(q, []Entry{hit}, Others{}, 9, noTies); alone[0].Score > told[0].Score/2 {
-		t.Errorf("the others don't make the word rare: %v and %v", alone, told)
-	}
+	assert.That(t, len(all) == 1 && len(told) == 1 && math.Abs(all[0].Score-told[0].Score) <= 0.02, "%v and %v", all, told)
+	alone := Rank(q, []Entry{hit}, Others{}, 9, noTies)
+	assert.That(t, alone[0].Score <= told[0].Score/2, "the others don't make the word rare: %v and %v", alone, told)
 }

@@ -55,13 +55,8 @@ func callHistory(t *testing.T, r *Root, args string, has, lacks []string) tool.R
 	t.Helper()
 	res, err := call(t, r, "code_history", args)
 	assert.NoErrorf(t, err, "%s", args)
-	for _, want := range has {
-		assert.That(t, strings.Contains(res.Text, want), "%s lacks %q:\n%s", args, want, res.Text)
-	}
-	for _, never := range lacks {
-		assert.That(t, !strings.Contains(res.Text+string(encode(t, res.Refs)), never),
-			"%s holds %q:\n%s", args, never, res.Text)
-	}
+	assert.Contains(t, args, res.Text, has...)
+	assert.Lacks(t, args, res.Text+string(encode(t, res.Refs)), lacks...)
 	return res
 }
 

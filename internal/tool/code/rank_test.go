@@ -148,9 +148,8 @@ func TestTheBestHitIsTheOneThatAnswers(t *testing.T) {
 	} {
 		r, _ := rootOf(t, c.files)
 		d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: c.question})
-		if len(d.Hits) == 0 || d.Hits[0].Path+" "+d.Hits[0].Symbol != c.want {
-			t.Errorf("%s: %s finds %+v first", c.why, c.question, d.Hits[:min(1, len(d.Hits))])
-		}
+		assert.That(t, len(d.Hits) != 0 && d.Hits[0].Path+" "+d.Hits[0].Symbol == c.want,
+			"%s: %s finds %+v first", c.why, c.question, d.Hits[:min(1, len(d.Hits))])
 	}
 }
 

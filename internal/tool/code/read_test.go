@@ -122,9 +122,8 @@ func TestReadKeepsToMaxText(t *testing.T) {
 	d, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "f", Start: 1, End: 400})
 	assert.That(t, len(res.Text) <= tool.MaxText && res.Truncated && d.End < 400 && d.End >= 50,
 		"%d bytes, lines to %d, truncated %v", len(res.Text), d.End, res.Truncated)
-	if res.Refs[0].End != d.End || !strings.Contains(res.Text, fmt.Sprintf("go on with start %d", d.End+1)) {
-		t.Errorf("the reference says %v, the text ends %q", res.Refs[0], res.Text[len(res.Text)-60:])
-	}
+	assert.That(t, res.Refs[0].End == d.End && strings.Contains(res.Text, fmt.Sprintf("go on with start %d", d.End+1)),
+		"the reference says %v, the text ends %q", res.Refs[0], res.Text[len(res.Text)-60:])
 }
 
 func TestReadRefusesAFileThatIsTooLarge(t *testing.T) {

@@ -28,17 +28,24 @@ type remote struct {
 // interrupted. If it refuses, the key was never used, or its effect was undone since.
 type ownWrite struct{ *remote }
 
+// makeTools makes the tools of a listing that can be called. Of several with one name, the first is kept.
 func (s *Session) makeTools(l Listing) (tools []tool.Tool) {
+	seen := map[string]bool{}
 	for _, o := range l {
-		if s.cfg.Allow != nil && !slices.Contains(s.cfg.Allow, o.Name) {
+		if o.Left == "" && s.cfg.Allow != nil && !slices.Contains(s.cfg.Allow, o.Name) {
 			continue
 		}
 		spec, err := s.specOf(o)
+		if err == nil && seen[spec.Name] {
+			err = errors.New("the server lists another with this name")
+		}
 		if err != nil {
+			s.left = append(s.left, Left{Tool: o.Name, Why: err.Error()})
 			s.cfg.Log.Warn("a tool of an MCP server is left out", "server", s.cfg.Name, "tool", safeName(o.Name),
 				"why", err)
 			continue
 		}
+		seen[spec.Name] = true
 		r := &remote{session: s, name: o.Name, spec: spec}
 		if s.cfg.Own {
 			if spec.Effect == tool.Once {
@@ -46,7 +53,7 @@ func (s *Session) makeTools(l Listing) (tools []tool.Tool) {
 				continue
 			}
 		} else {
-			r.check = resolveSchema(o.Input)
+			r.check = resolveSchema(spec.Schema)
 		}
 		tools = append(tools, r)
 	}

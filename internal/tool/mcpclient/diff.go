@@ -39,7 +39,10 @@ func toolTexts(l Listing) map[string]string {
 		if o.Hints.Idempotent {
 			text += "may be repeated\n"
 		}
-		texts[o.Name] = text
+		if o.Left != "" {
+			text += "left out: " + o.Left + "\n"
+		}
+		texts[o.Name] += text // a name may be listed twice
 	}
 	return texts
 }

@@ -32,6 +32,7 @@ type Offer struct {
 	Input       json.RawMessage `json:"input"`            // JSON Schema of the arguments
 	Output      json.RawMessage `json:"output,omitempty"` // JSON Schema of the structured result
 	Hints       tool.Hints      `json:"hints"`
+	Left        string          `json:"left,omitempty"` // it is no tool that can be called: why
 }
 
 // Listing is all that a server lists, sorted by name.
@@ -60,6 +61,7 @@ func offerOf(t *mcp.Tool) (Offer, error) {
 			o.Hints.OpenWorld = *a.OpenWorldHint
 		}
 	}
+	o.Left, _ = t.Meta[leftOutKey].(string)
 	var err error
 	if o.Input, err = json.Marshal(t.InputSchema); err != nil {
 		return o, fmt.Errorf("input schema of %s: %w", t.Name, err)
@@ -74,21 +76,25 @@ func offerOf(t *mcp.Tool) (Offer, error) {
 
 // specOf makes our Spec of an offer. An error says why the tool can't be used.
 func (s *Session) specOf(o Offer) (tool.Spec, error) {
-	var form struct {
-		Type string `json:"type"`
-	}
-	if err := json.Unmarshal(o.Input, &form); err != nil || form.Type != "object" {
-		return tool.Spec{}, fmt.Errorf("its arguments are no object")
+	if o.Left != "" {
+		return tool.Spec{}, errors.New(o.Left)
 	}
 	if len(o.Input)+len(o.Output) > maxSchema {
 		return tool.Spec{}, fmt.Errorf("its schemas have more than %d bytes", maxSchema)
 	}
+	input := o.Input
+	if !s.cfg.Own {
+		var err error
+		if input, err = mendSchema(o.Input); err != nil {
+			return tool.Spec{}, err
+		}
+	}
 	spec := tool.Spec{Name: safeName(s.cfg.Prefix + o.Name), Title: o.Title, Description: tool.Clip(o.Description,
-		maxDescription), Schema: o.Input,
+		maxDescription), Schema: input,
 		OutputSchema: o.Output, Source: s.cfg.Source, Foreign: s.cfg.Foreign, Effect: tool.Once}
 	if s.cfg.Foreign {
 		var err error
-		if spec.Schema, err = neutraliseSchema(o.Input); err != nil {
+		if spec.Schema, err = neutraliseSchema(input); err != nil {
 			return tool.Spec{}, err
 		}
 		spec.Out = tool.Out{To: tool.ToServer, Trusted: s.cfg.Private}
@@ -142,10 +148,13 @@ func neutraliseSchema(schema json.RawMessage) (json.RawMessage, error) {
 // maxName is the longest name that all providers of models accept.
 const maxName = 64
 
-// safeName returns a name that all providers of models accept: letters, digits, _ and -. A changed name ends with a
-// hash, so that different names stay different.
+// safeName returns a name that all providers of models accept: letters, digits, _ and -, and no digit or - first. A
+// changed name ends with a hash, so that different names stay different.
 func safeName(name string) string {
 	safe := []byte(name)
+	if len(safe) == 0 || safe[0] == '-' || '0' <= safe[0] && safe[0] <= '9' {
+		safe = append([]byte("_"), safe...)
+	}
 	for i, c := range safe {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':

@@ -63,6 +63,7 @@ type Session struct {
 	client    *mcp.Client
 	listing   Listing
 	tools     []tool.Tool
+	left      []Left
 	lifetime  context.Context // ends when the Session is closed
 	end       context.CancelFunc
 
@@ -102,6 +103,15 @@ func Connect(ctx context.Context, t mcp.Transport, cfg Config) (*Session, error)
 	return s, nil
 }
 
+// Left is a tool that its server lists and nobody can call, and why.
+type Left struct{ Tool, Why string }
+
+// Spelt returns the tool's name in letters, digits, _ and -.
+func (l Left) Spelt() string { return safeName(l.Tool) }
+
+// Left returns the tools that are left out, of those that are allowed.
+func (s *Session) Left() []Left { return slices.Clone(s.left) }
+
 // Tools returns the server's allowed tools, sorted by name.
 func (s *Session) Tools() []tool.Tool { return slices.Clone(s.tools) }
 
@@ -131,16 +141,22 @@ func (s *Session) Close() {
 const handshakeVersion = "2025-11-25"
 
 // connectAndList connects, and lists the tools. The newest protocol begins with a request that some older servers don't
-// answer at all; after a third of the time, it connects again with the older protocol.
+// answer at all, or end at; after a third of the time, or such an end, it connects again with the older protocol. A
+// command is given all the time, since it may start slowly: its silence is answered on the connection.
 func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listing, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Start)
 	defer cancel()
 	stop := context.AfterFunc(s.lifetime, cancel)
 	defer stop()
-	first, cancelFirst := context.WithTimeout(ctx, s.cfg.Start/3)
+	first, cancelFirst := ctx, func() {}
+	if _, command := s.transport.(*stdio); !command {
+		first, cancelFirst = context.WithTimeout(ctx, s.cfg.Start/3)
+	}
 	defer cancelFirst()
 	link, listing, err := s.connectWith(first, nil)
-	if err != nil && first.Err() != nil && ctx.Err() == nil {
+	_, told := errors.AsType[*tool.Error](err)
+	_, never := errors.AsType[notStarted](err)
+	if err != nil && !told && !never && ctx.Err() == nil {
 		return s.connectWith(ctx, &mcp.ClientSessionOptions{ProtocolVersion: handshakeVersion})
 	}
 	return link, listing, err
@@ -151,7 +167,7 @@ func (s *Session) connectAndList(ctx context.Context) (*mcp.ClientSession, Listi
 func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) (*mcp.ClientSession, Listing, error) {
 	conn, err := s.transport.Connect(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, notStarted{err}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -167,6 +183,11 @@ func (s *Session) connectWith(ctx context.Context, o *mcp.ClientSessionOptions) 
 	}
 	return link, listing, nil
 }
+
+// notStarted is the error of a connection that was not made: the older protocol would not help.
+type notStarted struct{ error }
+
+func (n notStarted) Unwrap() error { return n.error }
 
 // openConnection is a transport that returns an open connection.
 type openConnection struct{ conn mcp.Connection }
@@ -237,13 +258,15 @@ func (s *Session) currentLink() (*mcp.ClientSession, error) {
 	return s.link, nil
 }
 
-// listTools reads all tools of a server, sorted by name.
+// listTools reads all tools of a server, sorted by name. Those that are left out have the reason.
 func listTools(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
-	if caps := link.InitializeResult().Capabilities; caps == nil || caps.Tools == nil {
-		return nil, tool.Errorf(tool.Unavailable, "", "the server has no tools")
-	}
+	caps := link.InitializeResult().Capabilities
+	declared := caps != nil && caps.Tools != nil
 	var l Listing
 	for t, err := range link.Tools(ctx, nil) {
+		if err != nil && !declared && ctx.Err() == nil {
+			break
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -255,6 +278,9 @@ func listTools(ctx context.Context, link *mcp.ClientSession) (Listing, error) {
 			return nil, err
 		}
 		l = append(l, o)
+	}
+	if len(l) == 0 && !declared {
+		return nil, tool.Errorf(tool.Unavailable, "", "the server has no tools")
 	}
 	slices.SortStableFunc(l, func(a, b Offer) int { return strings.Compare(a.Name, b.Name) })
 	return l, nil

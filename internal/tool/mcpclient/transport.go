@@ -1,6 +1,7 @@
 package mcpclient
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,6 +50,7 @@ type stdio struct {
 	Program
 	mu     sync.Mutex
 	stderr *text.Tail // of the latest start
+	mend   *mender    // likewise
 }
 
 // Connect starts the command.
@@ -58,19 +60,19 @@ func (s *stdio) Connect(ctx context.Context) (mcp.Connection, error) {
 	if cmd.Env == nil {
 		cmd.Env = []string{} // nil would be all of ours
 	}
-	stderr := &text.Tail{}
+	stderr, mend := &text.Tail{}, &mender{}
 	cmd.Stderr = stderr
 	s.mu.Lock()
-	s.stderr = stderr
+	s.stderr, s.mend = stderr, mend
 	s.mu.Unlock()
-	conn, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: exitTimeout}).Connect(ctx)
+	streams, err := startCommand(cmd, mend)
 	if err != nil {
 		return nil, fmt.Errorf("it can't be started: %w", err)
 	}
-	return conn, nil
+	return streams.Connect(ctx)
 }
 
-// complaint returns the last line of the command's standard error.
+// complaint returns the last line of the command's standard error, or else the last that was no message.
 func (s *stdio) complaint() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,7 +80,7 @@ func (s *stdio) complaint() string {
 		return ""
 	}
 	lines := strings.Split(strings.TrimSpace(strings.ToValidUTF8(s.stderr.String(), "\uFFFD")), "\n")
-	return strings.TrimSpace(lines[len(lines)-1])
+	return cmp.Or(strings.TrimSpace(lines[len(lines)-1]), s.mend.lastNoise())
 }
 
 // Address says where a server of streamable HTTP is.
@@ -111,7 +113,7 @@ func HTTP(a Address) mcp.Transport {
 			TLSHandshakeTimeout: 10 * time.Second}}
 	}
 	client := *base
-	client.Transport = keyTransport{a, cleartext.Transport(client.Transport, a.PlainHTTP)}
+	client.Transport = keyTransport{a, cleartext.Transport(client.Transport, a.PlainHTTP), &mender{}}
 	client.CheckRedirect = func(req *http.Request, via []*http.Request) error {
 		if from := via[0].URL; req.URL.Host != from.Host || req.URL.Scheme != from.Scheme || len(via) > 5 {
 			return errMoved
@@ -130,10 +132,11 @@ type address struct {
 // release closes idle connections.
 func (a address) release() { a.client.CloseIdleConnections() }
 
-// keyTransport adds the key to requests, and bounds the responses.
+// keyTransport adds the key to requests, and bounds and mends the responses.
 type keyTransport struct {
 	Address
 	next http.RoundTripper
+	mend *mender
 }
 
 // RoundTrip sends one request. The key is in none of its errors.
@@ -153,12 +156,20 @@ func (k keyTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 			req.Header.Set(k.Header, key)
 		}
 	}
+	if req.GetBody != nil {
+		if body, err := req.GetBody(); err == nil {
+			if asked, err := io.ReadAll(body); err == nil {
+				k.mend.sent(asked)
+			}
+			_ = body.Close() // it is in memory
+		}
+	}
 	resp, err := k.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
 	resp.Body = &boundedBody{ReadCloser: resp.Body, left: maxBody}
-	return resp, nil
+	return k.mend.response(resp), nil
 }
 
 // boundedBody is a body that fails if it is too long.

@@ -29,6 +29,10 @@ func TestMain(m *testing.M) {
 	case "complains":
 		fmt.Fprintln(os.Stderr, "starting\nno database there")
 		os.Exit(1)
+	case "usage":
+		fmt.Println("usage: self FILE")
+	case "odd":
+		serveOdd()
 	case "deaf":
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	default:

@@ -121,8 +121,7 @@ func TestDocumentsAreListedAndNeverWritten(t *testing.T) {
 		now, err := os.ReadFile(filepath.Join(v.root.Name(), filepath.FromSlash(name)))
 		assert.That(t, err == nil && bytes.Equal(now, content), "%s was changed: %v", name, err)
 	}
-	v, err = Open(v.root.Name(), nil, nil)
-	assert.Require(t, err == nil, "%v", err)
+	v = assert.Must(Open(v.root.Name(), nil, nil))(t)
 	defer func() { _ = v.Close() }()
 	res, err = callTool(t, v, "vault_list", "key", `{}`)
 	assert.That(t, err == nil && strings.Contains(res.Text, "1 folder, 1 note.\n"),
@@ -165,12 +164,8 @@ func TestDocumentsBeyondTheBoundAreToldEachTimeAndSearchedOnceTheyFit(t *testing
 	v.maxTexts = 1000
 	found("at first", 1, "a.docx")
 	found("again", 1, "a.docx")
-	if v.documentsRead["b.docx"].document != nil {
-		t.Error("the text of what is beyond is kept")
-	}
-	if err := os.Remove(filepath.Join(v.root.Name(), "a.docx")); err != nil {
-		t.Fatal(err)
-	}
+	assert.That(t, v.documentsRead["b.docx"].document == nil, "the text of what is beyond is kept")
+	assert.NoError(t, os.Remove(filepath.Join(v.root.Name(), "a.docx")))
 	found("the other is gone", 0, "b.docx")
 	v.maxTexts = v.documentsRead["b.docx"].bytes - 1
 	found("it alone is too much", 1)
@@ -189,7 +184,6 @@ func TestSearchDoesNotWaitForAllDocuments(t *testing.T) {
 	assert.That(t, err == nil && len(res.Refs) == 1, "the next search: %+v, %v", res, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := v.readDocuments(ctx, []place{{"new.pdf", v.documentsRead["memo.docx"].info}}); err == nil {
-		t.Error("a search that is not wanted any more goes on")
-	}
+	_, _, err = v.readDocuments(ctx, []place{{"new.pdf", v.documentsRead["memo.docx"].info}})
+	assert.That(t, err != nil, "a search that is not wanted any more goes on")
 }

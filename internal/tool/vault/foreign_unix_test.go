@@ -50,8 +50,7 @@ func TestStateFolderOfSomebodyElseChangesNothingButNotes(t *testing.T) {
 
 func TestStateFolderOfSomebodyElseWithNumbersThatCannotBeBreaksNothing(t *testing.T) {
 	for _, size := range []int{-1, 7, 1 << 40} {
-		err := appendTo(t, forgedVault(t, "other.md", "# Other", files.Hash(nil), size), "note.md")
-		assert.That(t, err == nil, "%d: %v", size, err)
+		assert.Nilf(t, appendTo(t, forgedVault(t, "other.md", "# Other", files.Hash(nil), size), "note.md"), "%d", size)
 	}
 }
 

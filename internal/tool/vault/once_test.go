@@ -267,7 +267,7 @@ func TestConcurrentCallsWithOneKeyPerformOnce(t *testing.T) {
 			results[i], err = toolNamed(on, "vault_write").Call(t.Context(), tool.Call{
 				Key: "k", Args: json.RawMessage(`{"path": "a.md", "mode": "append", "content": "once"}`),
 			})
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, err)
 		})
 	}
 	wait.Wait()

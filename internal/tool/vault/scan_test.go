@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/search"
 	"sibyl/internal/tool"
 )
@@ -42,9 +43,7 @@ func writeVault(t testing.TB, dir string, count int) {
 		}
 		name := filepath.Join(dir, fmt.Sprintf("area%d", i%40), fmt.Sprintf("note%d.md", i))
 		writeFile(t, name, b.String())
-		if err := os.Chtimes(name, noon, noon); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Chtimes(name, noon, noon))
 	}
 }
 
@@ -58,9 +57,8 @@ func TestANoteThatHoldsAWordIsNeverPassedOver(t *testing.T) {
 		for _, query := range []string{"cafe", "zebra", "会议", "2"} {
 			f := search.NewQuery(query).Finder()
 			d := parseNote(name, []byte(raw), false)
-			if f.Count(searchDocument(d)).Found() && !mayHold(f, name, []byte(raw)) {
-				t.Fatalf("%q is in %s: %q", query, name, raw)
-			}
+			assert.Require(t, !f.Count(searchDocument(d)).Found() || mayHold(f, name, []byte(raw)),
+				"%q is in %s: %q", query, name, raw)
 		}
 	})
 }
@@ -70,13 +68,10 @@ func TestOnlyNotesThatMayHoldAWordAreCounted(t *testing.T) {
 	writeVault(t, dir, 300)
 	v := open(t, dir)
 	s, err := v.look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	notes, others, _, err := v.count(t.Context(), s, search.NewQuestion("zebra"), scope{places: s.places})
-	if err != nil || len(notes) != 3 || others.Documents != 298 || others.Sections < 298 || others.Bytes < 298*3000 {
-		t.Errorf("%d counted, others %+v, %v", len(notes), others, err)
-	}
+	assert.That(t, err == nil && len(notes) == 3 && others.Documents == 298 && others.Sections >= 298 &&
+		others.Bytes >= 298*3000, "%d counted, others %+v, %v", len(notes), others, err)
 }
 
 // The hits are those of a count of every note, also in their scores but for the usual length, which is estimated.
@@ -85,9 +80,7 @@ func TestScanFindsWhatACountOfAllNotesFinds(t *testing.T) {
 	writeVault(t, dir, 120)
 	v := open(t, dir)
 	s, err := v.look(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	word := wordsOf(2, 6000)
 	for range 30 {
 		q := search.NewQuestion(word() + " " + word() + " " + word() + " zebra")
@@ -99,19 +92,13 @@ func TestScanFindsWhatACountOfAllNotesFinds(t *testing.T) {
 		}
 		in := scope{places: s.places}
 		notes, others, _, err := v.count(t.Context(), s, q, in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var every []*counted
 		finder := q.Finder()
 		err = v.eachDocument(t, s.places, func(d *document) { every = append(every, in.countIn(d, finder)) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		got, want := places(rank(q, notes, others, perNote, in)), places(rank(q, every, search.Others{}, perNote, in))
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Error(diff)
-		}
+		assert.Same(t, want, got)
 	}
 }
 
@@ -134,20 +121,16 @@ func TestWhatIsKeptOfANoteIsBounded(t *testing.T) {
 	}
 	dir := folder(t, map[string]string{"many.md": links.String(), "few.md": "[[a]] #b", "n4999.md": "x"})
 	for _, name := range []string{"many.md", "few.md", "n4999.md"} {
-		if err := os.Chtimes(filepath.Join(dir, name), noon, noon); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Chtimes(filepath.Join(dir, name), noon, noon))
 	}
 	v := open(t, dir)
 	read := mustCall(t, v, "vault_read", object{"path": "n4999.md"})
 	wantTexts(t, read, "Linked from (1):\n- many.md:5000 many\n")
 	known := v.names.all()
-	if len(known["many.md"].hashes) > mostHashes || len(known["few.md"].hashes) < 2 || known["many.md"].info == nil {
-		t.Errorf("%d and %d hashes are kept", len(known["many.md"].hashes), len(known["few.md"].hashes))
-	}
-	if tagged := cited(mustCall(t, v, "vault_list", object{"tag": "t4999"})); len(tagged) > 1 {
-		t.Errorf("%v", tagged)
-	}
+	assert.That(t, len(known["many.md"].hashes) <= mostHashes && len(known["few.md"].hashes) >= 2 &&
+		known["many.md"].info != nil, "%d and %d hashes are kept", len(known["many.md"].hashes), len(known["few.md"].hashes))
+	tagged := cited(mustCall(t, v, "vault_list", object{"tag": "t4999"}))
+	assert.That(t, len(tagged) <= 1, "%v", tagged)
 }
 
 // Calls that wait at the same time share a survey, and one that comes later sees what was changed before it.
@@ -165,9 +148,8 @@ func TestASurveyIsNeverOlderThanTheCall(t *testing.T) {
 			}()
 		}
 		for range 4 {
-			if err := <-done; err != nil {
-				t.Error(err)
-			}
+			err := <-done
+			assert.That(t, err == nil, "%v", err)
 		}
 	}
 }
@@ -180,9 +162,7 @@ func BenchmarkVaultSearch(b *testing.B) {
 	b.Run("first", func(b *testing.B) {
 		for b.Loop() {
 			v := open(b, dir)
-			if mustCall(b, v, "vault_search", search).Items == 0 {
-				b.Fatal("nothing found")
-			}
+			assert.Require(b, mustCall(b, v, "vault_search", search).Items != 0, "nothing found")
 		}
 	})
 	v := open(b, dir)
@@ -196,5 +176,32 @@ func BenchmarkVaultSearch(b *testing.B) {
 		for b.Loop() {
 			mustCall(b, v, "vault_read", object{"path": hit})
 		}
+	})
+}
+
+func TestPlainFrontMatterIsReadAsYAMLReadsIt(t *testing.T) {
+	check := func(t interface{ Errorf(string, ...any) }, lines []string) (isPlain bool) {
+		fields, isPlain := plainFields(lines)
+		if want, warning := decodeYAML(strings.Join(lines, "\n")); isPlain && (warning != "" || !cmp.Equal(want, fields)) {
+			t.Errorf("%q: %v, %s%s", lines, fields, cmp.Diff(want, fields), warning)
+		}
+		return isPlain
+	}
+	for block, want := range map[string]bool{
+		"title: A plan\ndate: 2025-01-02\ntags: [a, b/c]\naliases:\n  - One\n  - Größe 2": true,
+		"done:\nat: 12:30\nlink: https://a.example/x":                                     true,
+		"tags:\n- a\n- b\ntitle: Why (not)":                                               true,
+		"title: 'A'":                                                                      false, "a: b: c": false, "a: b\n  c": false, "a: null": false, "a: ~": false, "a: [b": false,
+		"a:\n  b: c": false, "a: b #c": false, "a: &b c": false, "- a": false, "": false, "a: []": false,
+		"a:\n  - b\n    - c": false, "a:\n  - b\n c: d": false,
+	} {
+		assert.That(t, check(t, strings.Split(block, "\n")) == want, "%q is plain: %v", block, !want)
+	}
+	pieces := []string{"a", "b1", "true", "null", "Null", "-", " ", "  ", ": ", ":", "\n", "\n- ", "\n  - ", ", ", "[",
+		"]",
+		"é", "'", "#", "12", "_", ".", "/", "+", "(", "<<", "\t", "?", "title: ", "\ntags: ", "\nx:"}
+	rapid.Check(t, func(t *rapid.T) {
+		block := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 1, 12).Draw(t, "block"), "")
+		check(t, strings.Split(block, "\n"))
 	})
 }

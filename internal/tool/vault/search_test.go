@@ -110,9 +110,7 @@ func TestSearchScopes(t *testing.T) {
 		"both": {object{"query": "zebra", "tag": "project/sibyl", "folder": "sub"},
 			[]string{"sub/b.md:1"}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Same(t, test.want, foundBy(t, v, test.args))
-		})
+		t.Run(name, func(t *testing.T) { assert.Same(t, test.want, foundBy(t, v, test.args)) })
 	}
 	_, err := callTool(t, v, "vault_search", "", object{"query": "zebra", "folder": "none"})
 	wantError(t, err, tool.NotFound, "none", "vault_list")
@@ -204,9 +202,8 @@ func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 	v := open(t, dir)
 	hashes := func() (first [2]*nameHash) {
 		t.Helper()
-		if _, err := v.survey(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		_, err := v.survey(t.Context())
+		assert.NoError(t, err)
 		for i, name := range []string{"a.md", "b.md"} {
 			if k := v.names.all()[name]; k.info != nil {
 				first[i] = &k.hashes[0]
@@ -220,15 +217,11 @@ func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 		t.Error("what changed is not what was read again")
 	}
 	mustCall(t, v, "vault_search", object{"query": "zebra"})
-	if third := hashes(); third[0] != first[0] {
-		t.Error("a search forgets what is known of an unchanged note")
-	}
-	if err := os.Remove(filepath.Join(dir, "a.md")); err != nil {
-		t.Fatal(err)
-	}
-	if hashes(); len(v.names.all()) > 1 {
-		t.Errorf("what is gone is kept: %v", v.names.all())
-	}
+	third := hashes()
+	assert.That(t, third[0] == first[0], "a search forgets what is known of an unchanged note")
+	assert.NoError(t, os.Remove(filepath.Join(dir, "a.md")))
+	hashes()
+	assert.That(t, len(v.names.all()) <= 1, "what is gone is kept: %v", v.names.all())
 }
 
 func TestWhatCannotBeReadIsNamed(t *testing.T) {

@@ -95,7 +95,7 @@ func TestUndoOfTwoProcessesHappensOnce(t *testing.T) {
 		wait.Go(func() {
 			var err error
 			times[i], err = map[bool]*Vault{true: v, false: other}[i%2 == 0].Undo(t.Context(), w)
-			assert.That(t, err == nil, "%v", err)
+			assert.Nil(t, err)
 		})
 	}
 	wait.Wait()

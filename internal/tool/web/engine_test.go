@@ -85,8 +85,7 @@ func TestTavilyIsAskedAndReadAsItsAPISays(t *testing.T) {
 	var sent map[string]any
 	result := assert.Must(keyedSearchOn(t, Tavily, func(w http.ResponseWriter, r *http.Request) {
 		asked = r.Clone(t.Context())
-		err := json.NewDecoder(r.Body).Decode(&sent)
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, json.NewDecoder(r.Body).Decode(&sent))
 		_, _ = io.WriteString(w, tavilyAnswerJSON)
 	}, map[string]any{"query": " go  generics&x=1 ", "limit": 2, "time_range": "week"}))(t)
 	want := map[string]any{"query": "go generics&x=1", "max_results": 2.0, "time_range": "week"}

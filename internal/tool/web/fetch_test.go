@@ -345,7 +345,7 @@ func TestGarbageInsteadOfHTTPIsUnavailable(t *testing.T) {
 			return
 		}
 		_, err = conn.Read(make([]byte, 1))
-		assert.That(t, err == nil, "%v", err)
+		assert.Nil(t, err)
 		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH\r\n\r\n")
 		_ = conn.Close()
 	}()

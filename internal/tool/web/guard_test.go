@@ -75,8 +75,7 @@ func TestPublicAddressesAreAllowed(t *testing.T) {
 		if !v.Allowed {
 			continue
 		}
-		err := testGuard().checkAddress(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port))
-		assert.That(t, err == nil, "%s: %v", v.Name, err)
+		assert.Nilf(t, testGuard().checkAddress(netip.AddrPortFrom(netip.MustParseAddr(v.Address), v.Port)), "%s", v.Name)
 	}
 }
 
@@ -114,8 +113,7 @@ func TestNeighboursWithPublicAddressesAreDenied(t *testing.T) {
 		wantKind(t, g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), tool.Denied)
 	}
 	for _, ip := range []string{"2a02:1234:5678:a::7", "93.184.216.35"} {
-		err := g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80))
-		assert.That(t, err == nil, "%s is no neighbour: %v", ip, err)
+		assert.Nilf(t, g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), "%s is no neighbour", ip)
 	}
 	g.links = func() ([]net.Addr, error) { return nil, errors.New("no permission") }
 	wantKind(t, g.checkAddress(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)

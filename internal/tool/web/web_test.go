@@ -129,7 +129,7 @@ func args(t *testing.T, value any) tool.Call {
 // byName returns one of the tools that cfg offers.
 func byName(t *testing.T, cfg Config, name string) tool.Tool {
 	t.Helper()
-	registry := assert.Must(tool.NewSet(New(cfg).Tools()...))(t)
+	registry := tool.NewSet(New(cfg).Tools()...)
 	found, ok := registry.Get(name)
 	assert.Require(t, ok, "%s is not offered", name)
 	return found

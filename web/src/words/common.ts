@@ -53,7 +53,7 @@ export const common = {
   "costs.run": ["{amount}", "{amount}", "{amount}"],
   "costs.session": ["All together: {amount}", "Zusammen: {amount}", "No total: {amount}"],
   "costs.session.least": ["All together: at least {amount}", "Zusammen: mindestens {amount}", "No total: pelo menos {amount}"],
-  "costs.least": ["A model without a price took part, or there are more runs than were looked at.", "Ein Modell ohne Preis war beteiligt, oder es sind mehr Läufe, als betrachtet wurden.", "Participou um modelo sem preço ou há mais execuções do que as vistas."],
+  "costs.least": ["A model without a price took part.", "Ein Modell ohne Preis war beteiligt.", "Participou um modelo sem preço."],
   "limit.title": ["Today's limit is reached", "Die Grenze für heute ist erreicht", "O limite de hoje foi atingido"],
   "limit.reached": [
     "Today's answers have cost {spent}. The limit that was set is {limit}.",

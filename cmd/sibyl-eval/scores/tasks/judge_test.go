@@ -6,7 +6,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"sibyl/cmd/sibyl-eval/scores"
+	eval "sibyl/cmd/sibyl-eval/scores"
+	"sibyl/internal/behaviour/assert"
 )
 
 // before is a list with Milk, Bread and, completed, Eggs.
@@ -110,19 +111,15 @@ func TestEachFaultIsCountedWhereItBelongs(t *testing.T) {
 			tells(confirmation, "Milk?", completeTask, 2), false, true, "0 false false", "status"},
 	} {
 		v := judge(c.turn, seen{before: before(), after: c.after, response: c.response})
-		if harm := fmt.Sprint(v.wrongTasks, v.unconfirmed, v.effect); v.right != c.right || v.answered != c.answered ||
-			harm != c.harm {
-			t.Errorf("%s: right %t, answered %t, harm %s: %q", name, v.right, v.answered, harm, v.problems)
-		}
-		if !strings.Contains(strings.Join(v.problems, "; "), c.says) {
-			t.Errorf("%s: %q lacks %q", name, v.problems, c.says)
-		}
+		harm := fmt.Sprint(v.wrongTasks, v.unconfirmed, v.effect)
+		assert.That(t, v.right == c.right && v.answered == c.answered && harm == c.harm,
+			"%s: right %t, answered %t, harm %s: %q", name, v.right, v.answered, harm, v.problems)
+		assert.That(t, strings.Contains(strings.Join(v.problems, "; "), c.says), "%s: %q lacks %q", name, v.problems, c.says)
 	}
 	others := []Task{{9, "Secret", "", Pending}}
-	if v := judge(thanks, seen{before: before(), after: before(), othersBefore: others,
-		response: tells(success, "Fine.", "", 0)}); v.right || v.wrongTasks != 1 {
-		t.Errorf("another person's task is gone: %+v", v)
-	}
+	v := judge(thanks, seen{before: before(), after: before(), othersBefore: others,
+		response: tells(success, "Fine.", "", 0)})
+	assert.That(t, !v.right && v.wrongTasks == 1, "another person's task is gone: %+v", v)
 }
 
 func TestBoundsAreKeptOrNamed(t *testing.T) {
@@ -154,18 +151,12 @@ func TestFailuresOfFrozenDialoguesAreCountedAndNotShown(t *testing.T) {
 	r := report(Set{}, dialogues, [][]outcome{missed, missed})
 	r.WithFailures = true
 	var text strings.Builder
-	if err := r.WriteText(&text); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, r.WriteText(&text))
 	for _, want := range []string{"open turn 1 “hi”: an empty answer", "open turn 2 (after a miss in turn 1) “bye”",
 		"and 2 in frozen dialogues", "\nen ", "\nde ", "not met: 0.0 %"} {
-		if !strings.Contains(text.String(), want) {
-			t.Errorf("the report lacks %q:\n%s", want, text.String())
-		}
+		assert.That(t, strings.Contains(text.String(), want), "the report lacks %q:\n%s", want, text.String())
 	}
-	if strings.Contains(text.String(), "secret") {
-		t.Error("a frozen dialogue is shown")
-	}
+	assert.That(t, !strings.Contains(text.String(), "secret"), "a frozen dialogue is shown")
 }
 
 func TestWrongLabelsAreRefusedWithLineAndReason(t *testing.T) {
@@ -183,9 +174,8 @@ func TestWrongLabelsAreRefusedWithLineAndReason(t *testing.T) {
 		line(!frozen, `{"say":"hi","expect":{"status":"success"}}`):                                                          "the hash of what is said",
 		line(frozen, `{"say":"hi","expect":{"status":"success","calls":[{"tool":"list_tasks","args":{"due":"tomorrow"}}]}}`): `the argument "due"`,
 	} {
-		if _, err := Load(fstest.MapFS{"s": {Data: []byte(text)}}, "s"); err == nil ||
-			!strings.Contains(err.Error(), "line 1") || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s\ngives %v, want %q", text, err, want)
-		}
+		_, err := Load(fstest.MapFS{"s": {Data: []byte(text)}}, "s")
+		assert.That(t, err != nil && strings.Contains(err.Error(), "line 1") && strings.Contains(err.Error(), want),
+			"%s\ngives %v, want %q", text, err, want)
 	}
 }

@@ -1,0 +1,7 @@
+package agent
+
+// What tests ask directly.
+var (
+	OfferedName    = offeredName
+	WhetherTooLong = whetherTooLong
+)

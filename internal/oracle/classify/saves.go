@@ -1,0 +1,44 @@
+package classify
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+
+	"sibyl/internal/text/search"
+)
+
+//go:embed saves.txt
+var savesFile string
+
+// savingWords are the words of a language by which a person asks for something to be kept, each maybe with a * at its
+// end.
+type savingWords struct{ verbs, places []string }
+
+var savingLanguages = sync.OnceValue(func() (all []savingWords) {
+	var lines [][]string
+	for line := range strings.Lines(savesFile) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
+			lines = append(lines, words)
+		}
+	}
+	for pair := range slices.Chunk(lines, 2) {
+		all = append(all, savingWords{pair[0], pair[1]})
+	}
+	return all
+})
+
+// asksToSave says whether words ask, in one language, for something to be written to a place that Sibyl keeps.
+func asksToSave(text string) bool {
+	words := search.Words(strings.ToLower(text))
+	has := func(patterns []string) bool {
+		return slices.ContainsFunc(words, func(word string) bool {
+			return slices.ContainsFunc(patterns, func(pattern string) bool {
+				stem, open := strings.CutSuffix(pattern, "*")
+				return word == stem || open && strings.HasPrefix(word, stem)
+			})
+		})
+	}
+	return slices.ContainsFunc(savingLanguages(), func(in savingWords) bool { return has(in.verbs) && has(in.places) })
+}
