@@ -88,8 +88,7 @@ func (c *command) comparedShadows(
 const longestReport = 1000
 
 func (c *command) shadowCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions",
-		Hidden: true},
+	return group(&cobra.Command{Use: "shadow", Short: "Compare the Oracle with a plain loop on your own questions"},
 		c.shadowReport())
 }
 

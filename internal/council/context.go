@@ -109,7 +109,8 @@ func (d Deps) readContent(
 		all.left = append(all.left, text.Count(all.waiting, "recording")+" without a transcript yet")
 	}
 	if all.failed > 0 {
-		all.left = append(all.left, text.Count(all.failed, "recording")+" that could not be transcribed")
+		all.left = append(all.left, fmt.Sprintf("%s that could not be transcribed: ‘sibyl council transcribe --again %s’ "+
+			"tries again, and the session is not READY before", text.Count(all.failed, "recording"), s.ID))
 	}
 	return all, nil
 }

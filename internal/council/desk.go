@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -276,8 +277,52 @@ func (d *Desk) repairOne(ctx context.Context, id string) (r Repaired, err error)
 	}
 	o, err := d.OpenID(ctx, id)
 	r.Fixed = o.Fixed
-	r.Changed = r.Changed || len(o.Fixed) > 0
+	if err == nil {
+		err = d.restoreAnswers(ctx, o.Session, &r)
+	}
+	r.Changed = r.Changed || len(r.Fixed) > 0
 	return r, err
+}
+
+// restoreAnswers writes the files of answers that are missing, and that the journal has.
+func (d *Desk) restoreAnswers(ctx context.Context, s session.Session, r *Repaired) error {
+	for _, e := range s.Answers {
+		isItsFile := func(f session.Finding) bool { return f.Mend == session.Missing && path.Base(f.File) == e.File }
+		if e.Run == "" || !slices.ContainsFunc(r.Findings, isItsFile) {
+			continue
+		}
+		text, known, err := d.journaledAnswer(ctx, e)
+		if err != nil || !known {
+			continue // it stays missing, as the finding says
+		}
+		restored, err := d.RestoreResponse(ctx, s.ID, e.Sequence, text)
+		if err != nil {
+			return err
+		}
+		if restored {
+			r.Findings = slices.DeleteFunc(r.Findings, isItsFile)
+			r.Fixed = append(r.Fixed, nowRestored.With(e.File))
+		}
+	}
+	return nil
+}
+
+// journaledAnswer is the text of an answer in the outcome of its run; false if that has none of it.
+func (d *Desk) journaledAnswer(ctx context.Context, e session.LlmEntry) (text string, known bool, err error) {
+	end, err := run.ReadEnd(ctx, d.deps.Store, d.owner, e.Run)
+	if err != nil {
+		return "", false, err
+	}
+	o, err := readOutcome(end.Outcome)
+	if err != nil {
+		return "", false, err
+	}
+	for _, a := range o.allAnswers() {
+		if a.Sequence == e.Sequence && a.File == e.File {
+			return a.Text, true, nil
+		}
+	}
+	return "", false, nil
 }
 
 // idsToRepair gives the ids of the sessions. One whose metadata can't be read has no name, and is found by its id

@@ -11,8 +11,15 @@ import (
 
 // LateAnalysis is the analysis of a pair, from 1, that could not be made when the pair was answered.
 type LateAnalysis struct {
-	Pair int `json:"pair"`
-	AnalyseReceipt
+	Pair     int      `json:"pair"`
+	Analysis Analysis `json:"analysis"`
+	FollowUp bool     `json:"follow_up"`
+	By       string   `json:"by"`
+}
+
+// receipt is the analysis in the form of one that was made in time.
+func (l *LateAnalysis) receipt() AnalyseReceipt {
+	return AnalyseReceipt{Analysis: l.Analysis, FollowUp: l.FollowUp, By: l.By}
 }
 
 // spent is what late analyses took.
@@ -23,7 +30,9 @@ type spent struct {
 
 // analyseLate analyses the answers whose analysis failed before the run was last suspended, in order. The first that
 // fails again ends it: that answer stays unjudged.
-func (p *performer) analyseLate(ctx context.Context, m model.Model, turns []Turn) (late []LateAnalysis, took spent, err error) {
+func (p *performer) analyseLate(
+	ctx context.Context, m model.Model, turns []Turn,
+) (late []LateAnalysis, took spent, err error) {
 	suspended := p.lastSuspension()
 	for n, t := range turns {
 		if t.Answer == 0 || t.Analysis != 0 || t.Failed == "" || t.Answer > suspended {
@@ -41,8 +50,7 @@ func (p *performer) analyseLate(ctx context.Context, m model.Model, turns []Turn
 		if err != nil {
 			return late, took, err
 		}
-		r.Usage, r.TimedOut = model.Usage{}, nil // they are of the whole effect
-		late = append(late, LateAnalysis{n + 1, r})
+		late = append(late, LateAnalysis{n + 1, r.Analysis, r.FollowUp, r.By})
 	}
 	return late, took, nil
 }
@@ -66,7 +74,7 @@ func latestOf(latest AnalyseReceipt, turns []Turn, late []LateAnalysis) AnalyseR
 	if slices.ContainsFunc(turns[last.Pair:], func(t Turn) bool { return t.Analysis != 0 }) {
 		return latest
 	}
-	return last.AnalyseReceipt
+	return last.receipt()
 }
 
 // turnsWithLate enters late analyses of a record into a copy of the turns.
@@ -82,7 +90,8 @@ func turnsWithLate(turns []Turn, ref int64, late []LateAnalysis) []Turn {
 // trailOfLate adds what late analyses have for the audit trail.
 func trailOfLate(trail []Trail, ref int64, late []LateAnalysis) []Trail {
 	for _, l := range late {
-		trail = l.addToTrail(trail, ref, l.Pair)
+		r := l.receipt()
+		trail = r.addToTrail(trail, ref, l.Pair)
 	}
 	return trail
 }

@@ -412,7 +412,7 @@ func (p *performer) analysisOf(t Turn) (AnalyseReceipt, error) {
 	if err != nil {
 		return AnalyseReceipt{}, err
 	}
-	return late[t.Late-1].AnalyseReceipt, nil
+	return late[t.Late-1].receipt(), nil
 }
 
 // pairsAndAnalysis returns the answered pairs and the last analysis.

@@ -46,6 +46,8 @@ type Consult struct {
 	Score    float64 `json:"score,omitempty"`
 	Because  string  `json:"because"`
 	bt.Coded         // of Because
+
+	Unfollowed Score `json:"unfollowed,omitzero"` // the classifier's verdict, where rules decided all the same
 }
 
 // Why the fallback decides as it does, and why it is consulted.
@@ -218,6 +220,12 @@ func decide() bt.Leaf {
 				c.By = "rules"
 				verdict, why := i.decideByRules(h)
 				c.Verdict, c.Because, c.Coded = verdict, why.Text, why.Coded
+				if len(i.Scores) > 0 {
+					c.Unfollowed = i.Scores[0]
+				}
+				if why.Code == noneLeft.Code() {
+					o.Ledger.Notice(NoticeNoSource, agent.Warning, nil, notSearched.With(why.Values["sources"]))
+				}
 			}
 			c.Turn, c.Cause = o.Ledger.Turn, Cause(i.Cause)
 			o.Reports.Rephrased = o.Reports.Rephrased || c.Verdict == OtherStrategy && !i.hasMoreSources(h)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"sibyl/internal/agent"
@@ -106,6 +107,35 @@ func TestScoresOfAnEarlierTurnAreNeverUsed(t *testing.T) {
 			same(t, "score of the second", a.Fallbacks[1].Score, 0.0)
 		})
 	}
+}
+
+func TestScoreThatIsTooLowIsVisibleBesideTheRulesDecision(t *testing.T) {
+	for score, followed := range map[float64]bool{0.49: false, 0: false, 0.5: true} {
+		h := setUp(t, modeltest.Say("So. "+stuck("nothing")), theEnd)
+		h.classifier = fixedClassifier(oracle.ForceAnswer, score).ask
+		got := h.ask(auth).Fallbacks[0]
+		same(t, "decided by the classifier", got.By == "classifier", followed)
+		want := oracle.Score{}
+		if !followed {
+			want = oracle.Score{Label: "force_answer", Score: score}
+		}
+		same(t, "what was not followed", got.Unfollowed, want)
+		assert.That(t, strings.Contains(string(assert.Must(json.Marshal(got))(t)), "unfollowed") != followed, "the JSON: %+v", got)
+	}
+}
+
+func TestPersonIsToldOfASourceThatWasOfferedAndNotSearched(t *testing.T) {
+	h := setUp(t, modeltest.Say("So. "+stuck("nothing")), modeltest.Say("Still. "+stuck("nothing")), theEnd)
+	a := h.ask(auth)
+	last := a.Fallbacks[len(a.Fallbacks)-1]
+	assert.Require(t, last.Code == "source.none_left", "it ends with %+v", a.Fallbacks)
+	var told []string
+	for _, n := range a.Notices {
+		if n.Severity == agent.Warning {
+			told = append(told, n.Text)
+		}
+	}
+	wantParts(t, strings.Join(told, "\n"), "Not everything was searched: the model was offered "+last.Values["sources"].Text)
 }
 
 func TestClassifiersScoresAreInTheJournal(t *testing.T) {

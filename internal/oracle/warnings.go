@@ -19,7 +19,9 @@ const (
 		"web was not searched: ‘sibyl doctor’ says how."
 	noVault bt.Reason = "notice.no_vault: No folder of notes is set, " +
 		"so none were searched: name one with --vault."
-	noCode       bt.Reason = "notice.no_code: No folder of code is there, so none was searched: name one with --in."
+	noCode      bt.Reason = "notice.no_code: No folder of code is there, so none was searched: name one with --in."
+	notSearched bt.Reason = "notice.not_searched: Not everything was searched: the model was offered {sources}, and got " +
+		"nothing there."
 	noCapability bt.Reason = "notice.no_capability: The model requested a " +
 		"capability that is not available here: {capability}"
 	noClassifier bt.Reason = "notice.no_classifier: The classifier is not available, so rules decide: {reason}"
@@ -69,7 +71,7 @@ const (
 
 func warningReasons() []bt.Reason {
 	return []bt.Reason{
-		nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault,
+		nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, notSearched,
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
 		ServerStarts, ServerToolsLeft, ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
 		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,

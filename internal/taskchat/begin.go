@@ -239,7 +239,7 @@ func describeWish(words string) string {
 	language, wanted := understand.ReadWish(words)
 	var all []string
 	for _, one := range wanted {
-		all = append(all, describeAct(language, Act{Intent: one.Intent, Entities: one.Entities}))
+		all = append(all, describeAct(shippedPhrases(language), Act{Intent: one.Intent, Entities: one.Entities}))
 	}
 	if len(all) == 0 {
 		return ""

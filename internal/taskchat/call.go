@@ -76,8 +76,8 @@ func (a *Act) toolCalls() (all []bt.Request, err error) {
 	return all, nil
 }
 
-// selectionEvents are the events that report the calls of the act.
-func (a *Act) selectionEvents() (events []bt.Typed) {
+// selections are the calls of the act.
+func (a *Act) selections() (all []ToolSelectionResult) {
 	calls, _ := a.toolCalls() // which were planned
 	if a.Intent == understand.List {
 		calls = a.listCalls(nil)
@@ -90,18 +90,25 @@ func (a *Act) selectionEvents() (events []bt.Typed) {
 	}
 	for _, c := range calls {
 		p := c.Payload.(CallPayload)
-		events = append(events, ToolSelected{ToolSelectionResult{ToolName: p.Tool, Confidence: a.Confidence,
-			Parameters:           p.Args,
-			RequiresConfirmation: a.Intent == understand.Delete, Alternatives: others}})
+		all = append(all, ToolSelectionResult{ToolName: p.Tool, Confidence: a.Confidence, Parameters: p.Args,
+			RequiresConfirmation: a.Intent == understand.Delete, Alternatives: others})
+	}
+	return all
+}
+
+func selectionEvents(all []ToolSelectionResult) (events []bt.Typed) {
+	for _, one := range all {
+		events = append(events, ToolSelected{one})
 	}
 	return events
 }
 
 func callTool() bt.Leaf {
 	type out struct {
-		Remarks  []Remark `port:"remarks"`
-		Told     int      `port:"told" doc:"how many calls the remarks tell of"`
-		Metadata Metadata `port:"metadata" doc:"with a task that was added as the one that was spoken of"`
+		Remarks  []Remark              `port:"remarks"`
+		Told     int                   `port:"told" doc:"how many calls the remarks tell of"`
+		Selected []ToolSelectionResult `port:"selected" doc:"with the calls of this act"`
+		Metadata Metadata              `port:"metadata" doc:"with a task that was added as the one that was spoken of"`
 
 		Events []bt.Typed `port:",events"`
 	}
@@ -136,7 +143,8 @@ func callTool() bt.Leaf {
 		}
 		o.Remarks = slices.Concat(o.Remarks, mergeAlike(told), others)
 		o.Told += len(done)
-		o.Events = i.Act.selectionEvents()
+		selected := i.Act.selections()
+		o.Selected, o.Events = slices.Concat(o.Selected, selected), selectionEvents(selected)
 		return nil
 	}
 	plan := func(i actIn) ([]bt.Request, error) { return i.Act.toolCalls() }
@@ -273,18 +281,20 @@ func listTasks() bt.Leaf {
 		Metadata Metadata `port:"metadata"`
 	}
 	type out struct {
-		Remarks  []Remark   `port:"remarks"`
-		Shown    []Item     `port:"shown" doc:"the tasks that are shown, in order"`
-		Lists    int        `port:"lists" doc:"how many lists were shown in this turn"`
-		Metadata Metadata   `port:"metadata" doc:"as the rest of the message refers to it"`
-		Events   []bt.Typed `port:",events"`
+		Remarks  []Remark              `port:"remarks"`
+		Shown    []Item                `port:"shown" doc:"the tasks that are shown, in order"`
+		Lists    int                   `port:"lists" doc:"how many lists were shown in this turn"`
+		Metadata Metadata              `port:"metadata" doc:"as the rest of the message refers to it"`
+		Selected []ToolSelectionResult `port:"selected" doc:"with the call of this list"`
+		Events   []bt.Typed            `port:",events"`
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		ids, _ := i.Act.tasksByPlace(&i.Metadata)
 		return i.Act.listCalls(ids), nil
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {
-		o.Events = i.Act.selectionEvents()
+		selected := i.Act.selections()
+		o.Selected, o.Events = slices.Concat(o.Selected, selected), selectionEvents(selected)
 		p, err := listedPage(done[0])
 		if err != nil {
 			return err

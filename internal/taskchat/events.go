@@ -13,7 +13,7 @@ func Events() []bt.Typed {
 }
 
 func eventReasons() []bt.Reason {
-	all := []bt.Reason{wishRead, taskFound, taskNotFound, askedFirst, modelUnheard}
+	all := []bt.Reason{wishRead, taskFound, taskNotFound, toolSelected, toolWaits, askedFirst, modelUnheard}
 	for _, wish := range wishReasons() {
 		all = append(all, wish)
 	}
@@ -92,8 +92,23 @@ type ToolSelected struct {
 	ToolSelectionResult
 }
 
+const (
+	toolSelected bt.Reason = "control.selected.tool: Chose the tool {tool}, sure to {confidence}, with {parameters}"
+	toolWaits    bt.Reason = "control.selected.confirmed: Chose the tool {tool}, sure to {confidence}, with {parameters}; " +
+		"it needs a yes"
+)
+
 // EventType implements bt.Typed.
 func (ToolSelected) EventType() string { return "tool.selected" }
+
+// Story implements bt.Narrated.
+func (e ToolSelected) Story() bt.Why {
+	told := toolSelected
+	if e.RequiresConfirmation {
+		told = toolWaits
+	}
+	return told.With(e.ToolName, e.Confidence, string(e.Parameters))
+}
 
 // Asked is a question to the person.
 type Asked struct {

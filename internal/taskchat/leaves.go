@@ -31,6 +31,8 @@ type treeResult struct {
 	Reported   int            `port:"told,optional"` // of how many writes the remarks tell
 	Intents    []IntentResult `port:"intents,optional"`
 	Worded     []Worded       `port:"worded,optional"`
+
+	Selected []ToolSelectionResult `port:"selected,optional"`
 }
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
@@ -194,10 +196,18 @@ func askValueLeaf() bt.Leaf {
 }
 
 func askConfirmation() bt.Leaf {
-	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i actIn, o *askingOut) error {
-		o.ask(Question{Kind: understand.KindConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets},
+	type out struct {
+		Questions []Question            `port:"questions"`
+		Selected  []ToolSelectionResult `port:"selected" doc:"with the calls that are asked about"`
+		Events    []bt.Typed            `port:",events"`
+	}
+	return bt.Func("AskConfirmation", "Asks for a yes to what can't be taken back.", func(i actIn, o *out) error {
+		asking := askingOut{Questions: o.Questions}
+		asking.ask(Question{Kind: understand.KindConfirm, Text: Remark{What: sayConfirmDelete, Items: i.Act.Targets},
 			Act: i.Act})
-		o.Events = append(i.Act.selectionEvents(), o.Events...)
+		selected := i.Act.selections()
+		o.Questions, o.Selected = asking.Questions, slices.Concat(o.Selected, selected)
+		o.Events = append(selectionEvents(selected), asking.Events...)
 		return nil
 	})
 }
@@ -213,7 +223,7 @@ func askWhich() bt.Leaf {
 		q := Question{Kind: understand.KindChoose, Text: Remark{What: sayUnsure}, Act: i.Act}
 		add := func(a Act) {
 			a.Chosen, a.Agreed, a.Alternatives = true, true, nil
-			label := describeAct(i.Language, a)
+			label := describeAct(phrasesOf(i.Language), a)
 			if label != "" && !slices.Contains(q.optionLabels(), label) {
 				q.Options = append(q.Options, Option{label, a})
 			}

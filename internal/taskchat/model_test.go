@@ -29,6 +29,9 @@ type reader struct {
 	usage  model.Usage
 	asked  []model.Request // to read
 	worded []model.Request
+
+	wording    string // is what it answers where words are wanted
+	wordingErr error
 }
 
 func (m *reader) ID() string  { return "play:reader" }
@@ -44,7 +47,9 @@ func (m *reader) Chat(_ context.Context, req model.Request, _ func(model.Delta) 
 	var answer any
 	if req.Schema.Name == "sentences" {
 		m.worded = append(m.worded, req)
-		answer = m.words(said)
+		if answer = m.words(said); m.wordingErr != nil || m.wording != "" {
+			return model.Response{Text: m.wording, Model: m.ID(), Finish: model.FinishStop}, m.wordingErr
+		}
 	} else {
 		m.asked = append(m.asked, req)
 		heard, known := m.by[said]

@@ -57,15 +57,22 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		r.Status = StatusClarification
 		if w.Questions[0].Text.What == sayConfirmDelete {
 			r.Status = StatusConfirmation
+		} else {
+			m.AgentContext.ClarificationCount++
 		}
-		m.AgentContext.ClarificationCount++
 	case onlyFailures(remarks):
 		out.Status, r.Status = journal.Failed, StatusError
+	case notUnderstood(remarks):
+		r.Status = StatusClarification
 	}
 	if !given.Model && slices.ContainsFunc(remarks, func(r Remark) bool {
 		return r.What == sayHello || r.What == sayHelp
 	}) {
 		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayNoModel})
+	}
+	if r.Status == StatusClarification && out.Status == journal.Done {
+		r.Clarification = &Clarification{Question: c.remarkText(Remark{What: sayHello}), Options: []string{},
+			Kind: understand.KindValue}
 	}
 	asks := out.Status == journal.NeedsUser
 	if !asks {
@@ -82,6 +89,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		next = pendingData{Question: &q, Until: c.lastRecordAt().Add(questionLifetime)}
 	}
 	out.Pending = []journal.Pending{next.row(v.ID)}
+	r.ToolSelections = append([]ToolSelectionResult{}, w.Selected...)
 	r.Intents, r.Metadata = append([]IntentResult{}, w.Intents...), m
 	r.ReasoningTrace = c.trace(w, e.Fault)
 	out.Reason, out.Result = string(r.Status), r
@@ -122,6 +130,13 @@ func onlyFailures(remarks []Remark) bool {
 		}
 	}
 	return wrong
+}
+
+// notUnderstood says that nothing was wanted that is known here: the person is told what can be said.
+func notUnderstood(remarks []Remark) bool {
+	isHello := func(r Remark) bool { return r.What == sayHello }
+	return slices.ContainsFunc(remarks, isHello) &&
+		!slices.ContainsFunc(remarks, func(r Remark) bool { return !isHello(r) && !r.isAside() })
 }
 
 // mostKept bounds what a conversation keeps of a response, in bytes.
@@ -259,9 +274,18 @@ func (r IntentResult) String() string {
 	return s
 }
 
+// String is how a selection stands in the trace of an outcome, with the names of the requirement.
+func (r ToolSelectionResult) String() string {
+	raw, _ := json.Marshal(r) // texts and numbers
+	return "ToolSelectionResult " + string(raw)
+}
+
 func (c *composer) trace(w treeResult, fault *bt.Fault) string {
 	var all []string
 	for _, one := range w.Intents {
+		all = append(all, one.String())
+	}
+	for _, one := range w.Selected {
 		all = append(all, one.String())
 	}
 	for _, one := range w.Remarks {

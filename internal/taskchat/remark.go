@@ -1,6 +1,7 @@
 package taskchat
 
 import (
+	"cmp"
 	_ "embed" // the phrases
 	"slices"
 	"strconv"
@@ -21,6 +22,7 @@ type Remark struct {
 	Text    string `json:"text,omitempty"`    // what a tool said, how the person named a task, or a whole reply
 	At      []int  `json:"at,omitempty"`      // the positions of the items in the last list; none: as they stand here
 	Details bool   `json:"details,omitempty"` // with the descriptions of the items
+	means   *Act   // what is asked about, where Text describes it
 }
 
 // What can be said: keys of phrases.txt, but for sayDetails and sayReply.
@@ -129,11 +131,25 @@ var phrasesByLanguage = sync.OnceValue(func() map[string]phrases {
 	return all
 })
 
+// isTemplated says whether the phrases of a language are said as they are. In other languages a model words the English
+// ones.
+func isTemplated(language string) bool {
+	return slices.Contains([]string{"en", "de", "pt"}, language)
+}
+
 func phrasesOf(language string) phrases {
+	if isTemplated(language) {
+		return phrasesByLanguage()[language]
+	}
+	return phrasesByLanguage()["en"]
+}
+
+// shippedPhrases are what is said in a language: that which stands in for a model's wording, if there is one.
+func shippedPhrases(language string) phrases {
 	if p := phrasesByLanguage()[language]; p != nil {
 		return p
 	}
-	return phrasesByLanguage()["en"]
+	return phrasesOf(language)
 }
 
 // mergeAlike merges the remarks of one kind about several tasks into one, at the place of the first.
@@ -196,9 +212,9 @@ func joinLines(first, second string) string {
 	return first + "\n" + second
 }
 
-// translated is a sentence in the person's language, if a model has translated it; otherwise the sentence itself.
+// translated is a sentence in the person's language, if a model has translated it; otherwise the shipped one.
 // onSentence is called with each sentence.
-func (c *composer) translated(text string, keep []string) string {
+func (c *composer) translated(text string, keep []string, shipped func(p phrases) string) string {
 	if c.onSentence != nil {
 		c.onSentence(text, keep)
 	}
@@ -207,30 +223,39 @@ func (c *composer) translated(text string, keep []string) string {
 			return w.Said
 		}
 	}
-	return text
+	return shipped(shippedPhrases(c.language))
 }
 
 func (c *composer) remarkText(r Remark) string {
-	p := phrasesOf(c.language)
 	switch r.What {
 	case sayReply:
 		return r.Text
 	case sayDetails:
-		return c.taskLines(p, r)
+		return c.taskLines(r)
 	}
-	if words := p["failed "+r.Text]; r.What == sayUnheard && words != nil {
+	said := func(p phrases) string { return c.fillRemark(p, r) }
+	text := c.translated(said(phrasesOf(c.language)), c.keptWords(&r), said)
+	if r.What == sayList {
+		return text + "\n" + c.taskLines(r)
+	}
+	return text
+}
+
+// fillRemark is the sentence of a remark in the phrases of a language.
+func (c *composer) fillRemark(p phrases, r Remark) string {
+	words := p["failed "+r.Text]
+	switch {
+	case r.What == sayUnheard && words != nil:
 		r.Text = words[0]
+	case r.What == sayMeant && r.means != nil:
+		r.Text = describeAct(p, *r.means)
 	}
 	forms := p[r.What]
 	form := forms[0]
 	if len(forms) > 1 && (len(r.Items) > 1 || len(r.Items) == 0 && r.N > 1) {
 		form = forms[1]
 	}
-	text := c.translated(c.fillForm(p, form, r), c.keptWords(&r))
-	if r.What == sayList {
-		return text + "\n" + c.taskLines(p, r)
-	}
-	return text
+	return c.fillForm(p, form, r)
 }
 
 // keptWords are the words that a translation must keep letter by letter: titles, and “yes” where the language has no
@@ -274,7 +299,8 @@ func (c *composer) fillForm(p phrases, form string, r Remark) string {
 func quote(title string) string { return "'" + title + "'" }
 
 // taskLines lists the tasks of a remark, with the positions by which the person can refer to them.
-func (c *composer) taskLines(p phrases, r Remark) string {
+func (c *composer) taskLines(r Remark) string {
+	p := phrasesOf(c.language)
 	var lines []string
 	for n, t := range r.Items {
 		at := n + 1
@@ -290,11 +316,13 @@ func (c *composer) taskLines(p phrases, r Remark) string {
 		case r.Details && t.Description != nil:
 			lines = append(lines, "   "+strings.ReplaceAll(*t.Description, "\n", "\n   "))
 		case r.What == sayDetails:
-			lines = append(lines, "   "+c.translated(p[sayBare][0], nil))
+			lines = append(lines, "   "+c.translated(p[sayBare][0], nil,
+				func(p phrases) string { return p[sayBare][0] }))
 		}
 	}
 	if more := r.N - len(r.Items); more > 0 {
-		lines = append(lines, c.translated(c.fillForm(p, p[sayMore][0], Remark{N: more}), nil))
+		said := func(p phrases) string { return c.fillForm(p, p[sayMore][0], Remark{N: more}) }
+		lines = append(lines, c.translated(said(p), nil, said))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -314,7 +342,7 @@ func numberedLines(all []string) (lines []string) {
 }
 
 func (c *composer) clarification(q Question) *Clarification {
-	f := &Clarification{Question: c.remarkText(q.Text), Options: c.optionTexts(q), Kind: q.Kind,
+	f := &Clarification{Question: c.remarkText(q.remark()), Options: c.optionTexts(q), Kind: q.Kind,
 		Intent: string(q.Act.Intent), Tasks: q.Act.Targets}
 	for _, o := range q.Options {
 		f.OptionTasks = append(f.OptionTasks, slices.Concat([]Item{}, o.Act.Targets))
@@ -328,7 +356,9 @@ func (c *composer) optionTexts(q Question) []string {
 	for _, o := range q.Options {
 		text := o.Label
 		if q.Text.What == sayUnsure {
-			text = c.translated(text, o.Act.taskTitles())
+			text = c.translated(text, o.Act.taskTitles(), func(p phrases) string {
+				return cmp.Or(describeAct(p, o.Act), o.Label)
+			})
 		}
 		all = append(all, text)
 	}
@@ -345,13 +375,19 @@ func (a *Act) taskTitles() []string {
 
 // questionText is the question with its numbered options.
 func (c *composer) questionText(q Question) string {
-	return joinLines(c.remarkText(q.Text), strings.Join(numberedLines(c.optionTexts(q)), "\n"))
+	return joinLines(c.remarkText(q.remark()), strings.Join(numberedLines(c.optionTexts(q)), "\n"))
+}
+
+// remark is the question without its options.
+func (q *Question) remark() Remark {
+	r := q.Text
+	r.means = &q.Act
+	return r
 }
 
 // describeAct says what an act would do, for a person who has to choose; "" if it would do nothing, or its task is not
 // known.
-func describeAct(language string, a Act) string {
-	p := phrasesOf(language)
+func describeAct(p phrases, a Act) string {
 	do := "do " + string(a.Intent)
 	if a.Intent == understand.Update && a.Entities.Title != "" {
 		do = "do rename"

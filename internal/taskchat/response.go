@@ -16,24 +16,25 @@ type Status string
 // What a response asks of the person.
 const (
 	StatusSuccess       Status = "success"
-	StatusClarification Status = "clarification_needed"
+	StatusClarification Status = "clarification_needed" // something is asked, or the message was not understood
 	StatusConfirmation  Status = "confirmation_required"
 	StatusError         Status = "error"
 )
 
 // AgentResponse is what one message of a conversation comes to: the outcome of a run (requirement 3, Agent Response).
 type AgentResponse struct {
-	ConversationID string         `json:"conversation_id"`
-	Response       string         `json:"response" doc:"For the person."`
-	Status         Status         `json:"status" enum:"success,clarification_needed,confirmation_required,error"`
-	ToolCalls      []ToolCall     `json:"tool_calls" doc:"The calls of MCP tools, in order."`
-	Clarification  *Clarification `json:"clarification,omitempty" doc:"What is asked. The next message answers it, or it is void."`
-	ReasoningTrace string         `json:"reasoning_trace,omitempty" doc:"For whoever wants to know why; no form is promised."`
-	Message        string         `json:"message" doc:"What was said."`
-	RunID          string         `json:"run_id"`
-	Intents        []IntentResult `json:"intents" doc:"What the message was read as, in the order said."`
-	Metadata       Metadata       `json:"metadata" doc:"Of the conversation, as it is after this message."`
-	Writes         *agent.Writes  `json:"writes,omitempty" doc:"What became of the changes that tools were called for."`
+	ConversationID string                `json:"conversation_id"`
+	Response       string                `json:"response" doc:"For the person."`
+	Status         Status                `json:"status" enum:"success,clarification_needed,confirmation_required,error"`
+	ToolCalls      []ToolCall            `json:"tool_calls" doc:"The calls of MCP tools, in order."`
+	Clarification  *Clarification        `json:"clarification,omitempty" doc:"What is asked. The next message answers it, or it is void."`
+	ReasoningTrace string                `json:"reasoning_trace,omitempty" doc:"For whoever wants to know why; no form is promised."`
+	Message        string                `json:"message" doc:"What was said."`
+	RunID          string                `json:"run_id"`
+	Intents        []IntentResult        `json:"intents" doc:"What the message was read as, in the order said."`
+	ToolSelections []ToolSelectionResult `json:"tool_selections,omitempty" doc:"The calls that the message led to, made or asked about, in order."`
+	Metadata       Metadata              `json:"metadata" doc:"Of the conversation, as it is after this message."`
+	Writes         *agent.Writes         `json:"writes,omitempty" doc:"What became of the changes that tools were called for."`
 }
 
 // ToolCall is a call of an MCP tool (requirement 3, Tool Call Record). Exactly one of Result and Error is set.
@@ -75,8 +76,8 @@ type Scored struct {
 // ToolSelectionResult is the call that a wish leads to (requirement 3, Tool Selection Result).
 type ToolSelectionResult struct {
 	ToolName             string          `json:"tool_name"`
-	Confidence           float64         `json:"confidence"`
+	Confidence           float64         `json:"confidence" doc:"0 to 1."`
 	Parameters           json.RawMessage `json:"parameters"`
-	RequiresConfirmation bool            `json:"requires_confirmation"`
-	Alternatives         []Scored        `json:"alternatives,omitempty"`
+	RequiresConfirmation bool            `json:"requires_confirmation" doc:"It destroys something, and wants a yes first."`
+	Alternatives         []Scored        `json:"alternatives,omitempty" doc:"Other tools."`
 }

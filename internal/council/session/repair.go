@@ -50,7 +50,8 @@ type repairJob struct {
 
 // Repair rebuilds a session from its folder. Files that metadata.json does not name become entries, missing ones are
 // reported, temporary files older than an hour are removed, and a metadata.json that can't be read is kept aside and
-// made anew. An unknown state and a session_id that is not the folder's are corrected. A healthy session stays as it
+// made anew. A state that is unknown, or Ready though a recording FAILED, and a session_id that is not the folder's are
+// corrected. A healthy session stays as it
 // is, to the byte.
 func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 	root, unlock, err := s.lockSession(ctx, id, "repairing it")
@@ -78,6 +79,10 @@ func (s *Store) Repair(ctx context.Context, id string) (Report, error) {
 			r.report(Corrected, metadataFile, "the state was “%s”, which is not known; it is %s",
 				shortened(string(was)), m.State)
 		}
+	}
+	if err == nil && m.State == Ready && m.hasStatus(Failure) {
+		m.State = m.stateByContents()
+		r.report(Corrected, metadataFile, "the state was READY, and a recording could not be transcribed; it is %s", m.State)
 	}
 	if m.misnamed {
 		r.report(Corrected, metadataFile, "session_id was “%s”, which is not the name of the folder", shortened(m.namedID))

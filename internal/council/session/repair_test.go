@@ -190,3 +190,12 @@ func wantRepaired(t testing.TB, s *Store, id string) Session {
 	}
 	return assert.Must(s.Get(t.Context(), id))(t)
 }
+
+func TestRepairTakesBackAReadyThatWasSaidThoughARecordingFailed(t *testing.T) {
+	s := written(t, `{"session_id":"`+exampleID+`","state":"READY","audio_entries":[{"sequence":1,"transcription_status":"FAILED"}],`+
+		`"llm_entries":[]}`)
+	r := assert.Must(s.Repair(t.Context(), exampleID))(t)
+	assert.That(t, r.Changed && len(r.Findings) == 1 && r.Findings[0].Mend == Corrected, "it is repaired as %+v", r)
+	state := assert.Must(s.Get(t.Context(), exampleID))(t).State
+	assert.That(t, state != Ready, "it is still %s", state)
+}

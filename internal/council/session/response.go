@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -138,6 +140,25 @@ func (h *lockedSession) writeResponse(slug, text string) (name string, sequence 
 		err = h.writeText(responseFolder, name, text)
 	}
 	return name, sequence, err
+}
+
+// RestoreResponse writes the file of an answer anew, if it is missing. The entry stays as it is.
+func (s *Store) RestoreResponse(ctx context.Context, id string, sequence int, text string) (restored bool, err error) {
+	_, err = s.change(ctx, id, "restoring an answer", func(h *lockedSession) (bool, error) {
+		e := h.Response(sequence)
+		if e == nil {
+			return false, fmt.Errorf("session %s has no answer %d: %w", id, sequence, ErrNotFound)
+		}
+		if err := checkFile(e.File); err != nil {
+			return false, err
+		}
+		if _, err := h.root.Lstat(h.fileName(responseFolder, e.File)); !errors.Is(err, fs.ErrNotExist) {
+			return false, err
+		}
+		restored = true
+		return false, h.writeText(responseFolder, e.File, text)
+	})
+	return restored && err == nil, err
 }
 
 // FindResponse finds the answer that an operation saved; false if there is none.

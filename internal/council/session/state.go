@@ -37,9 +37,14 @@ func (s *Session) markWaiting() {
 	}
 }
 
-// markAnswered sets Ready after an answer that covers everything, unless Transcribing, Failed or an entry is PENDING.
+// markAnswered sets Ready after an answer that covers everything, unless Transcribing, Failed or an entry is PENDING. A
+// recording that FAILED is in no context: with one the session is Failed.
 func (s *Session) markAnswered() {
-	if s.State != Transcribing && s.State != Failed && !s.hasStatus(Pending) {
+	switch {
+	case s.State == Transcribing || s.State == Failed || s.hasStatus(Pending):
+	case s.hasStatus(Failure):
+		s.State = Failed
+	default:
 		s.State = Ready
 	}
 }
