@@ -32,7 +32,7 @@ const (
 )
 
 func reasons() []bt.Reason {
-	return append(append(witness.Reasons(), eventReasons()...), answersAgain, askedAgain, gaveWay, saidNothing, tookBack, unverifiable, unwritten,
-		standsNowhere, sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness,
+	return append(append(witness.Reasons(), eventReasons()...), answersAgain, askedAgain, gaveWay, saidNothing, tookBack,
+		unverifiable, unwritten, standsNowhere, sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness,
 		noDetective)
 }

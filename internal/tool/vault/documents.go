@@ -77,7 +77,8 @@ func (v *Vault) readDocuments(
 		}
 	}
 	if unread > 0 {
-		skipped.add(left{tool.Late, unread, tool.Count(unread, "document") + " not read yet: search again to read more of them"})
+		skipped.add(left{tool.Late, unread,
+			tool.Count(unread, "document") + " not read yet: search again to read more of them"})
 	}
 	v.documentsRead = known
 	return read, skipped, nil
