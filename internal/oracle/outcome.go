@@ -108,7 +108,8 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	if len(env.Parts) > 0 {
 		a.mergePages()
 	}
-	a.warnOfNoGround(w.Class.Saves && w.Ledger.Writes.Asked == 0)
+	g := ground{Class: w.Class, Text: a.Answer}
+	a.warnOfNoGround(g.wantsWrite() && w.Ledger.Writes.Asked == 0)
 	a.addWriteCaveat()
 	a.warnNotConnected(unconnectedSource(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {

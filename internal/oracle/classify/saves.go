@@ -32,13 +32,23 @@ var savingLanguages = sync.OnceValue(func() (all []savingWords) {
 // asksToSave says whether words ask, in one language, for something to be written to a place that Sibyl keeps.
 func asksToSave(text string) bool {
 	words := search.Words(strings.ToLower(text))
-	has := func(patterns []string) bool {
-		return slices.ContainsFunc(words, func(word string) bool {
-			return slices.ContainsFunc(patterns, func(pattern string) bool {
-				stem, open := strings.CutSuffix(pattern, "*")
-				return word == stem || open && strings.HasPrefix(word, stem)
-			})
+	return slices.ContainsFunc(savingLanguages(), func(in savingWords) bool {
+		return anyMatches(words, in.verbs) && anyMatches(words, in.places)
+	})
+}
+
+// NamesPlaceToSave says whether a text names a place that Sibyl keeps, in any language, or a file of notes.
+func NamesPlaceToSave(text string) bool {
+	words := search.Words(strings.ToLower(text))
+	return strings.Contains(text, ".md") ||
+		slices.ContainsFunc(savingLanguages(), func(in savingWords) bool { return anyMatches(words, in.places) })
+}
+
+func anyMatches(words, patterns []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool {
+			stem, open := strings.CutSuffix(pattern, "*")
+			return word == stem || open && strings.HasPrefix(word, stem)
 		})
-	}
-	return slices.ContainsFunc(savingLanguages(), func(in savingWords) bool { return has(in.verbs) && has(in.places) })
+	})
 }
