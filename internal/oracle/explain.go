@@ -75,7 +75,7 @@ func (a *Answer) basis() string {
 		hits, empty, opened, results = hits+t.Hits, empty+t.Empty, opened+t.Opened, results+t.Calls-t.Errors
 	}
 	switch {
-	case a.Model == model.OfflineRules || a.Answer == "" || opened > 0:
+	case a.Model == model.OfflineRules || a.Answer == "" || a.StopReason == StopNeedsUser || opened > 0:
 	case hits > 0:
 		return "from search results"
 	case results > 0 && results == empty:

@@ -60,7 +60,7 @@ const (
 	notAll      bt.Reason = "source.not_all: something that is offered was not searched yet: {sources}"
 	noneLeft    bt.Reason = "source.none_left: no other way is left; not searched: {sources}"
 	allTried    bt.Reason = "source.all_tried: every source has been searched"
-	isSupported bt.Reason = "reply.supported: a source was read, or none is needed"
+	isSupported bt.Reason = "reply.supported: what it rests on can stand"
 	claimsNone  bt.Reason = "reply.claims_none: it claims no answer"
 	unsupported bt.Reason = "reply.unsupported: nothing supports it yet"
 	hintFailed  bt.Reason = "reply.hint_failed: a hint did not help"
