@@ -339,7 +339,7 @@ func (d *doubtfulReply) hasMoreSources(l runHistory) bool {
 }
 
 func (d *doubtfulReply) hasUnofferedSource(l runHistory) bool {
-	return nextSource(d.Class, d.Later, l.Offerable(d.Tools), d.Offered) != nil
+	return nextSource(allSources(d.Class, d.Later), l.Offerable(d.Tools), d.Offered) != nil
 }
 
 // lastTurnWasNovel says whether the turn before this reply brought something new.
