@@ -26,7 +26,8 @@ type Given struct {
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
 	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of all that comes before the first turn
 	Said         agent.Said       `port:"said,optional"`
-	Named        []tool.Source    `port:"named,optional"` // sources that the person named
+	Named        []tool.Source    `port:"named,optional"`  // sources that the person named
+	Handed       bool             `port:"handed,optional"` // a text was handed over with the question
 }
 
 // treeResult is what the outcome reads from the tree; a run that fails early has none of it.
@@ -57,6 +58,7 @@ func classifyLeaf() bt.Leaf {
 		Previous     []string   `port:"previous,optional" doc:"earlier questions of the session, oldest first"`
 		PreviousType string     `port:"previous_type,optional" doc:"type of the last question that was not conversational"`
 		Said         agent.Said `port:"said,optional" doc:"how it was said: a yes is of the class of what it goes on with"`
+		Handed       bool       `port:"handed,optional" doc:"a text was handed over with it: nothing is to be kept because of that"`
 	}
 	type out struct {
 		Class      classify.Classification `port:"class" doc:"type, sources needed, confidence"`
@@ -68,7 +70,7 @@ func classifyLeaf() bt.Leaf {
 			i.Question = i.Said.For
 		}
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous,
-			PreviousType: classify.Type(i.PreviousType), Piped: i.Said.Piped})
+			PreviousType: classify.Type(i.PreviousType), Piped: i.Said.Piped, Handed: i.Handed})
 		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil
