@@ -31,6 +31,7 @@ type behaviour struct {
 	lacks  []string // what it must not hold
 	never  []string // what is never shown, not even while it streams
 	warns  []string // patterns, each of which a warning to the person has
+	basis  string   // what its footer says that it rests on, where that is not what was read
 	told   string   // a pattern of what the model is told; "": that is not looked at
 	ran    []string // the tools that are run, in order; one that fails has a mark behind it
 	signal string   // the type of the signal that counts; "": that is not looked at
@@ -46,19 +47,24 @@ type span struct{ least, most int }
 func exactly(n int) span           { return span{n, n} }
 func between(least, most int) span { return span{least, most} }
 
-// The questions: of code, of the world, of notes, of nothing, and for a note.
+// The questions: of code, of the world, of notes, of nothing, for a note, and for a change of no place.
 const (
 	auth    = "How does the auth middleware check a token?"
 	mutex   = "What is a mutex?"
 	caching = "What did we decide about caching?"
 	thanks  = "Thanks, that helps!"
 	save    = "Create a note about the caching decision"
+	record  = "Write the caching decision down"
 )
 
-// What a warning has to say of an answer that rests on nothing.
+// unwritten is what a warning has to say of an answer without the note that was asked for.
+const unwritten = `(?i)written|saved`
+
+// What an answer rests on for which nothing was read.
 const (
-	unread    = `(?i)looked up|was opened|was read`
-	unwritten = `(?i)written|saved`
+	known = "from the model's knowledge"
+	found = "from search results"
+	empty = "nothing found"
 )
 
 // markup is never shown, whoever wrote it and however.
@@ -117,8 +123,14 @@ func (b behaviour) check(t *testing.T, plain, ours []scene, e ending) {
 	for _, pattern := range b.warns {
 		assert.That(t, regexp.MustCompile(pattern).MatchString(warnings), "no warning says %q: %q", pattern, warnings)
 	}
-	assert.That(t, b.stop != "satisfied" || !regexp.MustCompile(unread).MatchString(warnings),
-		"a warning to somebody who got an answer: %q", warnings)
+	var bases []string
+	for _, basis := range []string{known, found, empty} {
+		if strings.Contains(strings.Join(e.Notes, "\n"), basis) {
+			bases = append(bases, basis)
+		}
+	}
+	assert.That(t, b.stop != "satisfied" || strings.Join(bases, ", ") == b.basis,
+		"the footer %q says that it rests on %q, not on %q", e.Notes, bases, b.basis)
 	if told := ours[len(ours)-1].told; !regexp.MustCompile(b.told).MatchString(strings.Join(told, "\n")) {
 		t.Errorf("the model is not told %q: %q", b.told, told)
 	}

@@ -151,7 +151,7 @@ func (s Surroundings) chooseModelAndTools(
 func (s Surroundings) newGiven(r assistant.Request, o Options, env Env, tools []tool.Spec) Given {
 	g := Given{
 		Question: r.Words, Said: agent.Said{Piped: o.Piped, Relayed: r.Relayed}, Named: o.namedSources(),
-		Tools:    agent.FactsOf(tools),
+		Handed: len(env.Parts) > 0, Tools: agent.FactsOf(tools),
 		MaxTurns: cmp.Or(o.MaxTurns, defaultTurns), MaxTokens: o.MaxTokens,
 		MaxSeconds: int((o.MaxTime + time.Second - 1) / time.Second),
 		Window:     env.WindowTokens, Classifier: s.Classifier, BareCalls: env.BareCalls,

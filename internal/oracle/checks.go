@@ -2,8 +2,10 @@ package oracle
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -20,7 +22,8 @@ type ground struct {
 	Ledger  agent.Ledger
 	Past    int // tokens of the session's earlier exchanges
 	Shifted bool
-	Told    bool // the model was told once what is missing
+	Told    bool   // the model was told once what is missing
+	Text    string // of the answer so far
 }
 
 // What an answer may lack.
@@ -30,12 +33,12 @@ const (
 	missingWrites = "writes" // some of them
 )
 
-// likelyOwn is the probability from which on an answer is expected to rest on the person's code or notes.
+// likelyOwn is the probability from which on an answer is expected to rest on the person's code or notes, or on the web.
 const likelyOwn = 0.8
 
 // missing says what an answer lacks, "" for nothing, and why. Whether a question is about the person's own code or
 // notes is a guess: so the model is told once that they could be looked up, and what it then says stands. A write that
-// the person asked for, and one that failed, are no guess.
+// the person asked for, one that the answer claims, and one that failed, are no guess.
 func (g *ground) missing() (what string, why bt.Why) {
 	writes := &g.Ledger.Writes
 	switch own := g.Class.Probabilities[classify.Code] + g.Class.Probabilities[classify.Documentation]; {
@@ -45,7 +48,7 @@ func (g *ground) missing() (what string, why bt.Why) {
 		return missingWrites, writes.Why()
 	case g.Ledger.HasWritten():
 		return "", hasReceipt.With()
-	case g.Class.Saves:
+	case g.wantsWrite():
 		return missingWrite, noneWritten.With()
 	case len(g.Ledger.Opened) > 0:
 		return "", placesRead.With(len(g.Ledger.Opened))
@@ -53,7 +56,7 @@ func (g *ground) missing() (what string, why bt.Why) {
 		return missingSource, noneReadYet.With()
 	case g.Ledger.Succeeded() > 0:
 		return "", resultsSeen.With(g.Ledger.Succeeded())
-	case own < likelyOwn:
+	case own < likelyOwn || g.Class.General:
 		return "", needsNone.With(string(g.Class.QueryType))
 	case g.Past > 0 && !g.Shifted:
 		return "", buildsOn.With()
@@ -65,8 +68,14 @@ func (g *ground) missing() (what string, why bt.Why) {
 	return missingSource, noneReadYet.With()
 }
 
-// mayAsk says whether a short reply that ends with a question is one to the person. Where something was read or written,
-// where the conversation goes on, and in small talk, it is an answer.
+// wantsWrite says whether an answer without a receipt lacks one: the person asked for something to be kept, or may have
+// done so, and the answer says that it is.
+func (g *ground) wantsWrite() bool {
+	return g.Class.Saves || g.Class.QueryType == classify.Action && claimsWrite(g.Text)
+}
+
+// mayAsk says whether a short reply that ends with a question is one to the person. Where something was read or
+// written, where the conversation goes on, and in small talk, it is an answer.
 func (g *ground) mayAsk() bool {
 	return len(g.Ledger.Opened) == 0 && !g.Ledger.HasWritten() && (g.Past == 0 || g.Shifted) &&
 		g.Class.QueryType != classify.Conversational
@@ -106,6 +115,40 @@ func (g *ground) hintFor(what string) string {
 
 // maxAskLength is how many characters a question to the person can have. A longer reply is an answer with an offer.
 const maxAskLength = 400
+
+// offerPattern matches a question at the end of an answer that offers more.
+var offerPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)[.!?)\x60]\s+(?:(?:would you like|do you (?:want|need)|want me|need|is there|` +
+		`can i help|may i help|möchtest du|möchten sie|soll ich noch|brauchst du|quer(?:es)? que|deseja[s]?|precisa[s]?|` +
+		`gostaria[s]?)\b[^.!?]*|(?:anything|noch etwas|mais alguma coisa)\b[^.!?]*)\?$`)
+})
+
+// mayBeAsked says whether a text that ends with a question may be one that the answer depends on.
+func (w Words) mayBeAsked() bool {
+	return w.Size <= maxAskLength && !w.Cites && !offerPattern().MatchString(w.Text)
+}
+
+// claimPattern matches a sentence that says of the speaker's own doing, or of a note, that something was saved.
+var claimPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[.!?:,;]\s+|\b(?:and|und|e|et|y) )(?:` +
+		`i(?:['’]ve| have)?(?: now| just| also)? ` +
+		`(?:saved|stored|filed|recorded|created|written|wrote|added|updated|put)\b|` +
+		`(?:saved|stored|filed|gespeichert|notiert|guardad[oa]|salv[oa]|anotad[oa])\b|` +
+		`(?:the|your) (?:new )?(?:note|task|thread)s?(?: is| are| was| were| has been| have been)(?: now)? ` +
+		`(?:saved|stored|filed|recorded|created|written|added|updated)\b|` +
+		`ich habe?\b[^.!?]*\b(?:gespeichert|angelegt|notiert|geschrieben|eingetragen|erstellt|festgehalten|` +
+		`ergänzt)\b|` +
+		`(?:guardei|criei|salvei|anotei|escrevi|adicionei|acrescentei|registei|registrei)\b|` +
+		`j['’]ai (?:enregistré|sauvegardé|créé|ajouté|noté|écrit)|(?:he (?:guardado|creado|añadido|anotado|escrito)|` +
+		`guardé|creé|anoté|añadí))`)
+})
+
+// claimsWrite says whether a text claims that something was saved to a place that Sibyl keeps.
+func claimsWrite(text string) bool {
+	return slices.ContainsFunc(sentenceEnd().Split(text, -1), func(sentence string) bool {
+		return claimPattern().MatchString(sentence) && classify.NamesPlaceToSave(sentence)
+	})
+}
 
 // stopReason is the reason to stop that the signal gives; empty if it gives none.
 func (r *Report) stopReason() string {

@@ -70,14 +70,16 @@ func (a *Answer) workSummary() string {
 
 // basis says what a model's answer rests on where no place was read for it, except for small talk.
 func (a *Answer) basis() string {
-	var hits, opened, results int
+	var hits, empty, opened, results int
 	for _, t := range a.Tried {
-		hits, opened, results = hits+t.Hits, opened+t.Opened, results+t.Calls-t.Errors
+		hits, empty, opened, results = hits+t.Hits, empty+t.Empty, opened+t.Opened, results+t.Calls-t.Errors
 	}
 	switch {
-	case a.Model == model.OfflineRules || a.Answer == "" || opened > 0:
+	case a.Model == model.OfflineRules || a.Answer == "" || a.StopReason == StopNeedsUser || opened > 0:
 	case hits > 0:
 		return "from search results"
+	case results > 0 && results == empty:
+		return "nothing found"
 	case results == 0 && len(a.Files) == 0 && a.QueryType != string(classify.Conversational):
 		return "from the model's knowledge"
 	}

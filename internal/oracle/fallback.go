@@ -62,7 +62,7 @@ const (
 	notAll      bt.Reason = "source.not_all: something that is offered was not searched yet: {sources}"
 	noneLeft    bt.Reason = "source.none_left: no other way is left; not searched: {sources}"
 	allTried    bt.Reason = "source.all_tried: every source has been searched"
-	isSupported bt.Reason = "reply.supported: a source was read, or none is needed"
+	isSupported bt.Reason = "reply.supported: what it rests on can stand"
 	claimsNone  bt.Reason = "reply.claims_none: it claims no answer"
 	unsupported bt.Reason = "reply.unsupported: nothing supports it yet"
 	hintFailed  bt.Reason = "reply.hint_failed: a hint did not help"
@@ -321,7 +321,7 @@ func (l runHistory) retriesFor(c Cause) (n int) {
 func (d *doubtfulReply) decideByRules(l runHistory) (Verdict, bt.Why) {
 	noCalls := len(d.Reply.Calls) == 0
 	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted,
-		Told: l.AskedFor}
+		Told: l.AskedFor, Text: l.Best.Words.Text}
 	missing, _ := g.missing()
 	enough := missing == ""
 	asks := noCalls && d.Reply.Asks
@@ -347,7 +347,7 @@ func (d *doubtfulReply) hasMoreSources(l runHistory) bool {
 }
 
 func (d *doubtfulReply) hasUnofferedSource(l runHistory) bool {
-	return nextSource(d.Class, d.Later, l.Offerable(d.Tools), d.Offered) != nil
+	return nextSource(allSources(d.Class, d.Later), l.Offerable(d.Tools), d.Offered) != nil
 }
 
 // lastTurnWasNovel says whether the turn before this reply brought something new.

@@ -26,7 +26,8 @@ type Given struct {
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
 	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of all that comes before the first turn
 	Said         agent.Said       `port:"said,optional"`
-	Named        []tool.Source    `port:"named,optional"` // sources that the person named
+	Named        []tool.Source    `port:"named,optional"`  // sources that the person named
+	Handed       bool             `port:"handed,optional"` // a text was handed over with the question
 }
 
 // treeResult is what the outcome reads from the tree; a run that fails early has none of it.
@@ -57,6 +58,7 @@ func classifyLeaf() bt.Leaf {
 		Previous     []string   `port:"previous,optional" doc:"earlier questions of the session, oldest first"`
 		PreviousType string     `port:"previous_type,optional" doc:"type of the last question that was not conversational"`
 		Said         agent.Said `port:"said,optional" doc:"how it was said: a yes is of the class of what it goes on with"`
+		Handed       bool       `port:"handed,optional" doc:"a text was handed over with it: nothing is to be kept because of that"`
 	}
 	type out struct {
 		Class      classify.Classification `port:"class" doc:"type, sources needed, confidence"`
@@ -68,7 +70,7 @@ func classifyLeaf() bt.Leaf {
 			i.Question = i.Said.For
 		}
 		o.Class = classify.Classify(classify.Query{Text: i.Question, Previous: i.Previous,
-			PreviousType: classify.Type(i.PreviousType), Piped: i.Said.Piped})
+			PreviousType: classify.Type(i.PreviousType), Piped: i.Said.Piped, Handed: i.Handed})
 		o.TopicShift = i.Said.For == "" && len(i.Previous) > 0 && classify.TopicShift(i.Previous, i.Question)
 		o.Events = []bt.Typed{ClassChosen{o.Class.QueryType, o.Class.Confidence, o.Class.KeywordsMatched, o.TopicShift}}
 		return nil
@@ -142,6 +144,7 @@ type TurnSituation struct {
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	Large      bool          `json:"large,omitempty"`  // the conversation is to be replaced by notes
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
+	Sure       bool          `json:"sure,omitempty"`   // of it: no other is likely
 }
 
 // The probability from which a class is sure. For a change it is higher, as nothing is looked up then.
@@ -189,7 +192,7 @@ func askModel() bt.Leaf {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last,
 			Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
 			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift,
-				Unsure: isUnsure(i.Class)}.encode()}
+				Unsure: isUnsure(i.Class), Sure: i.Class.Probabilities[i.Class.QueryType] >= likelyOwn}.encode()}
 		p.SetTranscript(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

@@ -171,13 +171,14 @@ func canBeSearched(tools []agent.ToolFact, s tool.Source) bool {
 }
 
 // offerNextSource offers the tools of the next source (or of all that are left), and tells the model in a hint; also
-// which offered sources were not searched yet. It fails if there is nothing to tell.
+// which offered sources were not searched yet. After empty searches only what the person named is offered: nothing else
+// is likely. It fails if there is nothing to tell.
 func offerNextSource() bt.Leaf {
 	type in struct {
 		Class   classify.Classification `port:"class"`
 		Tools   []agent.ToolFact        `port:"tools"`
 		Later   []tool.Source           `port:"later,optional" doc:"named sources that were not offered at once: they come first"`
-		Empty   bool                    `port:"if_empty" default:"false" doc:"only if every search so far found nothing"`
+		Empty   bool                    `port:"if_empty" default:"false" doc:"only if every search so far found nothing, and only sources that come later"`
 		All     bool                    `port:"all" default:"false" doc:"offer all sources that are left, and not only the next"`
 		Instead string                  `port:"instead,optional" doc:"what the model is told where no source is left"`
 	}
@@ -196,12 +197,18 @@ func offerNextSource() bt.Leaf {
 			}
 			tools := o.Ledger.Offerable(i.Tools)
 			var added []string
-			for names := nextSource(i.Class, i.Later, tools, o.Offered); names != nil && (added == nil || i.All); {
+			order := i.Later
+			if !i.Empty {
+				order = allSources(i.Class, i.Later)
+			}
+			for names := nextSource(order, tools, o.Offered); names != nil && (added == nil || i.All); {
 				o.Offered = append(slices.Clip(o.Offered), names...)
 				added = append(added, names...)
-				names = nextSource(i.Class, i.Later, tools, o.Offered)
+				names = nextSource(order, tools, o.Offered)
 			}
-			uncalled := o.Reports.withoutPointedAt(sourcesNotCalled(tools, o.Ledger))
+			isOffered := func(t agent.ToolFact) bool { return slices.Contains(o.Offered, t.Name) }
+			uncalled := o.Reports.withoutPointedAt(sourcesNotCalled(slices.DeleteFunc(tools,
+				func(t agent.ToolFact) bool { return !isOffered(t) }), o.Ledger))
 			told := i.Instead
 			if len(added)+len(uncalled) > 0 {
 				told = searchHint(len(added) > 0, uncalled)
@@ -233,9 +240,14 @@ func searchHint(more bool, unsearched []tool.Source) string {
 	return text + " Search " + sourcePhrase(unsearched) + " too, with other words than before."
 }
 
-// nextSource names the reading tools of the next source without an offered tool; nil if there is none.
-func nextSource(c classify.Classification, later []tool.Source, tools []agent.ToolFact, offered []string) []string {
-	for _, s := range slices.Concat(later, sourceOrder(c), []tool.Source{tool.Server}) {
+// allSources are all sources: those that come later, the others by their nearness to the question, and servers.
+func allSources(c classify.Classification, later []tool.Source) []tool.Source {
+	return slices.Concat(later, sourceOrder(c), []tool.Source{tool.Server})
+}
+
+// nextSource names the reading tools of the first source without an offered tool; nil if there is none.
+func nextSource(order []tool.Source, tools []agent.ToolFact, offered []string) []string {
+	for _, s := range order {
 		names := toolsOf(tools, s, false)
 		if len(names) > 0 && !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(offered, n) }) {
 			return names

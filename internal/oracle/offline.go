@@ -113,7 +113,7 @@ func (o offline) reply() model.Response {
 	case o.sit.Class == string(classify.Conversational) && len(o.sit.Steps) == 0:
 		return finalReply(greeting(o.sit.Question),
 			signalXML("context_sufficient", 0.5, fieldXML("sources_found", "0")))
-	case len(o.sit.Steps) > 0 && !o.sit.Final:
+	case len(o.sit.Steps) > 0 && !o.sit.Final && !o.isForWeb():
 		stuck := signalXML("stuck", 0.8, listXML("attempted", o.calledTools()),
 			fieldXML("blocker", "no search found the question's words"))
 		return model.Response{Text: stuck, Finish: model.FinishStop}
@@ -158,6 +158,9 @@ func (o offline) phrase(which ...string) string {
 
 // readerOf names the tool that opens a hit of a source.
 var readerOf = map[tool.Source]string{tool.Code: "code_read", tool.Vault: "vault_read", tool.Web: "web_fetch"}
+
+// searcherOf names the tool that searches a source.
+var searcherOf = map[tool.Source]string{tool.Code: "code_search", tool.Vault: "vault_search", tool.Web: "web_search"}
 
 // hasOpenedHits says whether a reader was called after a search.
 func (o offline) hasOpenedHits() bool {
@@ -214,6 +217,22 @@ func searchesWords(t tool.Spec) bool {
 		Properties map[string]json.RawMessage `json:"properties"`
 	}
 	return t.Search && json.Unmarshal(t.Schema, &schema) == nil && schema.Properties["query"] != nil
+}
+
+// isForWeb says whether a question is surely for the web, and nothing that the person named is left to search: no other source
+// is likely to know the answer.
+func (o offline) isForWeb() bool {
+	return o.sit.Class == string(classify.Research) && o.sit.Sure && !slices.ContainsFunc(o.sit.Named, func(s tool.Source) bool {
+		return !slices.ContainsFunc(o.calledTools(), func(name string) bool {
+			return slices.Contains([]string{searcherOf[s], readerOf[s]}, name)
+		})
+	})
+}
+
+// lacksWeb says whether a question is for the web, and no tool can search it.
+func (o offline) lacksWeb() bool {
+	return o.sit.Class == string(classify.Research) && !slices.Contains(o.calledTools(), searcherOf[tool.Web]) &&
+		!o.offers(searcherOf[tool.Web])
 }
 
 // searchCalls opens the file that the question names, and calls every offered search tool that was not tried.
@@ -293,7 +312,7 @@ func (o offline) foundNothing() model.Response {
 	switch {
 	case o.sit.Final && len(o.sit.Steps) == 0:
 		said, missing = "no_turns", "turn"
-	case o.sit.Class == string(classify.Research) && len(o.sit.Steps) == 0:
+	case o.lacksWeb() && len(o.sit.Steps) == 0:
 		said, missing = "no_web", "web"
 	case len(o.terms) == 0 && slices.Contains(o.calledTools(), mapTool):
 		said, missing = "no_readme", "word"
@@ -309,6 +328,10 @@ func (o offline) foundNothing() model.Response {
 		}
 		tried = " " + strings.NewReplacer("{sources}", agent.Listed(slices.Compact(tools), o.phrase("and")), "{words}",
 			strings.Join(o.terms, ", ")).Replace(o.phrase("searched")) + o.failureText()
+	}
+	if o.lacksWeb() && said != "no_web" {
+		tried = " " + o.phrase(said) + tried
+		said, missing = "no_web", "web"
 	}
 	return finalReply(o.phrase("no_model")+". "+o.phrase(said)+tried+" "+o.phrase("to_have_one"),
 		signalXML("partial_answer", 0.8, fieldXML("missing", o.phrase(missing))))

@@ -32,6 +32,9 @@ const (
 func (o offline) answerFrom(places []passage) model.Response {
 	b := &strings.Builder{}
 	lacking := o.unmentionedNames(places)
+	if o.lacksWeb() && o.sit.Sure {
+		b.WriteString(o.phrase("no_web") + "\n\n")
+	}
 	if o.sit.Class == string(classify.Action) {
 		b.WriteString(o.phrase("no_writing") + "\n\n")
 	}
@@ -67,7 +70,7 @@ func (o offline) signalFor(places []passage, lacking string) string {
 		}
 	}
 	switch {
-	case slices.Contains(o.calledTools(), "web_search") && !slices.Contains(types, string(tool.Web)):
+	case slices.Contains(o.calledTools(), searcherOf[tool.Web]) && !slices.Contains(types, string(tool.Web)):
 		return signalXML("partial_answer", 0.6, fieldXML("missing", o.phrase("web_answer")))
 	case o.sit.Class == string(classify.Action):
 		return signalXML("partial_answer", 0.5, fieldXML("missing", o.phrase("writer")))

@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/model/offline"
 	"sibyl/internal/oracle"
 	"sibyl/internal/render"
+	"sibyl/internal/tool"
 	"sibyl/internal/tool/code"
 	"sibyl/internal/tool/vault"
 )
@@ -166,6 +167,20 @@ func TestOfflineSaysWhichNamesOfTheQuestionItDidNotFind(t *testing.T) {
 	a = h.ask("Where is quetzalcoatlWombat defined for zanzibarQuokka?")
 	same(t, "stop reason", a.StopReason, oracle.StopPartial)
 	same(t, "caveat", a.Caveat, "None of the places mentions “quetzalcoatlWombat” or “zanzibarQuokka”")
+}
+
+func TestOfflineDoesNotSearchTheCodeAfterAFailedWebSearch(t *testing.T) {
+	h := setUp(t)
+	h.env.CodeRoot = h.keep("code", "weather.md # Notes\n\nThe weather in Paris is rainy in the tests.\n")
+	h.offline()
+	h.env.Web = true
+	h.world.add(tool.Spec{Name: "web_search", Description: "searches", Source: tool.Web, Search: true,
+		Schema: []byte(`{"type":"object","properties":{"query":{"type":"string"}}}`)},
+		fails(tool.Unavailable, "", "the engine is away"))
+	a := h.ask(weather)
+	same(t, "calls", h.world.called(), []string{"web_search"})
+	wantParts(t, "the answer", a.Answer, "I found nothing about that. I searched the web for: ",
+		"web_search failed: the engine is away")
 }
 
 func TestOfflineAnswerOfALongParagraphStandsOnAScreen(t *testing.T) {

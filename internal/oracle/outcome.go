@@ -108,7 +108,8 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	if len(env.Parts) > 0 {
 		a.mergePages()
 	}
-	a.warnOfNoGround(w.Class.Saves && w.Ledger.Writes.Asked == 0)
+	g := ground{Class: w.Class, Text: a.Answer}
+	a.warnOfNoGround(g.wantsWrite() && w.Ledger.Writes.Asked == 0, given.PastTokens > 0 && !w.TopicShift)
 	a.addWriteCaveat()
 	a.warnNotConnected(unconnectedSource(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
@@ -204,15 +205,15 @@ func (a *Answer) Unnecessary() (n int) {
 }
 
 // warnOfNoGround makes an answer partial, with a caveat, if a wanted write was not made, or if all its citations are of
-// places that no tool has shown.
-func (a *Answer) warnOfNoGround(unwritten bool) {
+// places that no tool has shown, unless it builds on earlier answers: what it cites may be from those.
+func (a *Answer) warnOfNoGround(unwritten, buildsOnEarlier bool) {
 	if a.Summarised || a.Model == model.OfflineRules || a.StopReason != StopSatisfied && !a.Partial() {
 		return // without a model, the answer itself says what was searched, and claims nothing
 	}
 	if unwritten {
 		a.addCaveat(nothingWritten.With())
 	}
-	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !a.cites() {
+	if a.StopReason == StopSatisfied && len(a.Unsupported) > 0 && !a.cites() && !buildsOnEarlier {
 		a.addCaveat(noneRead.With())
 	}
 }

@@ -69,7 +69,7 @@ func noteReply() bt.Leaf {
 			o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
 			heard := o.Reports.noteSignal(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
 			g := ground{Class: i.Class, Tools: i.Tools, Offered: i.Offered, Ledger: o.Ledger, Past: i.Past,
-				Shifted: i.Shifted, Told: o.Reports.AskedFor}
+				Shifted: i.Shifted, Told: o.Reports.AskedFor, Text: o.Reports.Best.Words.Text}
 			what, why := g.missing()
 			o.Calls, o.Answered = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0
 			o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
@@ -78,7 +78,7 @@ func noteReply() bt.Leaf {
 			if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
 				o.Answered = i.Reply.HasText
 			}
-			o.Asks = g.mayAsk() && i.Reply.Asks && i.Report.Words.Size <= maxAskLength && !i.Report.Words.Cites
+			o.Asks = g.mayAsk() && i.Reply.Asks && i.Report.Words.mayBeAsked()
 			o.Shown = i.Offered
 			o.Ends, o.SameReason = i.Report.stopReason(), o.Reports.Signals.ConsecutiveSameReason
 			o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}

@@ -26,10 +26,12 @@ type Situation struct {
 	Question string
 	Class    string
 	Unsure   bool        // of the class
+	Sure     bool        // of it: no other is likely
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []agent.Step
 	Material []document.Part // that was handed over
+	Named    []tool.Source   // by the person
 }
 
 // requestData is what the requests of a run are built from, besides its records.
@@ -186,9 +188,9 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 }
 
 func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
-	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Tools: offered,
+	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Sure: a.Sure, Tools: offered,
 		Final: a.Last || a.Withdrawn,
-		Steps: steps, Material: a.material.parts}
+		Steps: steps, Material: a.material.parts, Named: a.given.Named}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

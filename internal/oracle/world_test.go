@@ -111,7 +111,9 @@ type fake struct {
 
 func (f *fake) Spec() tool.Spec {
 	s := f.spec
-	s.Schema = json.RawMessage(`{"type":"object"}`)
+	if s.Schema == nil {
+		s.Schema = json.RawMessage(`{"type":"object"}`)
+	}
 	return s
 }
 

@@ -62,6 +62,9 @@ type Query struct {
 
 	// Piped says that the text was piped in: whoever wrote it does not request a change here.
 	Piped bool
+
+	// Handed says that a text was handed over with the question, which is then about it.
+	Handed bool
 }
 
 // Match is a word of a question, or another feature, with its weight.
@@ -84,6 +87,7 @@ type Classification struct {
 	Confidence      float64  `json:"confidence"`              // 0..0.99: the probability of QueryType
 	Probabilities   Shares   `json:"probabilities,omitempty"` // of each type; they add up to 1
 	Saves           bool     `json:"saves,omitempty"`         // an Action whose words ask for something to be kept
+	General         bool     `json:"general,omitempty"`       // it asks for what is common knowledge, as a regex
 	KeywordsMatched []string `json:"keywords_matched,omitempty"`
 	Matches         []Match  `json:"matches,omitempty"`
 }
@@ -114,7 +118,8 @@ func Classify(q Query) Classification {
 		p = withoutType(p, write)
 	}
 	c := newClassification(types[likeliest(p)], p)
-	c.Saves = c.QueryType == Action && asksToSave(q.Text)
+	c.Saves = c.QueryType == Action && !q.Handed && asksToSave(q.Text)
+	c.General = asksForCommonKnowledge(q.Text)
 	c.explain(parsed, q, seen)
 	return c
 }

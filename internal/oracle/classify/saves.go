@@ -12,33 +12,71 @@ import (
 //go:embed saves.txt
 var savesFile string
 
-// savingWords are the words of a language by which a person asks for something to be kept, each maybe with a * at its
-// end.
-type savingWords struct{ verbs, places []string }
+// savingWords are the words of a language by which a person asks for something to be kept, and those that make another
+// thing of a place that follows them, each maybe with a * at its end.
+type savingWords struct{ verbs, places, others []string }
 
 var savingLanguages = sync.OnceValue(func() (all []savingWords) {
-	var lines [][]string
-	for line := range strings.Lines(savesFile) {
-		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
-			lines = append(lines, words)
-		}
-	}
-	for pair := range slices.Chunk(lines, 2) {
-		all = append(all, savingWords{pair[0], pair[1]})
+	for part := range slices.Chunk(wordLines(savesFile), 3) {
+		all = append(all, savingWords{part[0], part[1], part[2]})
 	}
 	return all
 })
 
+//go:embed general.txt
+var generalFile string
+
+// wordLines are the words of each line that is neither empty nor a comment.
+func wordLines(file string) (lines [][]string) {
+	for line := range strings.Lines(file) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
+			lines = append(lines, words)
+		}
+	}
+	return lines
+}
+
+// asksForCommonKnowledge says whether a text asks for something that is in nobody's own files, as a shell command.
+func asksForCommonKnowledge(text string) bool {
+	words := search.Words(strings.ToLower(text))
+	return slices.ContainsFunc(wordLines(generalFile), func(phrase []string) bool {
+		for i := range words {
+			if i+len(phrase) <= len(words) && slices.Equal(words[i:i+len(phrase)], phrase) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 // asksToSave says whether words ask, in one language, for something to be written to a place that Sibyl keeps.
 func asksToSave(text string) bool {
 	words := search.Words(strings.ToLower(text))
-	has := func(patterns []string) bool {
-		return slices.ContainsFunc(words, func(word string) bool {
-			return slices.ContainsFunc(patterns, func(pattern string) bool {
-				stem, open := strings.CutSuffix(pattern, "*")
-				return word == stem || open && strings.HasPrefix(word, stem)
-			})
+	return slices.ContainsFunc(savingLanguages(), func(in savingWords) bool {
+		isPlace := func(i int) bool {
+			return anyMatches(words[i:i+1], in.places) && (i == 0 || !anyMatches(words[i-1:i], in.others))
+		}
+		for i := range words {
+			if isPlace(i) {
+				return anyMatches(words, in.verbs)
+			}
+		}
+		return false
+	})
+}
+
+// NamesPlaceToSave says whether a text names a place that Sibyl keeps, in any language, or a file of notes.
+func NamesPlaceToSave(text string) bool {
+	words := search.Words(strings.ToLower(text))
+	return strings.Contains(text, ".md") ||
+		slices.ContainsFunc(savingLanguages(), func(in savingWords) bool { return anyMatches(words, in.places) })
+}
+
+func anyMatches(words, patterns []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool {
+		return slices.ContainsFunc(patterns, func(pattern string) bool {
+			stem, open := strings.CutSuffix(pattern, "*")
+			return word == stem || open && strings.HasPrefix(word, stem)
 		})
-	}
-	return slices.ContainsFunc(savingLanguages(), func(in savingWords) bool { return has(in.verbs) && has(in.places) })
+	})
 }
