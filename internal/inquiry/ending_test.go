@@ -121,7 +121,7 @@ func TestFailedInquiryThatGivesWayToAnotherSaysSo(t *testing.T) {
 	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "another inquiry begins"))
 	s = p.session(r.ID)
 	p.ended(s, record.Failed, record.Broken, 0)
-	contains(t, record.Verdict(&s), "the key is refused", "it was ended, so that it can't go on: another inquiry begins")
+	contains(t, record.Verdict(&s), "the key is refused", "It was ended, so that it can't go on: another inquiry begins")
 	lacks(t, record.Verdict(&s), "run resume")
 	same(t, "trail", trail(s), []string{"error", "error"})
 }
