@@ -298,6 +298,16 @@ func TestFindingWhoseQuotationsStandNowhereIsShownAndNotCounted(t *testing.T) {
 	}
 }
 
+func TestFindingWithoutItsQuotationsIsShownOnceInWhateverWords(t *testing.T) {
+	short := clash{First: 1, Second: 2, FirstWords: "41 beams", SecondWords: "60 beams", Kind: "number", Description: "One."}
+	long := clash{First: 2, Second: 1, FirstWords: "60 beams were set", SecondWords: "there were 41 beams", Kind: "other",
+		Description: "Another."}
+	other := clash{First: 1, Second: 2, FirstWords: "12 bolts", SecondWords: "60 beams", Kind: "number", Description: "Bolts."}
+	h := testimony(t, nil, open, with(open, short), with(open, long, other), satisfied)
+	_, _, s := h.inquires()
+	same(t, "unverified", len(s.AuditResult.Unverified), 2)
+}
+
 func TestFindingThatIsQuotedRightlyLaterIsVerified(t *testing.T) {
 	wrong := beams
 	wrong.FirstWords = "forty beams"

@@ -57,7 +57,7 @@ func isSide(all []AnsweredPair, a, b quotation) bool {
 		a.place.Document == "" && a.pair != b.pair {
 		return false
 	}
-	return containsWords(a.words, b.words) || containsWords(b.words, a.words) ||
+	return isPartOfOther(a.words, b.words) ||
 		slices.ContainsFunc(textsOf(all, a), func(source string) bool {
 			first, inSource := text.Find(source, a.words)
 			second, too := text.Find(source, b.words)
@@ -216,15 +216,18 @@ func (a *Analysis) addReports(all []AnsweredPair, reports []modelContradiction) 
 func (a *Analysis) addUnverified(u record.Unverified) {
 	u.Description = cmp.Or(u.Description, "no description")
 	same := func(o record.Unverified) bool {
-		return isSameText(o.Words[0], u.Words[0]) && isSameText(o.Words[1], u.Words[1]) ||
-			isSameText(o.Words[0], u.Words[1]) && isSameText(o.Words[1], u.Words[0])
+		return isPartOfOther(o.Words[0], u.Words[0]) && isPartOfOther(o.Words[1], u.Words[1]) ||
+			isPartOfOther(o.Words[0], u.Words[1]) && isPartOfOther(o.Words[1], u.Words[0])
 	}
 	if !slices.ContainsFunc(a.Unverified, same) {
 		a.Unverified = append(a.Unverified, u)
 	}
 }
 
-func isSameText(a, b string) bool { return text.Fold(a) == text.Fold(b) }
+// isPartOfOther says whether one of two quotations is a part of the other, or the same.
+func isPartOfOther(a, b string) bool {
+	return text.Fold(a) == text.Fold(b) || containsWords(a, b) || containsWords(b, a)
+}
 
 // isKnown says whether a finding was reported before, whatever became of it. The known one gets the longer quotations.
 func (a *Analysis) isKnown(all []AnsweredPair, f *Finding) bool {
