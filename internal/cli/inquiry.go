@@ -122,7 +122,8 @@ func (c *command) cancelFailedInquiry(ctx context.Context, a *app.App, id string
 		return "", false
 	}
 	s, err := a.Inquiry.Read(ctx, c.owner(), r)
-	cancelled = err == nil && s.Status == record.Failed && s.Resumable && a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") == nil
+	cancelled = err == nil && s.Status == record.Failed && s.Resumable &&
+		a.Service.Cancel(ctx, c.owner(), id, "another inquiry begins") == nil
 	return s.ID, cancelled
 }
 

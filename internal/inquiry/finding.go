@@ -35,6 +35,9 @@ type Analysis struct {
 type Finding struct {
 	ID string `json:"id"`
 	record.Contradiction
+
+	// the shortest quotations it was reported with: what it is about, where the longer ones hold more
+	Core [2]string `json:"core,omitzero"`
 }
 
 // isInDocuments says whether both quotations are in documents, so that no answer can take them back.
@@ -94,9 +97,11 @@ type quotation struct {
 	words string
 }
 
-func (f *Finding) quotation(n int) quotation { return quotation{f.Pairs[n], f.Places[n], f.Words[n]} }
+func (f *Finding) quotation(n int) quotation {
+	return quotation{f.Pairs[n], f.Places[n], cmp.Or(f.Core[n], f.Words[n])}
+}
 
-// merge says whether another finding is the same, in either order of its quotations, and takes its longer quotations.
+// merge says whether another finding is the same, in either order of its quotations. The longer quotations are kept.
 func (f *Finding) merge(all []AnsweredPair, other *Finding) bool {
 	for _, turned := range []int{0, 1} {
 		first, second := other.quotation(turned), other.quotation(1-turned)
@@ -104,8 +109,12 @@ func (f *Finding) merge(all []AnsweredPair, other *Finding) bool {
 			continue
 		}
 		for n, q := range []quotation{first, second} {
-			if len(text.Fold(q.words)) > len(text.Fold(f.Words[n])) {
+			f.Core[n] = cmp.Or(f.Core[n], f.Words[n])
+			switch size := len(text.Fold(q.words)); {
+			case size > len(text.Fold(f.Words[n])):
 				f.Pairs[n], f.Places[n], f.Words[n] = q.pair, q.place, q.words
+			case size < len(text.Fold(f.Core[n])):
+				f.Core[n] = q.words
 			}
 		}
 		f.order()
@@ -120,6 +129,7 @@ func (f *Finding) order() {
 		slices.Reverse(f.Pairs[:])
 		slices.Reverse(f.Words[:])
 		slices.Reverse(f.Places[:])
+		slices.Reverse(f.Core[:])
 	}
 }
 
@@ -260,7 +270,8 @@ func (a *Analysis) takeBack(said []string, pairs int) {
 
 // isQuotedBy says whether words are one of the quotations, or a part of one, or have one as their part.
 func (f *Finding) isQuotedBy(words string) bool {
-	return slices.ContainsFunc(f.Words[:], func(own string) bool {
+	return slices.ContainsFunc([]int{0, 1}, func(n int) bool {
+		own := f.quotation(n).words
 		return containsWords(own, words) || containsWords(words, own)
 	})
 }

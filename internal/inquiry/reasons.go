@@ -32,7 +32,8 @@ const (
 )
 
 func reasons() []bt.Reason {
-	return append(append(witness.Reasons(), eventReasons()...), answersAgain, askedAgain, gaveWay, saidNothing, tookBack, unverifiable, unwritten,
+	return append(append(witness.Reasons(), eventReasons()...), answersAgain,
+		askedAgain, gaveWay, saidNothing, tookBack, unverifiable, unwritten,
 		standsNowhere, sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness,
 		noDetective)
 }

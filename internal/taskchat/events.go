@@ -94,8 +94,8 @@ type ToolSelected struct {
 
 const (
 	toolSelected bt.Reason = "control.selected.tool: Chose the tool {tool}, sure to {confidence}, with {parameters}"
-	toolWaits    bt.Reason = "control.selected.confirmed: Chose the tool {tool}, sure to {confidence}, with {parameters}; " +
-		"it needs a yes"
+	toolWaits    bt.Reason = "control.selected.confirmed: Chose the tool {tool}, sure to {confidence}, with " +
+		"{parameters}; it needs a yes"
 )
 
 // EventType implements bt.Typed.

@@ -257,7 +257,9 @@ func (s *Session) JudgedPairs() (n int) {
 
 // Silent says whether no answer says anything.
 func (s *Session) Silent() bool {
-	return !slices.ContainsFunc(s.Pairs, func(p Pair) bool { return !p.NotInDocuments && strings.TrimSpace(p.Answer) != "" })
+	return !slices.ContainsFunc(s.Pairs, func(p Pair) bool {
+		return !p.NotInDocuments && strings.TrimSpace(p.Answer) != ""
+	})
 }
 
 // OfflineRules is the name in place of a detective, in a session without a model.

@@ -55,8 +55,8 @@ func endingSentence(s *Session) string {
 	case NoProgress:
 		return "It ended " + after + ": the last answers brought nothing new."
 	case Repeated:
-		return "It ended " + after + ": the detective, " + s.Detective + ", only repeated its questions; another one may get " +
-			"further (‘--detective’)."
+		return "It ended " + after + ": the detective, " + s.Detective + ", only repeated its questions; another one may " +
+			"get further (‘--detective’)."
 	case Collected:
 		return NotAudited
 	case Stopped:
