@@ -93,8 +93,8 @@ func (l *Ledger) learnResult(t ToolFact, r *tool.Result) bool {
 	return novel
 }
 
-// volatile matches, at the beginning of a word, what differs between two calls that are otherwise the same: a time or an
-// identifier. It matches numbers anywhere.
+// volatile matches, at the beginning of a word, what differs between two calls that are otherwise the same: a time or
+// an identifier. It matches numbers anywhere.
 var volatile = sync.OnceValue(func() (v struct{ clock, ident, numbers *regexp.Regexp }) {
 	v.clock = regexp.MustCompile(
 		`(?i)\A(?:\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?` +

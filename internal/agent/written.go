@@ -38,12 +38,33 @@ var openingFence = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("^" + fence + `(?:json|tool_call|tool_code)?[ \t]*\n`)
 })
 
-// callMarks matches where a call may begin.
-var callMarks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(hermes + "|" + function + "|" + regexp.QuoteMeta(pythonTag) + "|" +
+// callMark matches what a call may begin with. All forms begin with one of callSigns.
+var callMark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\A(?:` + hermes + "|" + function + "|" + regexp.QuoteMeta(pythonTag) + "|" +
 		regexp.QuoteMeta(mistral) + "|" + fence + `|\{\s*"(?:name|type)"|<[|｜]|<(?:\w+:)?(?:function_calls|tool_calls|tool_call|invoke)\b|` +
-		`\[\s*[A-Za-z_][\w.]*\(`)
+		`\[\s*[A-Za-z_][\w.]*\()`)
 })
+
+const (
+	callSigns   = "<[{`"
+	longestMark = 100 // bytes
+)
+
+// callPlaces returns where calls may begin in a text, the last maxMarks places.
+func callPlaces(text string) (all []int) {
+	for from := 0; ; {
+		next := strings.IndexAny(text[from:], callSigns)
+		if next < 0 {
+			return all[max(0, len(all)-maxMarks):]
+		}
+		from += next
+		mark := callMark().FindString(text[from:min(len(text), from+longestMark)])
+		if mark != "" {
+			all = append(all, from)
+		}
+		from += max(len(mark), 1)
+	}
+}
 
 // WrittenCalls finds calls that a model wrote as text, because its server does not read its template, and returns the
 // text before them. text is a reply without its signal. The forms are in docs/signals.md. Calls count only if the text
@@ -54,9 +75,7 @@ func WrittenCalls(text string, offered []tool.Spec) (calls []model.ToolCall, res
 		return nil, text
 	}
 	readUpTo := 0 // earlier marks would stop at the same place
-	marks := callMarks().FindAllStringIndex(text, -1)
-	for _, mark := range marks[max(0, len(marks)-maxMarks):] {
-		at := mark[0]
+	for _, at := range callPlaces(text) {
 		if at < readUpTo {
 			continue
 		}

@@ -180,8 +180,8 @@ func (a *App) openAssistants() (err error) {
 // Surroundings returns what a question needs to begin.
 func (a *App) Surroundings() oracle.Surroundings {
 	return oracle.Surroundings{
-		Store: a.Store, Choose: a.Models.Choose, Known: a.Models.Known, Describe: a.Describe, ReportTool: a.ReportTool, LearnKeys: a.LearnKeys,
-		Tools:   a.Tools,
+		Store: a.Store, Choose: a.Models.Choose, Known: a.Models.Known, Describe: a.Describe,
+		ReportTool: a.ReportTool, LearnKeys: a.LearnKeys, Tools: a.Tools,
 		LeftOut: a.servers.leftOut, Prompts: a.oraclePrompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
 		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 	}

@@ -31,7 +31,7 @@ const (
 )
 
 func serveModel() {
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends with the process
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)

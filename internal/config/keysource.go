@@ -77,13 +77,20 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 	if p, ok := c.Providers[name]; ok {
 		of = fmt.Sprintf("%s (%s)", name, p.BaseURL)
 	}
+	key, err := Secret{}, error(nil)
 	switch k.origin() {
 	case FromEnvironment:
-		return k.EnvKey, nil
+		key = k.EnvKey
 	case FromCommand:
-		return runKeyCommand(ctx, k.KeyCommand, keyCommandTimeout)
+		key, err = runKeyCommand(ctx, k.KeyCommand, keyCommandTimeout)
 	case FromStore:
-		return store.Key(ctx, name)
+		key, err = store.Key(ctx, name)
+	}
+	if err != nil {
+		return Secret{}, err
+	}
+	if key != (Secret{}) {
+		return c.checkedKey(name, of, key)
 	}
 	switch {
 	case k.KeyEnv == "":
@@ -93,6 +100,20 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 			of, c.StoredProblem)
 	}
 	return Secret{}, fmt.Errorf("there is no key for %s: %s", of, k.whatIsMissing(name))
+}
+
+// checkedKey returns a key as it is to be sent. What an MCP server gets in a header of its own may have a scheme before
+// the key.
+func (c Config) checkedKey(name, of string, key Secret) (Secret, error) {
+	server, is := strings.CutPrefix(name, mcpKey)
+	if is && c.MCP.Servers[server].Header != "" {
+		return NewSecret(withoutQuotes(key.Reveal())), nil
+	}
+	key = NewKey(key.Reveal())
+	if wrong := wrongKey(key.Reveal()); wrong != "" {
+		return Secret{}, fmt.Errorf("the key for %s %s: give only the key", of, wrong)
+	}
+	return key, nil
 }
 
 // KeyOrigin returns where the key of a name comes from, "" if there is none, and by which variable or program ("" for
@@ -163,7 +184,7 @@ type KeyPlaces struct {
 
 // finishKey sets EnvKey and Stored. kept lists the names in the key store.
 func (s source) finishKey(k KeySource, name string, kept []string) KeySource {
-	k.EnvKey = NewSecret(s.places.get(k.KeyEnv))
+	k.EnvKey = NewKey(s.places.get(k.KeyEnv))
 	k.Stored = slices.Contains(kept, name)
 	return k
 }

@@ -7,8 +7,10 @@ import (
 	"io"
 	"log/slog"
 	"os/exec"
+	"regexp"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Secret is a text that no log, error or JSON shows; only Reveal gives it away. The zero value is no secret.
@@ -23,6 +25,49 @@ func NewSecret(text string) Secret {
 		return Secret{}
 	}
 	return Secret{&text}
+}
+
+// NewKey makes the Secret of a key as people paste it: without quotation marks, blanks and line ends around it, and
+// without the name of a variable or header, or “Bearer”, before it.
+func NewKey(text string) Secret { return NewSecret(cleanKey(text)) }
+
+var keyPrefix = regexp.MustCompile(`(?i)^(?:export\s+)?(?:[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=|(?:authorization|x-api-key|x-goog-api-key|` +
+	`api-key)\s*:|bearer\s+|bearer$)\s*`)
+
+func cleanKey(text string) string {
+	for {
+		clean := withoutQuotes(text)
+		if clean = keyPrefix.ReplaceAllString(clean, ""); clean == text {
+			return clean
+		}
+		text = clean
+	}
+}
+
+// withoutQuotes returns text without what is no part of a value around it.
+func withoutQuotes(text string) string {
+	around := func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) ||
+			strings.ContainsRune("\"'`´“”„‟‘’‚‛«»‹›＂＇", r)
+	}
+	clean := strings.TrimFunc(text, around)
+	if quoted := strings.TrimRight(clean, ",;"); quoted != clean && strings.TrimRightFunc(quoted, around) != quoted {
+		return withoutQuotes(quoted) // as a line of JSON or code ends
+	}
+	return clean
+}
+
+// wrongKey says what is wrong with the form of a key, without the key; "" if nothing is.
+func wrongKey(key string) string {
+	switch {
+	case strings.ContainsFunc(key, unicode.IsControl):
+		return "has more than one line"
+	case strings.ContainsFunc(key, unicode.IsSpace):
+		return "has a space in it"
+	case strings.ContainsFunc(key, func(r rune) bool { return r >= 0x7f }):
+		return "has a character that no key has"
+	}
+	return ""
 }
 
 // Reveal returns the text itself.
@@ -74,7 +119,7 @@ func runKeyCommand(ctx context.Context, command []string, timeout time.Duration)
 		return Secret{}, fmt.Errorf("key_command %q cannot be run: %w", command[0], err)
 	}
 	switch key := strings.TrimRight(string(out.kept), "\r\n"); {
-	case key == "":
+	case cleanKey(key) == "":
 		return Secret{}, fmt.Errorf("key_command %q printed nothing: it must print the key", command[0])
 	case strings.ContainsFunc(key, isControl):
 		return Secret{}, fmt.Errorf("key_command %q printed more than one line: it must print only the key", command[0])

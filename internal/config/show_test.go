@@ -240,3 +240,41 @@ func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
 			"%s: error = %v, want %s", name, err, want)
 	}
 }
+
+func TestKeyIsTakenWithoutWhatStandsAroundIt(t *testing.T) {
+	const key = "sk-proj-canary_0123456789="
+	for _, pasted := range []string{
+		`"` + key + `"`, `'` + key + `'`, "`" + key + "`", "“" + key + "”", "Bearer " + key, "bearer  " + key, `"Bearer ` + key + `"`,
+		" " + key + "\r\n", "\uFEFF" + key + "\n", "\u200B" + key + "\u00A0", `"` + key + `",`, "'" + key + "';", "OPENAI_API_KEY=" + key,
+		`export OPENAI_API_KEY="` + key + `"`, "Authorization: Bearer " + key, "x-api-key: " + key, key,
+	} {
+		of := Config{Providers: map[string]Provider{"openai": {KeySource: KeySource{KeyEnv: "K", EnvKey: NewSecret(pasted)}}}}
+		fromStore := Config{Providers: map[string]Provider{"openai": {KeySource: KeySource{KeyEnv: "K", Stored: true}}}}
+		printed := Config{Providers: map[string]Provider{"openai": {KeySource: KeySource{KeyCommand: []string{"printf", "%s", pasted}}}}}
+		for from, c := range map[string]Config{"variable": of, "store": fromStore, "command": printed} {
+			got, err := c.Key(t.Context(), "openai", shelf{"openai": pasted})
+			assert.That(t, err == nil && got.Reveal() == key, "%q from the %s: %q, %v", pasted, from, got.Reveal(), err)
+		}
+		assert.Equal(t, NewKey(pasted).Reveal(), key)
+	}
+}
+
+func TestKeyThatCannotBeSentIsToldWithoutIt(t *testing.T) {
+	for pasted, want := range map[string]string{
+		"sk-canary canary": "space", "sk-canary\nsk-canary": "line", "sk-canary…": "character", "sk\x00canary": "line",
+	} {
+		c := Config{Providers: map[string]Provider{"openai": {KeySource: KeySource{KeyEnv: "K", EnvKey: NewSecret(pasted)}}}}
+		_, err := c.Key(t.Context(), "openai", shelf{})
+		assert.That(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "canary"), "%q: %v", pasted, err)
+	}
+	for _, none := range []string{`""`, " ", "Bearer ", "''\n"} {
+		assert.That(t, NewKey(none) == Secret{}, "%q is a key: %q", none, NewKey(none).Reveal())
+	}
+}
+
+func TestHeaderOfAnMCPServerKeepsItsScheme(t *testing.T) {
+	c := Config{MCP: MCP{Servers: map[string]MCPServer{"x": {Header: "Authorization", KeySource: KeySource{KeyEnv: "K",
+		EnvKey: NewSecret("\"Basic abc\"\n")}}}}}
+	got, err := c.Key(t.Context(), MCPKeyName("x"), shelf{})
+	assert.That(t, err == nil && got.Reveal() == "Basic abc", "%q, %v", got.Reveal(), err)
+}

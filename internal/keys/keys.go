@@ -129,7 +129,7 @@ func (s *Store) KnownKeys() []config.Secret {
 	}
 	secrets := make([]config.Secret, 0, len(kept))
 	for _, key := range kept {
-		secrets = append(secrets, config.NewSecret(key))
+		secrets = append(secrets, config.NewKey(key))
 	}
 	return secrets
 }

@@ -78,7 +78,7 @@ var contentTests = map[string]func(*suite){
 				"CreatedAt of a pending row": pending[0].CreatedAt, "At": s.records(id)[0].At,
 				"At of the last": s.records(id)[1].At,
 			} {
-				assert.That(s, got == want, "%s of %s is %v, want exactly %v", what, id, got, want)
+				assert.Equalf(s, got, want, "%s of %s", what, id)
 			}
 		}
 	},

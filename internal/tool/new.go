@@ -50,7 +50,7 @@ func (t typed[A]) Call(ctx context.Context, call Call) (Result, error) {
 	if err != nil {
 		return Result{}, AsError(err)
 	}
-	return CutText(res), nil
+	return res.withUncovered(), nil
 }
 
 func (t typed[A]) decodeCall(call Call) (args A, err error) {
@@ -84,10 +84,12 @@ func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {
 
 // CutText cuts a result's text to MaxText, between lines; only a line longer than half of that is cut between
 // characters.
-func CutText(res Result) Result {
+func CutText(res Result) Result { return cutText(res, MaxText) }
+
+func cutText(res Result, most int) Result {
 	const note = "(the rest is left out)\n"
-	if len(res.Text) > MaxText {
-		kept := Clip(res.Text, MaxText-len(note)-1)
+	if len(res.Text) > most {
+		kept := Clip(res.Text, most-len(note)-1)
 		if end := strings.LastIndexByte(kept, '\n'); end >= len(kept)/2 {
 			kept = kept[:end]
 		}

@@ -161,6 +161,9 @@ type Result struct {
 	Items     int    `json:"items"`
 	Truncated bool   `json:"truncated,omitempty"`
 
+	// Uncovered is what the call did not look at. Its text says the same.
+	Uncovered []Uncovered `json:"uncovered,omitempty"`
+
 	// Remark is a sentence for the person about the result; "" for none.
 	Remark string `json:"beside,omitempty"`
 

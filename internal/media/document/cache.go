@@ -25,7 +25,7 @@ func (k *documentCache) fill(d *Document) bool {
 	}
 	known := k.docs[at]
 	k.docs = append(slices.Delete(k.docs, at, at+1), known)
-	d.Pages, d.Paged = known.Pages, known.Paged
+	d.Pages, d.Paged, d.Blank = known.Pages, known.Paged, known.Blank
 	return true
 }
 

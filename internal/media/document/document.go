@@ -39,6 +39,7 @@ type Document struct {
 	Hash  string // of the file's bytes: "sha256:…"
 	Pages []Page // those with text
 	Paged bool   // the numbers of the pages are those that a reader of the file sees
+	Blank []int  // of a Paged one: the pages without text, such as pictures
 }
 
 // Text returns the text of all pages, with an empty line between them.
@@ -48,6 +49,38 @@ func (d Document) Text() string {
 		texts[i] = page.Text
 	}
 	return strings.Join(texts, "\n\n")
+}
+
+// BlankIn names the pages from-to that have no text, as “pp. 2-4, 7”; "" if there are none.
+func (d Document) BlankIn(from, to int) (named string, count int) {
+	return BlankPages(d.Blank, from, to)
+}
+
+// BlankPages is BlankIn of pages without text.
+func BlankPages(blank []int, from, to int) (named string, count int) {
+	var runs []string
+	for i := 0; i < len(blank); i++ {
+		first := blank[i]
+		if first < from || first > to {
+			continue
+		}
+		for i+1 < len(blank) && blank[i+1] == blank[i]+1 && blank[i+1] <= to {
+			i++
+		}
+		count += blank[i] - first + 1
+		run := fmt.Sprint(first)
+		if blank[i] > first {
+			run += fmt.Sprintf("-%d", blank[i])
+		}
+		runs = append(runs, run)
+	}
+	switch count {
+	case 0:
+		return "", 0
+	case 1:
+		return "p. " + runs[0], 1
+	}
+	return "pp. " + strings.Join(runs, ", "), count
 }
 
 // size returns the bytes of the text.

@@ -115,7 +115,10 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 	}
 	d.Paged = true
 	for i, page := range texts {
-		d.addPage(i+1, page)
+		before := len(d.Pages)
+		if d.addPage(i+1, page); len(d.Pages) == before {
+			d.Blank = append(d.Blank, i+1)
+		}
 	}
 	switch {
 	case len(texts) == 0:

@@ -197,7 +197,7 @@ func (j *job) transcribePiece(ctx context.Context, p piece) (transcript model.Tr
 	if failed := (*model.Error)(nil); err != nil && !errors.As(err, &failed) {
 		err = &model.Error{Kind: model.KindOf(err), Model: j.By, Message: j.cleanMessage(err)}
 	}
-	return transcript, err
+	return withoutMarks(transcript), err
 }
 
 // stepError returns the error for a failed step, or that of ctx.

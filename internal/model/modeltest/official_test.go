@@ -83,7 +83,8 @@ func TestGooglesClientUnderstandsTheServer(t *testing.T) {
 
 func TestOllamasTypesHoldWhatTheServerSays(t *testing.T) {
 	s := NewServer(t, wantedAnswer())
-	resp := assert.Must(client(t).Post(s.BaseURL+"/api/chat", "application/json", strings.NewReader(`{"model":"m"}`)))(t)
+	resp, err := client(t).Post(s.BaseURL+"/api/chat", "application/json", strings.NewReader(`{"model":"m"}`))
+	assert.NoError(t, err)
 	defer func() { _ = resp.Body.Close() }()
 	lines := json.NewDecoder(resp.Body)
 	lines.DisallowUnknownFields()

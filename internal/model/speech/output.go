@@ -55,14 +55,76 @@ func plainText(text string) string {
 	return out.String()
 }
 
+// joinLetters puts letters together that stand on two lines or more: some transcribers cut segments between tokens, and
+// a token may be a part of a letter. The letter goes to the line where it begins.
+func joinLetters(printed string) string {
+	if utf8.ValidString(printed) {
+		return printed
+	}
+	lines := strings.SplitAfter(printed, "\n")
+	for i := range lines {
+		words := strings.TrimRight(lines[i], " \t\r\n")
+		for next := i + 1; next < len(lines) && beginsLetter(words); next++ {
+			space := len(timeStamp.FindString(lines[next]))
+			space += len(lines[next]) - len(strings.TrimLeft(lines[next][space:], " \t")) - space
+			rest := lines[next][space:]
+			n := 0
+			for n < len(rest) && !utf8.RuneStart(rest[n]) && beginsLetter(words) {
+				words += rest[n : n+1]
+				n++
+			}
+			if n == 0 && strings.TrimSpace(rest) != "" {
+				break
+			}
+			lines[i] = words + lines[i][len(strings.TrimRight(lines[i], " \t\r\n")):]
+			lines[next] = lines[next][:space] + rest[n:]
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// beginsLetter says whether text ends with the beginning of a letter.
+func beginsLetter(text string) bool {
+	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
+		if end := text[len(text)-n:]; utf8.RuneStart(end[0]) {
+			return end[0] >= utf8.RuneSelf && !utf8.FullRuneInString(end)
+		}
+	}
+	return false
+}
+
+// isMostlyText says whether text is UTF-8 in which at most parts of letters are lost: then the other letters beyond
+// ASCII are whole, or the parts stand at the edges of segments.
+func isMostlyText(printed string) bool {
+	whole, broken, within := 0, 0, 0
+	for line := range strings.Lines(printed) {
+		from := len(timeStamp.FindString(line))
+		words := strings.TrimSpace(line[from:])
+		for i, r := range words {
+			switch _, size := utf8.DecodeRuneInString(words[i:]); {
+			case r == utf8.RuneError && size == 1:
+				broken++
+				if from == 0 || strings.IndexFunc(words[:i], isLetter) >= 0 && strings.IndexFunc(words[i:], isLetter) >= 0 {
+					within++
+				}
+			case r >= utf8.RuneSelf:
+				whole++
+			}
+		}
+	}
+	return broken <= whole || within == 0
+}
+
+func isLetter(r rune) bool { return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+
 // readTranscript reads a transcript from what a command printed. Lines with times are its segments; a line without
 // times continues the segment before it, and lines before the first segment are ignored. Without times, all is text.
 func readTranscript(printed string) (t model.Transcript, err error) {
-	if !utf8.ValidString(printed) {
+	if printed = joinLetters(printed); !isMostlyText(printed) {
 		return t, errors.New("the command printed what is no text in UTF-8: let it " +
 			"run in such a locale, as by LC_ALL=C.UTF-8")
 	}
-	printed = plainText(printed)
+	printed = plainText(strings.ToValidUTF8(printed, "\uFFFD"))
 	for line := range strings.Lines(printed) {
 		line = strings.TrimSpace(line)
 		if m := timeStamp.FindStringSubmatch(line); m != nil {

@@ -90,13 +90,18 @@ func (c *Command) Transcribe(ctx context.Context, audio model.Audio) (model.Tran
 	if err != nil {
 		return model.Transcript{}, err
 	}
-	printed, err := c.runCommand(ctx, folder, args)
+	complaints := &text.Tail{}
+	printed, err := c.runCommand(ctx, folder, args, complaints)
 	if err != nil {
 		return model.Transcript{}, err
 	}
 	t, err := readTranscript(printed)
 	if err != nil {
 		return t, c.newError(model.Garbled, err.Error(), nil)
+	}
+	if t.Text == "" && tellsFailure(complaints.String()) {
+		return t, c.newError(model.Invalid, "the command printed no words, and ended as if it had succeeded"+
+			complaintText(complaints, folder), nil)
 	}
 	return t, nil
 }
@@ -183,14 +188,16 @@ const outputTimeout = 2 * time.Second
 var errTooMuch = errors.New("the command printed more than 8 MB")
 
 // runCommand runs the command in the private folder, and returns its output.
-func (c *Command) runCommand(ctx context.Context, folder string, args []string) (string, error) {
+func (c *Command) runCommand(
+	ctx context.Context, folder string, args []string, complaints *text.Tail,
+) (string, error) {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	running, stop := context.WithTimeoutCause(running, c.config.Timeout, model.ErrEndless)
 	defer stop()
 	cmd := exec.CommandContext(running, c.config.Command[0], args...) //nolint:gosec // the person's own settings name it
 	cmd.Dir, cmd.Env, cmd.WaitDelay = folder, c.config.Environ, outputTimeout
-	out, complaints := &boundedOutput{onOverflow: func() { end(errTooMuch) }}, &text.Tail{}
+	out := &boundedOutput{onOverflow: func() { end(errTooMuch) }}
 	cmd.Stdout, cmd.Stderr = out, complaints
 	asGroup(cmd)
 	err := cmd.Run()
@@ -219,6 +226,23 @@ func (c *Command) runCommand(ctx context.Context, folder string, args []string) 
 	}
 	return "", c.newError(model.Invalid, "the command can't be run: "+strings.ReplaceAll(err.Error(), folder, ""), nil)
 }
+
+// tellsFailure says whether complaints tell of an error. Some commands report one and end with the status of a success;
+// others print there what they load and how fast they are.
+func tellsFailure(complaints string) bool {
+	for line := range strings.Lines(strings.ToLower(plainText(strings.ToValidUTF8(complaints, "\uFFFD")))) {
+		if !strings.Contains(line, "warn") && failureWords.MatchString(line) {
+			return true
+		}
+	}
+	return false
+}
+
+// failureWords match what errors are told with, in some languages.
+var failureWords = regexp.MustCompile(`\berr(?:or)?\b|[a-z]error\b|\bfail|fatal|exception|traceback|\bpanic|\babort|\bcannot\b|can't|` +
+	`can’t|could ?n.t|could not|\bunable|\binvalid|unsupported|not supported|\bunknown|unrecogni|no such|not found|` +
+	`(?:does|do) not exist|\bmissing|denied|corrupt|out of memory|^usage:|illegal|segmentation|\bkilled|refused|expired|` +
+	`\bquota|unauthori|\bfehler|\berreur|\berro\b|错误|错誤|エラー|ошибк`)
 
 // maxComplaint bounds what an error holds of a command's complaints, in bytes.
 const maxComplaint = 500

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -245,4 +246,42 @@ func TestProgramsThatAreThereAreOffered(t *testing.T) {
 	assert.That(t, len(found) == 2 &&
 		strings.HasPrefix(found[0], "whisper-cli, to be used by transcription.command: [whisper-cli,") &&
 		strings.Contains(found[1], `"{file}"`) && strings.Contains(found[1], "a draft, of English alone"), "found %v", found)
+}
+
+func TestLetterThatIsCutByTheEndOfASegmentIsKept(t *testing.T) {
+	const first, second = "[00:00:00.000 --> 00:00:01.000]   ", "[00:00:01.000 --> 00:00:02.000]   "
+	for name, c := range map[string]struct{ printed, want string }{
+		"between two":          {first + "caf\xc3\n" + second + "\xa9 au lait\n", "café au lait"},
+		"between three":        {first + "\xe4\n" + second + "\xbd\n" + second + "\xa0好\n", "你 好"},
+		"an emoji":             {first + "so \xf0\x9f\n" + second + "\x98\x80 yes\n", "so 😀 yes"},
+		"without times":        {"caf\xc3\n\xa9 au lait\n", "café\n au lait"},
+		"half of it is lost":   {first + "you \xc3\n" + second + "and I\n", "you \uFFFD and I"},
+		"the other half alone": {first + "you\n" + second + "\x98\n" + second + "and I\n", "you \uFFFD and I"},
+		"one of many":          {"schön grün für \xc3 mich\n", "schön grün für \uFFFD mich"},
+	} {
+		script := "printf '"
+		for _, b := range []byte(c.printed) {
+			script += fmt.Sprintf(`\%03o`, b)
+		}
+		got, err := shellCommand(t, script+"'", nil).Transcribe(t.Context(), noteAudio())
+		assert.That(t, err == nil && got.Text == c.want, "%s: %q, %v; want %q", name, got.Text, err, c.want)
+	}
+	for _, other := range []string{`printf '\303\050 f\374r gr\374n'`, `printf '[00:01.000 --> 00:02.000] gr\374n f\374r dich\n'`} {
+		_, err := shellCommand(t, other, nil).Transcribe(t.Context(), noteAudio())
+		assert.That(t, model.KindOf(err) == model.Garbled, "%s: %v", other, err)
+	}
+}
+
+func TestErrorWithTheStatusOfASuccessIsAFailure(t *testing.T) {
+	for _, said := range []string{"error: failed to open model.bin", "whisper_init: failed to load", "Traceback (most recent call last):",
+		"RuntimeError: CUDA out of memory", "usage: whisper FILE", "Fehler: Modell fehlt", "could not read the audio", "Killed"} {
+		_, err := shellCommand(t, "echo 'loading model' >&2; echo '"+said+"' >&2", nil).Transcribe(t.Context(), noteAudio())
+		assert.That(t, model.KindOf(err) == model.Invalid && strings.Contains(err.Error(), said), "%s: %v", said, err)
+	}
+	for _, said := range []string{"loading model", "100%|####| 10/10", "UserWarning: FP16 is not supported on CPU; using FP32 instead"} {
+		got, err := shellCommand(t, "echo '"+said+"' >&2", nil).Transcribe(t.Context(), noteAudio())
+		assert.That(t, err == nil && got.Text == "", "%s: %q, %v", said, got.Text, err)
+	}
+	got, err := shellCommand(t, "echo 'error: no GPU' >&2; echo heard", nil).Transcribe(t.Context(), noteAudio())
+	assert.That(t, err == nil && got.Text == "heard", "words beside a complaint: %q, %v", got.Text, err)
 }

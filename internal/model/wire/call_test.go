@@ -56,7 +56,8 @@ func TestRequestGoesUnderTheBaseURLWithTheKeyAndWhatItIs(t *testing.T) {
 			request{Method: http.MethodGet, URL: "https://house/v1/models?tenant=b"},
 		},
 	} {
-		resp := assert.Must(c.send(open(t, record, withKey(c.key))))(t)
+		resp, err := c.send(open(t, record, withKey(c.key)))
+		assert.NoError(t, err)
 		_ = resp.Body.Close()
 		assert.NoDiff(t, cmp.Diff(c.want, got), "request (-want +got)")
 	}

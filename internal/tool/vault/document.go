@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	doc "sibyl/internal/media/document"
 	"sibyl/internal/redact"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
@@ -30,7 +31,8 @@ type document struct {
 	sections []section
 	links    []link
 	warnings []string
-	paged    bool // its sections are pages
+	paged    bool  // its sections are pages
+	blank    []int // those without text
 }
 
 // section is a heading and the text below it up to the next heading of any level, or an entry of a thread.
@@ -55,7 +57,19 @@ type link struct {
 // parseNote parses a note. It never fails: what is wrong becomes a warning. cut says that raw is only the beginning of
 // the note. Secrets are removed here, before lines are cut, numbered or searched.
 func parseNote(p string, raw []byte, cut bool) *document {
-	return parseText(p, redact.Lines(bytes.TrimPrefix(raw, []byte("\ufeff"))), cut)
+	return parseText(p, redact.Lines(bytes.TrimPrefix(decoded(raw), []byte("\ufeff"))), cut)
+}
+
+// decoded returns the text of UTF-16 with its mark as UTF-8; other text is returned as it is.
+func decoded(raw []byte) []byte {
+	if !bytes.HasPrefix(raw, []byte("\xff\xfe")) && !bytes.HasPrefix(raw, []byte("\xfe\xff")) {
+		return raw
+	}
+	text, err := doc.DecodeText("", raw[:len(raw)&^1])
+	if err != nil {
+		return raw
+	}
+	return []byte(text)
 }
 
 // parseText is parseNote with the secrets, for what is not shown.
@@ -63,8 +77,8 @@ func parseText(p string, raw []byte, cut bool) *document {
 	d := &document{path: p}
 	raw = bytes.TrimPrefix(raw, []byte("\ufeff"))
 	if cut {
+		d.warn("the note is larger than %d MiB: only its beginning can be read", (len(raw)+1<<19)>>20)
 		raw = raw[:bytes.LastIndexByte(raw, '\n')+1]
-		d.warn("the note is larger than %d MiB: only its beginning can be read", maxNote>>20)
 	}
 	if !utf8.Valid(raw) {
 		raw = bytes.ToValidUTF8(raw, []byte("\ufffd"))

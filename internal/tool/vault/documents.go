@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 	"strings"
@@ -25,16 +26,15 @@ type searchedDocument struct {
 	info       fs.FileInfo
 	bytes      int    // of the text
 	problem    string // why it could not be read; "": it could
-	reported   bool   // a result has named the problem
-	mayBeStale bool   // it is so new that info would not show another change
+	reason     tool.Reason
+	mayBeStale bool // it is so new that info would not show another change
 }
 
-// readDocuments returns the PDFs and DOCX among places, by path, and why others can't be searched. A document that
-// can't be read is reported once, and one beyond maxTexts each time: its text is dropped, and it is read again when it
-// fits.
+// readDocuments returns the PDFs and DOCX among places, by path, and why others, or pages of them, can't be searched. The
+// text of one beyond maxTexts is dropped, and it is read again when it fits.
 func (v *Vault) readDocuments(
 	ctx context.Context, places []place,
-) (read map[string]*document, skipped []string, err error) {
+) (read map[string]*document, skipped unseen, err error) {
 	documents := slices.DeleteFunc(slices.Clone(places), func(at place) bool { return !at.isDocument() })
 	if len(documents) == 0 {
 		return nil, nil, nil
@@ -62,23 +62,23 @@ func (v *Vault) readDocuments(
 		}
 		known[at.path] = d
 		switch {
-		case d.problem != "" && !d.reported:
-			skipped = append(skipped, at.path+": "+d.problem)
-			d.reported = true
 		case d.problem != "":
+			skipped.add(left{d.reason, 1, at.path + ": " + d.problem})
 		case total+d.bytes > v.maxTexts:
 			d.document = nil
-			skipped = append(skipped,
-				fmt.Sprintf("%s: the documents of the vault hold more than %d MB of text together",
-					at.path, v.maxTexts>>20))
+			skipped.add(left{tool.BeyondBound, 1, fmt.Sprintf(
+				"%s: the documents of the vault hold more than %d MB of text together", at.path, v.maxTexts>>20)})
 		default:
 			total += d.bytes
 			read[at.path] = d.document
+			if pages, n := doc.BlankPages(d.document.blank, 1, math.MaxInt); n > 0 {
+				skipped.add(left{tool.NoText, n, at.path + " " + pages})
+			}
 		}
 	}
 	if unread > 0 {
-		skipped = append(skipped, tool.Count(unread, "document")+
-			" not read yet: search again to read more of them")
+		skipped.add(left{tool.Late, unread,
+			tool.Count(unread, "document") + " not read yet: search again to read more of them"})
 	}
 	v.documentsRead = known
 	return read, skipped, nil
@@ -94,11 +94,12 @@ func (v *Vault) loadDocument(ctx context.Context, at place) *searchedDocument {
 	if ctx.Err() != nil && time.Since(began) < v.readTimeout/2 {
 		return nil
 	} else if ctx.Err() != nil { // the next search would take as long
-		err = fmt.Errorf("it could not be read within %v; split it", time.Since(began).Round(time.Second))
+		err = doc.Refuse(doc.TimedOut, "", "it could not be read within %v; split it",
+			time.Since(began).Round(time.Second))
 	}
 	seen := &searchedDocument{info: at.info, mayBeStale: !at.info.ModTime().Before(began.Add(-settledAfter))}
 	if err != nil {
-		seen.problem = strings.TrimPrefix(err.Error(), at.path+": ")
+		seen.problem, seen.reason = strings.TrimPrefix(err.Error(), at.path+": "), reasonOf(err)
 		return seen
 	}
 	for _, line := range d.lines {
@@ -106,6 +107,21 @@ func (v *Vault) loadDocument(ctx context.Context, at place) *searchedDocument {
 	}
 	seen.document = d
 	return seen
+}
+
+// reasonOf says for which reason a document was not read.
+func reasonOf(err error) tool.Reason {
+	if refused, ok := errors.AsType[*doc.Error](err); ok {
+		switch refused.Reason {
+		case doc.Scan:
+			return tool.NoText
+		case doc.TooLarge:
+			return tool.IsLarge
+		case doc.TimedOut:
+			return tool.Late
+		}
+	}
+	return tool.Unreadable
 }
 
 // readDocument reads a PDF or DOCX, and returns the hash of the file.
@@ -125,7 +141,7 @@ func (v *Vault) readDocument(ctx context.Context, p string) (d *document, hash s
 		return nil, "", err
 	}
 	base := path.Base(p)
-	d = &document{path: p, title: strings.TrimSuffix(base, path.Ext(base)), paged: read.Paged}
+	d = &document{path: p, title: strings.TrimSuffix(base, path.Ext(base)), paged: read.Paged, blank: read.Blank}
 	if read.Paged {
 		for _, page := range read.Pages {
 			d.addText(page.Text, page.Number)
@@ -191,6 +207,22 @@ func (d *document) showPages(from, to int, data *ReadData) (shown string, cut bo
 	}
 	data.Content = content.String()
 	return b.String(), cut
+}
+
+// pageRefs are the places of the pages from-to that have text: a run of pages each.
+func (d *document) pageRefs(ref tool.Ref, from, to int) (refs []tool.Ref) {
+	for _, s := range d.sections {
+		if s.page < from || s.page > to {
+			continue
+		}
+		if n := len(refs); n > 0 && refs[n-1].End+1 == s.page {
+			refs[n-1].End = s.page
+			continue
+		}
+		ref.Start, ref.End = s.page, s.page
+		refs = append(refs, ref)
+	}
+	return refs
 }
 
 // pageRange returns the range of pages that args ask for.

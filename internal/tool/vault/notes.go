@@ -83,7 +83,7 @@ type snapshot struct {
 	vault   *Vault
 	places  []place  // by path
 	folders []string // by path, without "."
-	skipped []string // what could not be read, and why
+	unseen  unseen   // what could not be read, and why
 }
 
 // has says whether there is a note or document at exactly this path.
@@ -149,12 +149,12 @@ func (v *Vault) lookIn(ctx context.Context, folder string, depth int) (*snapshot
 	}
 	w := walk{vault: v}
 	w.walkFolder(top, depth)
-	s := &snapshot{vault: v, places: w.places, folders: w.folders, skipped: w.skipped}
+	s := &snapshot{vault: v, places: w.places, folders: w.folders, unseen: w.unseen}
 	if over := w.notes - v.maxNotes; over > 0 {
-		s.skipped = append(s.skipped, fmt.Sprintf("%d notes after the first %d", over, v.maxNotes))
+		s.unseen.add(left{tool.BeyondBound, over, fmt.Sprintf("%d notes after the first %d", over, v.maxNotes)})
 	}
 	if over := w.documents - doc.MaxFiles; over > 0 {
-		s.skipped = append(s.skipped, fmt.Sprintf("%d documents after the first %d", over, doc.MaxFiles))
+		s.unseen.add(left{tool.BeyondBound, over, fmt.Sprintf("%d documents after the first %d", over, doc.MaxFiles)})
 	}
 	slices.SortFunc(s.places, func(a, b place) int { return strings.Compare(a.path, b.path) })
 	return s, nil
@@ -197,15 +197,36 @@ type walk struct {
 	vault            *Vault
 	places           []place
 	folders          []string
-	skipped          []string
+	unseen           unseen
 	notes, documents int // how many there are, with those beyond the bounds
 }
 
-func whySkipped(p string, err error) string { return p + ": " + text.Brief(err.Error(), 200) }
+// left is what was not looked at, for one reason. name says what it was, and may say why in the words of an error.
+type left struct {
+	reason tool.Reason
+	count  int
+	name   string
+}
+
+// unseen is all that was not looked at.
+type unseen []left
+
+func (u *unseen) add(l left) { *u = append(*u, l) }
+
+// report adds what was not looked at to a result.
+func (u unseen) report(res *tool.Result) {
+	for _, l := range u {
+		res.LeaveOut(l.reason, l.count, l.name)
+	}
+}
+
+func whySkipped(p string, err error) left {
+	return left{tool.Unreadable, 1, p + ": " + text.Brief(strings.TrimPrefix(err.Error(), p+": "), 150)}
+}
 
 func (w *walk) walkFolder(l *listing, depth int) {
 	if l.err != nil {
-		w.skipped = append(w.skipped, whySkipped(l.path, l.err))
+		w.unseen.add(whySkipped(l.path, l.err))
 		return
 	}
 	below := l.folders
@@ -213,7 +234,7 @@ func (w *walk) walkFolder(l *listing, depth int) {
 		p := path.Join(l.path, info.Name())
 		switch {
 		case info.IsDir() && depth == 0:
-			w.skipped = append(w.skipped, fmt.Sprintf("%s: lies more than %d folders deep", p, maxDepth))
+			w.unseen.add(left{tool.BeyondBound, 1, fmt.Sprintf("%s: lies more than %d folders deep", p, maxDepth)})
 		case info.IsDir():
 			w.folders = append(w.folders, p)
 			w.walkFolder(below[0], depth-1)

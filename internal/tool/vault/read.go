@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"sibyl/internal/files"
@@ -84,7 +85,16 @@ func (v *Vault) read(ctx context.Context, s *survey, args readArgs) (tool.Result
 	shown, cut := show(from, to, &data)
 	ref.Start, ref.End = data.Start, data.End
 	shown = d.header(ref, to, doc.IsPDFOrDOCX(p)) + shown + relatedLinks(g, d)
-	return newResult(shown, data, []tool.Ref{ref}, cut || isCut)
+	refs := []tool.Ref{ref}
+	if d.paged {
+		refs = d.pageRefs(ref, data.Start, data.End)
+	}
+	res, err := newResult(shown, data, refs, cut || isCut)
+	res.Items = 1
+	if pages, n := doc.BlankPages(d.blank, from, to); n > 0 {
+		res.LeaveOut(tool.NoText, n, d.path+" "+pages)
+	}
+	return res, err
 }
 
 // checkRead splits a note argument in the form of a link, and refuses contradictions.
@@ -187,7 +197,7 @@ func (d *document) header(ref tool.Ref, to int, isDocument bool) string {
 		kind, ref.Hash = "Document", ""
 	}
 	if d.paged {
-		unit, last = "Pages", d.sections[len(d.sections)-1].page
+		unit, last = "Pages", max(d.sections[len(d.sections)-1].page, slices.Max(append(d.blank, 0)))
 	}
 	var b strings.Builder
 	for _, line := range []struct{ name, value string }{

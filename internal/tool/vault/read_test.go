@@ -142,6 +142,7 @@ func TestReadGoesOnWhereItStopped(t *testing.T) {
 }
 
 func TestHugeNoteIsReadInPart(t *testing.T) {
+	const most = 4 << 20
 	dir := folder(t, nil)
 	name := filepath.Join(dir, "huge.md")
 	writeFile(t, name, "# Huge zebra\n"+strings.Repeat(strings.Repeat("x", 99)+"\n", 60_000))
@@ -149,11 +150,12 @@ func TestHugeNoteIsReadInPart(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := open(t, dir)
+	v.noteBytes = most
 	res := mustCall(t, v, "vault_read", object{"path": "huge.md"})
 	assert.That(t, res.Refs[0].Hash == "" && res.Truncated && len(res.Text) <= tool.MaxText &&
 		strings.Contains(res.Text, "larger than 4 MiB"),
 		"%+v, truncated %v, %d bytes", res.Refs[0], res.Truncated, len(res.Text))
-	const lines = (maxNote-len("# Huge zebra\n"))/100 + 1
+	const lines = (most-len("# Huge zebra\n"))/100 + 1
 	wantTexts(t, res, fmt.Sprintf(" of %d; go on", lines))
 	_, err := callTool(t, v, "vault_read", "", object{"path": "huge.md", "start": 59_000})
 	wantError(t, err, tool.TooLarge, fmt.Sprintf("lines 1-%d can be read", lines))

@@ -73,12 +73,12 @@ func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.
 		s = names.snapshot
 		in.places = names.tagged(folder, args.Tag)
 	}
-	var unread []string
+	var unread unseen
 	if in.documents, unread, err = v.readDocuments(ctx, s.places); err != nil {
 		return tool.Result{}, err
 	}
 	res, skipped, err := v.searchNotes(ctx, s, args.Query, args.Limit, perNote, in)
-	res.Text += skippedText(slices.Concat(s.skipped, unread, skipped))
+	slices.Concat(s.unseen, unread, skipped).report(&res)
 	return res, err
 }
 
@@ -106,7 +106,8 @@ func (v *Vault) seek(ctx context.Context, s *snapshot, args seekArgs) (tool.Resu
 		}
 		in.places = slices.DeleteFunc(slices.Clone(s.places), func(at place) bool { return at.path != p })
 	}
-	res, _, err := v.searchNotes(ctx, s, args.Query, args.Limit, maxParts, in)
+	res, skipped, err := v.searchNotes(ctx, s, args.Query, args.Limit, maxParts, in)
+	slices.Concat(s.unseen, skipped).report(&res)
 	return res, err
 }
 
@@ -145,7 +146,7 @@ func (h hit) date() time.Time {
 // first), path and line. It lists at most perNote sections of a note.
 func (v *Vault) searchNotes(
 	ctx context.Context, s *snapshot, words string, limit, perNote int, in scope,
-) (res tool.Result, skipped []string, err error) {
+) (res tool.Result, skipped unseen, err error) {
 	shownQuery := text.Brief(words, 100)
 	q := search.NewQuestion(tool.Clip(words, 4096))
 	if q.Empty() {
@@ -245,8 +246,9 @@ func (sc scope) countIn(d *document, f *search.Finder) *counted {
 // not parsed for it.
 func (v *Vault) count(
 	ctx context.Context, s *snapshot, q search.Query, in scope,
-) (notes []*counted, others search.Others, skipped []string, err error) {
+) (notes []*counted, others search.Others, skipped unseen, err error) {
 	all, learnt, errs := make([]*counted, len(in.places)), make([]known, len(in.places)), make([]error, len(in.places))
+	partly := make([]unseen, len(in.places))
 	began, before := time.Now(), v.names.all()
 	// A secret that is taken out leaves words of its own.
 	everyNote := !in.isWhole() || q.Finder().MayHold([]byte(redact.Mark))
@@ -257,6 +259,12 @@ func (v *Vault) count(
 				return
 			}
 			p := in.places[i].path
+			if f.Cut {
+				partly[i].add(left{tool.IsLarge, 1, fmt.Sprintf("%s, after %d MB", p, v.noteBytes>>20)})
+			}
+			if !utf8.Valid(f.Content) && !f.Cut {
+				partly[i].add(left{tool.Encoding, 1, p})
+			}
 			learnt[i] = before[p]
 			isKnown := !in.isWhole() || isSameFile(learnt[i].info, f.Info)
 			if everyNote || mayHold(finder, p, f.Content) {
@@ -281,12 +289,13 @@ func (v *Vault) count(
 	}
 	finder := q.Finder()
 	for i, at := range in.places {
+		skipped = append(skipped, partly[i]...)
 		if d := in.documents[at.path]; d != nil {
 			all[i] = in.countIn(d, finder)
 		}
 		switch {
 		case errs[i] != nil:
-			skipped = append(skipped, whySkipped(at.path, errs[i]))
+			skipped.add(whySkipped(at.path, errs[i]))
 		case all[i] != nil:
 			notes = append(notes, all[i])
 		case in.isWhole():
@@ -351,19 +360,6 @@ func snippet(q search.Query, lines []string, s section) string {
 		}
 	}
 	return text.Brief(bestLine, maxSnippet)
-}
-
-// skippedText lists what could not be searched; "" if nothing.
-func skippedText(skipped []string) string {
-	const most = 10
-	if len(skipped) == 0 {
-		return ""
-	}
-	list := "\nNot looked at:\n- " + strings.Join(skipped[:min(len(skipped), most)], "\n- ") + "\n"
-	if more := len(skipped) - most; more > 0 {
-		list += fmt.Sprintf("- and %d more\n", more)
-	}
-	return list
 }
 
 // countText says how many notes and documents there are.
@@ -445,7 +441,9 @@ func (v *Vault) listNotes(ctx context.Context, s *survey, args listArgs) (tool.R
 	if last < total && len(refs) > 0 {
 		fmt.Fprintf(&b, "%d more; go on with from %d.\n", total-last, last+1)
 	}
-	return newResult(head+b.String()+skippedText(s.skipped), nil, refs, folders > maxListedFolders || last < total)
+	res, err := newResult(head+b.String(), nil, refs, folders > maxListedFolders || last < total)
+	s.unseen.report(&res)
+	return res, err
 }
 
 // listed are the places in a folder that args ask for.

@@ -175,7 +175,7 @@ func (v *Vault) survey(ctx context.Context) (*survey, error) {
 	}
 	for i, at := range changed {
 		if errs[i] != nil {
-			s.skipped = append(s.skipped, whySkipped(at.path, errs[i]))
+			s.unseen.add(whySkipped(at.path, errs[i]))
 		} else {
 			after[at.path] = learnt[i]
 		}
@@ -269,7 +269,14 @@ func (r *reader) read(i int, p string) {
 		r.visit(i, files.File{}, r.err)
 		return
 	}
-	f, err := files.ReadInto(r.folder, path.Base(p), maxNote, &r.buffer)
+	most := min(largeNote, r.vault.noteBytes)
+	f, err := files.ReadInto(r.folder, path.Base(p), most, &r.buffer)
+	if err == nil && f.Cut && most < r.vault.noteBytes { // only one of these is in memory
+		r.vault.large <- struct{}{}
+		defer func() { <-r.vault.large }()
+		f, err = files.Read(r.folder, path.Base(p), r.vault.noteBytes)
+	}
+	f.Content = decoded(f.Content)
 	r.visit(i, f, err)
 }
 

@@ -42,8 +42,10 @@ import (
 )
 
 const (
-	maxNote     = 4 << 20 // bytes of a note that are read, and that a note may have after a write
-	maxContent  = 1 << 20 // bytes of one vault_write
+	maxNote     = 64 << 20 // bytes of a note that are read
+	largeNote   = 4 << 20  // bytes of a note above which one is read at a time
+	maxWritten  = 4 << 20  // bytes that a note may have before and after a write
+	maxContent  = 1 << 20  // bytes of one vault_write
 	maxEntry    = 32 << 10
 	maxNotes    = 50_000
 	maxDepth    = 64
@@ -60,8 +62,11 @@ type Vault struct {
 	now      func() time.Time
 	writes   files.Changer[tool.Result]
 	maxNotes int
-	names    nameCache
-	surveys  surveys
+	// of a note that are read
+	noteBytes int
+	large     chan struct{} // holds a value while a large note is held in memory
+	names     nameCache
+	surveys   surveys
 
 	documents     *doc.Reader
 	readTimeout   time.Duration
@@ -89,9 +94,9 @@ func Open(dir string, shelf *files.Shelf, documents *doc.Reader) (*Vault, error)
 		root: root,
 		now:  time.Now,
 		writes: files.Changer[tool.Result]{
-			Root: root, State: stateDir, MaxFile: maxNote, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
+			Root: root, State: stateDir, MaxFile: maxWritten, Receipts: maxReceipts, LockWait: lockWait, Shelf: shelf,
 		},
-		maxNotes:  maxNotes,
+		maxNotes: maxNotes, noteBytes: maxNote, large: make(chan struct{}, 1),
 		documents: documents, readTimeout: defaultReadTimeout, maxTexts: doc.MaxTexts,
 	}, nil
 }
@@ -113,7 +118,7 @@ func (v *Vault) readFile(p string) (files.File, error) {
 	if err := files.NoLinks(v.root, p); err != nil {
 		return files.File{}, err
 	}
-	return files.Read(v.root, p, maxNote)
+	return files.Read(v.root, p, v.noteBytes)
 }
 
 // newReadTool makes a repeatable tool that runs on a new look at the vault at each call.

@@ -132,7 +132,7 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 		{"other case of a folder", object{"path": "Sub/new.md", "mode": "create", "content": "x"}, tool.Conflict,
 			"sub exists"},
 	}
-	before := map[string]string{"a.md": "text", "sub/c.md": "text", "full.md": strings.Repeat("x", maxNote-1) + "\n",
+	before := map[string]string{"a.md": "text", "sub/c.md": "text", "full.md": strings.Repeat("x", maxWritten-1) + "\n",
 		"fixed.md": "text"}
 	dir := folder(t, before)
 	assert.NoError(t, os.Chmod(filepath.Join(dir, "fixed.md"), 0o444))
