@@ -41,8 +41,9 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		return err
 	}
 	var told []string
-	r, err := c.startChoosing(ctx, &o.Detective, func() (r *service.Run, err error) {
-		r, told, err = c.startRun(ctx, a, service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+	r, err := c.startChoosing(ctx, &o.Detective, func() (*service.Run, error) {
+		r, ended, err := c.startRun(ctx, a, service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+		told = append(told, ended...) // also by a start that failed, and is tried with another model
 		return r, err
 	})
 	if err != nil {

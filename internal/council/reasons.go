@@ -33,8 +33,8 @@ const (
 	unwrittenDown bt.Reason = "recording.unwritten: its transcript could not be written into the session's folder"
 	nowSaved      bt.Reason = "mended.saved: an answer that could not be written before is now in the session's " +
 		"folder: {file}"
-	nowRestored bt.Reason = "mended.restored: the file of an answer was missing, and is written anew from the " +
-		"journal: {file}"
+	nowRestored bt.Reason = "mended.restored: the file of an answer was missing, and is written anew from " +
+		"the journal: {file}"
 )
 
 func allReasons() []bt.Reason {

@@ -149,7 +149,8 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 		return nil, err
 	}
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, Further: a.Further, By: a.By, Notes: a.Notes,
-		Passages: map[string]string{}, Given: a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
+		Passages: map[string]string{},
+		Given:    a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
 		Model: a.Model, TimedOut: a.TimedOut}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {

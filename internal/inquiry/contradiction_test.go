@@ -225,6 +225,23 @@ func TestContradictionsInOtherWordsOfTheSameAnswersAreTwo(t *testing.T) {
 	same(t, "contradictions", len(s.AuditResult.Contradictions), 3)
 }
 
+func TestLongQuotationsOfAContradictionDoNotHideAnotherOfTheSameSentences(t *testing.T) {
+	beams := clash{First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "60 beams", Kind: "number", Description: "Beams."}
+	whole := clash{First: 1, Second: 2, FirstWords: "There were 40 beams and 9 bolts.",
+		SecondWords: "60 beams were set, with 12 bolts.", Kind: "number", Description: "Beams, in whole sentences."}
+	bolts := clash{First: 1, Second: 2, FirstWords: "9 bolts", SecondWords: "12 bolts", Kind: "number", Description: "Bolts."}
+	for name, order := range map[string][]clash{"short first": {beams, whole, bolts}, "long first": {whole, beams, bolts},
+		"again at last": {beams, whole, bolts, beams, bolts}} {
+		h := testimony(t, nil, open, with(open, order...), open, open, satisfied)
+		h.says = speaking("There were 40 beams and 9 bolts.", "60 beams were set, with 12 bolts.", "No.", "No.", "No.")
+		_, _, s := h.inquires()
+		found := s.AuditResult.Contradictions
+		assert.Require(t, len(found) == 2, "%s: %+v", name, found)
+		same(t, name, found[0].Words, [2]string{"There were 40 beams and 9 bolts", "60 beams were set, with 12 bolts"})
+		same(t, name, found[1].Words, [2]string{"9 bolts", "12 bolts"})
+	}
+}
+
 func TestContradictionBetweenDocumentsInSeveralWordingsIsOneWhicheverAnswerQuotesThem(t *testing.T) {
 	h := reports(t, "The bridge was closed on 4 March.", "On 5 March the bridge was closed.")
 	short := clash{First: 1, Second: 1, FirstWords: "4 March", SecondWords: "5 March", Kind: "date", Description: "The day."}
@@ -296,6 +313,16 @@ func TestFindingWhoseQuotationsStandNowhereIsShownAndNotCounted(t *testing.T) {
 			contains(t, res.Answer, "Not verifiable: They differ.")
 		})
 	}
+}
+
+func TestFindingWithoutItsQuotationsIsShownOnceInWhateverWords(t *testing.T) {
+	short := clash{First: 1, Second: 2, FirstWords: "41 beams", SecondWords: "60 beams", Kind: "number", Description: "One."}
+	long := clash{First: 2, Second: 1, FirstWords: "60 beams were set", SecondWords: "there were 41 beams", Kind: "other",
+		Description: "Another."}
+	other := clash{First: 1, Second: 2, FirstWords: "12 bolts", SecondWords: "60 beams", Kind: "number", Description: "Bolts."}
+	h := testimony(t, nil, open, with(open, short), with(open, long, other), satisfied)
+	_, _, s := h.inquires()
+	same(t, "unverified", len(s.AuditResult.Unverified), 2)
 }
 
 func TestFindingThatIsQuotedRightlyLaterIsVerified(t *testing.T) {

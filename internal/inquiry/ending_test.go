@@ -45,6 +45,22 @@ func TestAnswersThatAllSayNothingGetNoScoreAndSatisfyNobody(t *testing.T) {
 		})
 	}
 	h := newHouse(t)
+	hanging, _ := h.halfway()
+	says := h.says
+	h.says = func(ctx context.Context, q string, n int) (witness.Answer, error) {
+		if n == 1 {
+			return silent(ctx, q, n)
+		}
+		return says(ctx, q, n)
+	}
+	p := h.process("one", h.journal)
+	r := p.begin(bridge, options())
+	held(t, "the second question", hanging)
+	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "enough"))
+	_, s := p.wait(r)
+	p.ended(s, record.Failed, record.Stopped, 1)
+	contains(t, record.Verdict(&s), "It was stopped", "No answer said anything")
+	h = newHouse(t)
 	h.says = func(ctx context.Context, q string, n int) (witness.Answer, error) {
 		if n == 2 {
 			return witness.Answer{Text: "It was corrosion.", By: "documents"}, nil
@@ -52,7 +68,7 @@ func TestAnswersThatAllSayNothingGetNoScoreAndSatisfyNobody(t *testing.T) {
 		return silent(ctx, q, n)
 	}
 	h.analyses = func(int, model.Request) modeltest.Turn { return satisfied.turn() }
-	p, _, s := h.inquires()
+	p, _, s = h.inquires()
 	p.ended(s, record.Completed, record.Satisfied, 2) // one answer that says something is enough
 }
 
@@ -121,7 +137,7 @@ func TestFailedInquiryThatGivesWayToAnotherSaysSo(t *testing.T) {
 	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "another inquiry begins"))
 	s = p.session(r.ID)
 	p.ended(s, record.Failed, record.Broken, 0)
-	contains(t, record.Verdict(&s), "the key is refused", "it was ended, so that it can't go on: another inquiry begins")
+	contains(t, record.Verdict(&s), "the key is refused", "It was ended, so that it can't go on: another inquiry begins")
 	lacks(t, record.Verdict(&s), "run resume")
 	same(t, "trail", trail(s), []string{"error", "error"})
 }

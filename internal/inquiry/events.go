@@ -17,8 +17,9 @@ func Events() []bt.Typed {
 
 func eventReasons() []bt.Reason {
 	return []bt.Reason{witnessIs, documentsRead, documentsUnread, severalDocuments, quotationsBy, searchedByMeaning,
-		sentForMeaning, questionPut, answerHeard, nothingHeard, noFurther, analysisFailed,
-		detectiveSwitched, judged, collectedSoFar, askedEnough, askedAll, gotNoFurther, onlyRepeated, collected, toldToStop, brokeOff, ranOutOfTime}
+		sentForMeaning, questionPut, answerHeard, nothingHeard, noFurther,
+		analysisFailed, detectiveSwitched, judged, collectedSoFar,
+		askedEnough, askedAll, gotNoFurther, onlyRepeated, collected, toldToStop, brokeOff, ranOutOfTime}
 }
 
 // WitnessOpened says who the witness is.
@@ -220,8 +221,8 @@ func (Ended) EventType() string { return "inquiry.ended" }
 func (e Ended) Story() bt.Why {
 	told := map[record.EndReason]bt.Reason{
 		record.Satisfied: askedEnough, record.Limit: askedAll, record.NoProgress: gotNoFurther,
-		record.Repeated: onlyRepeated, record.Collected: collected, record.Stopped: toldToStop,
-		record.Broken: brokeOff, record.TimedOut: ranOutOfTime,
+		record.Repeated:  onlyRepeated,
+		record.Collected: collected, record.Stopped: toldToStop, record.Broken: brokeOff, record.TimedOut: ranOutOfTime,
 	}[record.EndReason(e.Reason)]
 	return told.With()
 }

@@ -35,6 +35,9 @@ type Analysis struct {
 type Finding struct {
 	ID string `json:"id"`
 	record.Contradiction
+
+	// the shortest quotations it was reported with: what it is about, where the longer ones hold more
+	Core [2]string `json:"core,omitzero"`
 }
 
 // isInDocuments says whether both quotations are in documents, so that no answer can take them back.
@@ -57,7 +60,7 @@ func isSide(all []AnsweredPair, a, b quotation) bool {
 		a.place.Document == "" && a.pair != b.pair {
 		return false
 	}
-	return containsWords(a.words, b.words) || containsWords(b.words, a.words) ||
+	return isPartOfOther(a.words, b.words) ||
 		slices.ContainsFunc(textsOf(all, a), func(source string) bool {
 			first, inSource := text.Find(source, a.words)
 			second, too := text.Find(source, b.words)
@@ -94,9 +97,11 @@ type quotation struct {
 	words string
 }
 
-func (f *Finding) quotation(n int) quotation { return quotation{f.Pairs[n], f.Places[n], f.Words[n]} }
+func (f *Finding) quotation(n int) quotation {
+	return quotation{f.Pairs[n], f.Places[n], cmp.Or(f.Core[n], f.Words[n])}
+}
 
-// merge says whether another finding is the same, in either order of its quotations, and takes its longer quotations.
+// merge says whether another finding is the same, in either order of its quotations. The longer quotations are kept.
 func (f *Finding) merge(all []AnsweredPair, other *Finding) bool {
 	for _, turned := range []int{0, 1} {
 		first, second := other.quotation(turned), other.quotation(1-turned)
@@ -104,8 +109,12 @@ func (f *Finding) merge(all []AnsweredPair, other *Finding) bool {
 			continue
 		}
 		for n, q := range []quotation{first, second} {
-			if len(text.Fold(q.words)) > len(text.Fold(f.Words[n])) {
+			f.Core[n] = cmp.Or(f.Core[n], f.Words[n])
+			switch size := len(text.Fold(q.words)); {
+			case size > len(text.Fold(f.Words[n])):
 				f.Pairs[n], f.Places[n], f.Words[n] = q.pair, q.place, q.words
+			case size < len(text.Fold(f.Core[n])):
+				f.Core[n] = q.words
 			}
 		}
 		f.order()
@@ -120,6 +129,7 @@ func (f *Finding) order() {
 		slices.Reverse(f.Pairs[:])
 		slices.Reverse(f.Words[:])
 		slices.Reverse(f.Places[:])
+		slices.Reverse(f.Core[:])
 	}
 }
 
@@ -216,15 +226,18 @@ func (a *Analysis) addReports(all []AnsweredPair, reports []modelContradiction) 
 func (a *Analysis) addUnverified(u record.Unverified) {
 	u.Description = cmp.Or(u.Description, "no description")
 	same := func(o record.Unverified) bool {
-		return isSameText(o.Words[0], u.Words[0]) && isSameText(o.Words[1], u.Words[1]) ||
-			isSameText(o.Words[0], u.Words[1]) && isSameText(o.Words[1], u.Words[0])
+		return isPartOfOther(o.Words[0], u.Words[0]) && isPartOfOther(o.Words[1], u.Words[1]) ||
+			isPartOfOther(o.Words[0], u.Words[1]) && isPartOfOther(o.Words[1], u.Words[0])
 	}
 	if !slices.ContainsFunc(a.Unverified, same) {
 		a.Unverified = append(a.Unverified, u)
 	}
 }
 
-func isSameText(a, b string) bool { return text.Fold(a) == text.Fold(b) }
+// isPartOfOther says whether one of two quotations is a part of the other, or the same.
+func isPartOfOther(a, b string) bool {
+	return text.Fold(a) == text.Fold(b) || containsWords(a, b) || containsWords(b, a)
+}
 
 // isKnown says whether a finding was reported before, whatever became of it. The known one gets the longer quotations.
 func (a *Analysis) isKnown(all []AnsweredPair, f *Finding) bool {
@@ -257,7 +270,8 @@ func (a *Analysis) takeBack(said []string, pairs int) {
 
 // isQuotedBy says whether words are one of the quotations, or a part of one, or have one as their part.
 func (f *Finding) isQuotedBy(words string) bool {
-	return slices.ContainsFunc(f.Words[:], func(own string) bool {
+	return slices.ContainsFunc([]int{0, 1}, func(n int) bool {
+		own := f.quotation(n).words
 		return containsWords(own, words) || containsWords(words, own)
 	})
 }

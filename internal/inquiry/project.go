@@ -249,7 +249,7 @@ func auditOf(s *record.Session, a Analysis) *record.Audit {
 	case failed && len(s.AuditTrail) > 0:
 		why := failureOf(s.AuditTrail)
 		audit.Unjudged, audit.Coded = why.Text, why.Coded
-	case s.EndReason != record.Stopped && s.JudgedPairs() > 0 && s.Silent():
+	case !failed && s.JudgedPairs() > 0 && s.Silent():
 		audit.Unjudged, audit.Code = saidNothing.Template(), saidNothing.Code()
 	case failed || s.JudgedPairs() == 0:
 		audit.Unjudged, audit.Code = notToEnd.Template(), notToEnd.Code()

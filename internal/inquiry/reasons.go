@@ -9,7 +9,7 @@ import (
 const (
 	answersAgain bt.Reason = "trail.again: {model} answers again"
 	askedAgain   bt.Reason = "trail.asked_again: {why}; it was asked again"
-	gaveWay      bt.Reason = "trail.gave_way: it was ended, so that it can't go on: {why}"
+	gaveWay      bt.Reason = "trail.gave_way: It was ended, so that it can't go on: {why}"
 	tookBack     bt.Reason = "trail.taken_back: the witness took back a contradiction: {what}"
 	unverifiable bt.Reason = "trail.unverifiable: a contradiction is not verifiable ({what}): {why}"
 	unwritten    bt.Reason = "trail.unwritten: the session file could not be written; it is written the next time " +
@@ -32,7 +32,8 @@ const (
 )
 
 func reasons() []bt.Reason {
-	return append(append(witness.Reasons(), eventReasons()...), answersAgain, askedAgain, gaveWay, saidNothing, tookBack,
-		unverifiable, unwritten, standsNowhere, sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness,
+	return append(append(witness.Reasons(), eventReasons()...), answersAgain,
+		askedAgain, gaveWay, saidNothing, tookBack, unverifiable, unwritten,
+		standsNowhere, sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness,
 		noDetective)
 }

@@ -149,5 +149,6 @@ func word() bt.Leaf {
 		return nil
 	}
 	return bt.Task("Word", "Has the model say what was done in a language that there are no templates for. Where it "+
-		"fails, or does not keep the titles letter by letter, the shipped sentence stands, or the English one.", plan, collect)
+		"fails, or does not keep the titles letter by letter, the shipped sentence stands, or the English one.",
+		plan, collect)
 }

@@ -22,7 +22,7 @@ func Verdict(s *Session) string {
 		return parts[0]
 	case s.JudgedPairs() == 0:
 		return parts[0] + " No answer was judged."
-	case s.Silent() && a.ConsistencyScore == nil && s.Status != Failed:
+	case s.Silent() && a.ConsistencyScore == nil && s.EndReason != Broken && s.EndReason != TimedOut:
 		return parts[0] + " No answer said anything, so nothing was compared, and there is no score: look at the witness, " +
 			"or put the hypothesis in its words."
 	}
