@@ -54,6 +54,10 @@ func TestGapsAreOnlyWhatWasNotFoundAndFiguresThatAreMissing(t *testing.T) {
 		gaps[1].Category != record.Vagueness || gaps[1].Aspect != "when" {
 		t.Errorf("%+v", gaps)
 	}
+	pairs[1].NotFound, pairs[1].Answer = true, "I found no passage on this. Not read: a.pdf pp. 2-4."
+	if got := Gaps("en", pairs)[1].Description; got != "I found no passage on this: Q? Not read: a.pdf pp. 2-4." {
+		t.Errorf("%s", got)
+	}
 	if gaps[0].Description != "I found no passage on this: Q?" {
 		t.Errorf("%s", gaps[0].Description)
 	}
