@@ -97,7 +97,7 @@ func (r *Root) eachPiece(at string, seen fs.FileInfo, buf *[]byte, visit func(it
 func newPiece(at pieceSpot, lead, text, tail []byte) piece {
 	p := piece{pieceSpot: at, lead: lead, text: text, tail: tail}
 	if at.offset == 0 {
-		p.text = bytes.TrimPrefix(text, mark)
+		p.text = bytes.TrimPrefix(text, []byte(mark))
 	}
 	if !isUTF8(p.text) {
 		p.lead, p.text, p.tail = fromWindows(lead), withPadding(fromWindows(p.text)), fromWindows(tail)
@@ -162,7 +162,7 @@ func (r *Root) pieceOf(clean string, at pieceSpot) (*source, error) {
 	return newPiece(at, around[:lead], rest[:n], rest[n:]).source(clean), nil
 }
 
-var mark = []byte("\uFEFF")
+const mark = "\uFEFF"
 
 // isWide says whether a text begins with the mark of UTF-16.
 func isWide(text []byte) bool {
@@ -211,7 +211,7 @@ func decode(at string, raw []byte) ([]byte, error) {
 			}
 			return nil, errBinary
 		}
-		if raw = bytes.TrimPrefix(raw, mark); isUTF8(raw) {
+		if raw = bytes.TrimPrefix(raw, []byte(mark)); isUTF8(raw) {
 			return raw, nil
 		}
 		return withPadding(fromWindows(raw)), nil
