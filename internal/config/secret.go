@@ -27,8 +27,8 @@ func NewSecret(text string) Secret {
 	return Secret{&text}
 }
 
-// NewKey makes the Secret of a key as people paste it: without quotation marks, blanks and line ends around it, the name
-// of a variable or header, or “Bearer” before it.
+// NewKey makes the Secret of a key as people paste it: without quotation marks, blanks and line ends around it, and
+// without the name of a variable or header, or “Bearer”, before it.
 func NewKey(text string) Secret { return NewSecret(cleanKey(text)) }
 
 var keyPrefix = regexp.MustCompile(`(?i)^(?:export\s+)?(?:[A-Z][A-Z0-9_]*_(?:KEY|TOKEN)\s*=|(?:authorization|x-api-key|x-goog-api-key|` +

@@ -74,10 +74,10 @@ func BlankPages(blank []int, from, to int) (named string, count int) {
 		}
 		runs = append(runs, run)
 	}
-	switch {
-	case count == 0:
+	switch count {
+	case 0:
 		return "", 0
-	case count == 1:
+	case 1:
 		return "p. " + runs[0], 1
 	}
 	return "pp. " + strings.Join(runs, ", "), count

@@ -37,11 +37,11 @@ func TestCodeIsDecodedAsNotesAre(t *testing.T) {
 		"CRLF in UTF-16": wide(strings.ReplaceAll(text, "\n", "\r\n"), false),
 	} {
 		r, _ := rootOf(t, map[string]string{"a.js": content})
-		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "Größe"})
-		assert.That(t, len(d.Hits) == 1 && d.Hits[0].Line == 1 && d.Hits[0].Symbol == "size", "%s: %s", name, res.Text)
-		res = assert.Must(call(t, r, "code_symbol", `{"symbol":"size"}`))(t)
+		d, found := data[SearchData](t, r, "code_search", SearchArgs{Query: "Größe"})
+		assert.That(t, len(d.Hits) == 1 && d.Hits[0].Line == 1 && d.Hits[0].Symbol == "size", "%s: %s", name, found.Text)
+		res := assert.Must(call(t, r, "code_symbol", `{"symbol":"size"}`))(t)
 		assert.That(t, strings.Contains(res.Text, "a.js:1  func") && strings.Contains(res.Text, "Größe"), "%s: %s", name, res.Text)
-		read, res := data[ReadData](t, r, "code_read", ReadArgs{Path: "a.js"})
+		read, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "a.js"})
 		assert.That(t, read.Total == 3 && read.Lines[0] == "function size() { // Größe", "%s: %q", name, read.Lines)
 		res = assert.Must(call(t, r, "repo_map", `{"path":"a.js"}`))(t)
 		assert.That(t, strings.Contains(res.Text, "Größe") && !strings.Contains(res.Text, "\uFFFD"), "%s: %s", name, res.Text)

@@ -166,8 +166,8 @@ func withoutSecrets(content []byte) []byte {
 // workers bounds the goroutines of a call that read at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walk visits every file of a scope that can be searched, in no particular order. Its pieces follow each other, and each
-// is valid until the next. At most workers() visits run at the same time.
+// walk visits every file of a scope that can be searched, in no particular order. Its pieces follow each other, and
+// each is valid until the next. At most workers() visits run at the same time.
 func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, pieces iter.Seq[piece])) (skipped, error) {
 	type file struct {
 		path string
