@@ -46,7 +46,7 @@ func (r Reason) words() string {
 	case Shallow:
 		return "shallow clone: what is older is not here (git fetch --unshallow)"
 	case Submodule:
-		return "submodule: its history is its own (name its folder)"
+		return "submodule, another repository (check it out, or name its folder)"
 	case Encoding:
 		return "in an encoding that can't be read (save it as UTF-8)"
 	case BeyondBound:

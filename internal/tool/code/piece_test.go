@@ -86,6 +86,8 @@ func TestLargeFileIsSearchedInPieces(t *testing.T) {
 
 func TestNothingFoundSaysWhatWasNotSearched(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"a.go": "package a\n", "lost.ps1": "n\x00e\x00e\x00d\x00"})
+	write(t, filepath.Join(dir, ".gitmodules"), "[submodule \"lib\"]\n\tpath = libs/lease\n\turl = ../x\n[submodule \"up\"]\n\tpath = ../..\n")
+	assert.NoError(t, os.MkdirAll(filepath.Join(dir, "libs/lease"), 0o700))
 	write(t, filepath.Join(dir, "huge.sql"), "x")
 	assert.NoError(t, os.Truncate(filepath.Join(dir, "huge.sql"), maxScanned+1))
 	for _, name := range []string{"code_search", "code_symbol"} {
@@ -99,7 +101,7 @@ func TestNothingFoundSaysWhatWasNotSearched(t *testing.T) {
 			reasons = append(reasons, u.Reason)
 		}
 		slices.Sort(reasons)
-		assert.Same(t, []tool.Reason{tool.Encoding, tool.IsLarge}, reasons)
-		assert.That(t, strings.Contains(res.Text, "huge.sql") && strings.Contains(res.Text, "lost.ps1"), "%s", res.Text)
+		assert.Same(t, []tool.Reason{tool.Encoding, tool.Submodule, tool.IsLarge}, reasons)
+		assert.That(t, strings.Contains(res.Text, "huge.sql") && strings.Contains(res.Text, ": libs/lease") && strings.Contains(res.Text, "lost.ps1"), "%s", res.Text)
 	}
 }

@@ -62,7 +62,7 @@ const mostNamed = 5
 // uncovered are the kinds that a search would have looked at.
 func uncovered() map[string]tool.Reason {
 	return map[string]tool.Reason{errLarge.Error(): tool.IsLarge, errEncoding.Error(): tool.Encoding,
-		unreadable: tool.Unreadable}
+		unreadable: tool.Unreadable, notCheckedOut: tool.Submodule}
 }
 
 // report adds what was left out to a result.
@@ -240,6 +240,7 @@ func (r *Root) list(ctx context.Context, start string, offer func(at string, inf
 	if at.info.IsDir() {
 		at.inProject = r.inProject(strings.Split(start, "/"))
 		err = l.listFolder(at, 0)
+		l.findSubmodules(at)
 	} else {
 		l.offerFile(start, at.info)
 	}
@@ -265,7 +266,35 @@ const (
 	unreadable = "unreadable entry"
 	notAFile   = "link or special file"
 	secretFile = "file that may hold secrets"
+
+	notCheckedOut = "submodule that is not checked out"
 )
+
+// submodulePath matches the line of .gitmodules that says where a submodule is.
+var submodulePath = pattern(`(?m)^\s*path\s*=\s*"?([^"\n\r]+?)"?\s*$`)
+
+// findSubmodules counts the submodules of a folder that are empty, since nobody checked them out.
+func (l *lister) findSubmodules(at *place) {
+	text, _, err := l.root.content(path.Join(at.path, ".gitmodules"))
+	if err != nil {
+		return
+	}
+	for _, m := range submodulePath().FindAllSubmatch(text, maxSubmodules) {
+		below, err := l.root.locate(path.Join(at.path, path.Clean("/"+string(m[1]))))
+		if err != nil {
+			continue
+		}
+		if below.info.IsDir() {
+			entries, err := fs.ReadDir(below.parent.FS(), below.info.Name())
+			if err == nil && len(entries) == 0 {
+				l.skipped.add(notCheckedOut, below.path)
+			}
+		}
+		below.close()
+	}
+}
+
+const maxSubmodules = 1000
 
 // listFolder offers all files in and below a folder. The error says why the folder itself can't be read.
 func (l *lister) listFolder(at *place, depth int) error {
