@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,6 +97,21 @@ func (a *App) readDocuments(
 	return a.Documents.ReadAll(ctx, path)
 }
 
+// unreadOf names the pages and documents that could not be read.
+func unreadOf(docs []document.Document, failed []*document.Error) (names []string) {
+	for _, d := range docs {
+		if pages, n := d.BlankIn(1, math.MaxInt); n > 0 {
+			names = append(names, d.Name+" "+pages)
+		}
+	}
+	for _, f := range failed {
+		if f.Reason != document.Unsupported && f.Reason != document.Empty {
+			names = append(names, f.File)
+		}
+	}
+	return names
+}
+
 // openWitness opens a witness: it reads documents or opens a model.
 func (a *App) openWitness(ctx context.Context, w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
 	if w.Kind == record.WitnessModel {
@@ -134,7 +150,7 @@ func (a *App) openWitness(ctx context.Context, w inquiry.WitnessSpec) (witness.W
 		}
 		return nil, nil, fmt.Errorf("%s: %s", cmp.Or(w.Name, w.Title), why)
 	}
-	o := witness.Options{Hypothesis: w.Hypothesis}
+	o := witness.Options{Hypothesis: w.Hypothesis, Unread: unreadOf(docs, failed)}
 	if id := w.Embeddings.By; id != "" {
 		a.LearnKeys(ctx, oracle.Env{Model: id})
 		o.Embed = a.Embedder(id)

@@ -115,7 +115,7 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 	if err != nil {
 		return config.Secret{}, err
 	}
-	text = config.NewKey(text).Reveal() // some shells begin piped text with a byte order mark
+	text = config.WithoutQuotes(text) // some shells begin piped text with a byte order mark
 	switch {
 	case text == "":
 		err = fmt.Errorf("no key was given: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’",
@@ -125,7 +125,7 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 	case strings.ContainsAny(text, "\r\n"):
 		err = errors.New("there is more than one line: give only the key")
 	case strings.ContainsAny(text, " \t"):
-		err = errors.New("there is a space in the key: give only the key")
+		err = errors.New("there is a space in the key: give only the key, without its name or ‘Bearer’")
 	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 		err = errors.New("the key contains an invalid character: copy it again")
 	case len(text) < redact.MinSecret:

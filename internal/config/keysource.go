@@ -107,7 +107,7 @@ func (c Config) Key(ctx context.Context, name string, store KeyStore) (Secret, e
 func (c Config) checkedKey(name, of string, key Secret) (Secret, error) {
 	server, is := strings.CutPrefix(name, mcpKey)
 	if is && c.MCP.Servers[server].Header != "" {
-		return NewSecret(withoutQuotes(key.Reveal())), nil
+		return NewSecret(WithoutQuotes(key.Reveal())), nil
 	}
 	key = NewKey(key.Reveal())
 	if wrong := wrongKey(key.Reveal()); wrong != "" {

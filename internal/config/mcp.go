@@ -85,7 +85,7 @@ func (s source) finishMCP(c *Config, kept []string) error {
 		}
 		one.KeySource = s.finishKey(one.KeySource, mcpKey+name, kept)
 		if one.Header != "" {
-			one.EnvKey = NewSecret(withoutQuotes(s.places.get(one.KeyEnv)))
+			one.EnvKey = NewSecret(WithoutQuotes(s.places.get(one.KeyEnv)))
 		}
 		c.MCP.Servers[name] = one
 	}

@@ -36,7 +36,7 @@ var keyPrefix = regexp.MustCompile(`(?i)^(?:export\s+)?(?:[A-Z][A-Z0-9_]*_(?:KEY
 
 func cleanKey(text string) string {
 	for {
-		clean := withoutQuotes(text)
+		clean := WithoutQuotes(text)
 		if clean = keyPrefix.ReplaceAllString(clean, ""); clean == text {
 			return clean
 		}
@@ -44,15 +44,15 @@ func cleanKey(text string) string {
 	}
 }
 
-// withoutQuotes returns text without what is no part of a value around it.
-func withoutQuotes(text string) string {
+// WithoutQuotes returns text without what is no part of a value around it.
+func WithoutQuotes(text string) string {
 	around := func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) ||
 			strings.ContainsRune("\"'`´“”„‟‘’‚‛«»‹›＂＇", r)
 	}
 	clean := strings.TrimFunc(text, around)
 	if quoted := strings.TrimRight(clean, ",;"); quoted != clean && strings.TrimRightFunc(quoted, around) != quoted {
-		return withoutQuotes(quoted) // as a line of JSON or code ends
+		return WithoutQuotes(quoted) // as a line of JSON or code ends
 	}
 	return clean
 }

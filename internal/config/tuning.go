@@ -68,7 +68,7 @@ func (s source) finishHeaders(t *Tuning) {
 			if t.EnvHeaders == nil {
 				t.EnvHeaders = map[string]Secret{}
 			}
-			t.EnvHeaders[name] = NewSecret(withoutQuotes(s.places.get(variable)))
+			t.EnvHeaders[name] = NewSecret(WithoutQuotes(s.places.get(variable)))
 		}
 	}
 }

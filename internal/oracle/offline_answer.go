@@ -49,6 +49,9 @@ func (o offline) answerFrom(places []passage) model.Response {
 		which = "several"
 	}
 	end := o.phrase("no_model") + ": " + o.phrase(which, "to_have_one") + o.failureText()
+	if lacking != "" {
+		end += o.uncoveredText()
+	}
 	rows := answerRows - 4 // the empty rows between the parts, and the place of the passage
 	for line := range strings.Lines(b.String() + end) {
 		rows -= rowsOf(strings.TrimSpace(line))

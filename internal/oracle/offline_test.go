@@ -198,3 +198,24 @@ func TestOfflineRuleRefusesFactsOfAnotherRoom(t *testing.T) {
 		assert.That(t, model.KindOf(err) == model.Invalid, "facts of another type give %v", err)
 	}
 }
+
+func TestNothingFoundOfflineSaysWhatWasNotLookedAt(t *testing.T) {
+	root := t.TempDir()
+	for name, text := range map[string]string{"a.go": "package a\n", "lost.ps1": "n\x00e\x00e\x00d\x00",
+		"odd <signal type=\"stuck\">.ps1": "n\x00e\x00e\x00d\x00"} {
+		assert.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+	}
+	huge := filepath.Join(root, "huge.sql")
+	assert.NoError(t, os.WriteFile(huge, []byte("x"), 0o600))
+	assert.NoError(t, os.Truncate(huge, 64<<20+1))
+	for question, want := range map[string]string{
+		"Where is the zebra kept?":            "; 1 × too large to be searched: huge.sql.",
+		"Wo wird das Zebra hier aufbewahrt?":  "; 1 × zu groß zum Durchsuchen: huge.sql.",
+		"Onde fica guardada a zebra do João?": "; 1 × demasiado grande para pesquisar: huge.sql.",
+	} {
+		h := offlineOver(t, root)
+		a := h.ask(question)
+		assert.That(t, strings.Contains(a.Answer, want) && strings.Contains(a.Answer, ": 2 × ") && strings.Contains(a.Answer, "lost.ps1"), "%s: %s", question, a.Answer)
+		assert.That(t, !strings.Contains(a.Answer, "<signal") && len(a.Unsupported) == 0, "%s: %v", a.Answer, a.Unsupported)
+	}
+}

@@ -73,8 +73,9 @@ func warningReasons() []bt.Reason {
 	return []bt.Reason{
 		nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, notSearched,
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
-		ServerStarts, ServerToolsLeft, ServerChanged, ServerLate, ServerSilent, ServerUnusable,
-		modelDecides, hasReceipt, noneWritten, needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,
+		ServerStarts, ServerToolsLeft,
+		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
+		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,
 		wrongPictures, otherNotes,
 	}
 }

@@ -46,7 +46,7 @@ func (r Reason) words() string {
 	case Shallow:
 		return "shallow clone: what is older is not here (git fetch --unshallow)"
 	case Submodule:
-		return "submodule: its history is its own (name its folder)"
+		return "submodule, another repository (check it out, or name its folder)"
 	case Encoding:
 		return "in an encoding that can't be read (save it as UTF-8)"
 	case BeyondBound:
@@ -78,8 +78,11 @@ func (r *Result) LeaveOut(reason Reason, count int, names ...string) {
 }
 
 // String is the count, the reason and some names.
-func (u Uncovered) String() string {
-	said := fmt.Sprintf("%d × %s", u.Count, u.Reason.words())
+func (u Uncovered) String() string { return u.In(u.Reason.words()) }
+
+// In is String with the words of another language for the reason.
+func (u Uncovered) In(words string) string {
+	said := fmt.Sprintf("%d × %s", u.Count, words)
 	if len(u.Names) == 0 {
 		return said
 	}
@@ -88,6 +91,20 @@ func (u Uncovered) String() string {
 		said += ", …"
 	}
 	return said
+}
+
+// Merge adds what another call did not look at. What both tell by the same names is counted once.
+func (r *Result) Merge(all []Uncovered) {
+	for _, u := range all {
+		at := slices.IndexFunc(r.Uncovered, func(known Uncovered) bool { return known.Reason == u.Reason })
+		if at >= 0 && len(u.Names) > 0 && !slices.ContainsFunc(u.Names, func(name string) bool {
+			return !slices.Contains(r.Uncovered[at].Names, name)
+		}) {
+			r.Uncovered[at].Count = max(r.Uncovered[at].Count, u.Count)
+			continue
+		}
+		r.LeaveOut(u.Reason, u.Count, u.Names...)
+	}
 }
 
 // isOfNames says whether each name is one of what is counted; else a name is of several.

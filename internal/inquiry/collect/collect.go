@@ -124,7 +124,8 @@ func Gaps(language string, pairs []witness.Exchange) (gaps []record.Gap) {
 		case p.NotFound || strings.TrimSpace(p.Answer) == "":
 			gap.Category = record.MissingInformation
 			gap.Severity = record.Medium
-			gap.Description = strings.TrimSpace(strings.TrimRight(p.Answer, ". ") + ": " + p.Question)
+			said, unread, _ := strings.Cut(p.Answer, ". ") // what was not read stands behind that nothing was found
+			gap.Description = strings.TrimSpace(strings.TrimRight(said, ". ") + ": " + p.Question + " " + unread)
 		case (aspect == "when" || aspect == "how_much") && !figures:
 			gap.Category = record.Vagueness
 			gap.Severity = record.Low

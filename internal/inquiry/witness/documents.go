@@ -26,6 +26,9 @@ type Options struct {
 	Model  model.Model
 	Prompt string
 
+	// Unread names what could not be read of the documents, as “a.pdf pp. 2-4”: it stands beside each absence.
+	Unread []string
+
 	// Embed, if set, finds passages by their meaning too.
 	Embed model.Embedder
 }
@@ -133,7 +136,7 @@ func (w *documentWitness) Answer(ctx context.Context, question, code string, ear
 	quotes, said := w.searchQuotes(terms, order, earlier)
 	a = w.cite(quotes, code, a)
 	if a.NotFound && said {
-		a.Text, a.Further = notFoundTexts(code)[1], true
+		a.Text = notFoundTexts(code)[1] + w.unreadText(code)
 	}
 	return a, nil
 }
@@ -151,9 +154,28 @@ func (w *documentWitness) cite(quotes []quote, code string, a Answer) Answer {
 	a.NotFound = len(quotes) == 0
 	a.Text = strings.Join(said, " ")
 	if a.NotFound {
-		a.Text = notFoundTexts(code)[0]
+		a.Text = notFoundTexts(code)[0] + w.unreadText(code)
 	}
 	return a
+}
+
+// mostUnread is how many unread files an answer names.
+const mostUnread = 5
+
+// unreadText says in a language what was not read; "" if all was.
+func (w *documentWitness) unreadText(code string) string {
+	if len(w.Unread) == 0 {
+		return ""
+	}
+	said, known := map[string]string{"de": "Nicht gelesen", "pt": "Não lido", "fr": "Non lu ", "es": "No leído"}[code]
+	if !known {
+		said = "Not read"
+	}
+	named := strings.Join(w.Unread[:min(len(w.Unread), mostUnread)], ", ")
+	if len(w.Unread) > mostUnread {
+		named += ", …"
+	}
+	return " " + said + ": " + named + "."
 }
 
 // notFoundTexts says in a language that a search found no passage, and that it found only passages that were quoted

@@ -348,3 +348,15 @@ func FuzzAnswer(f *testing.F) {
 		assert.That(t, err == nil && a.Text != "" && a.NotFound != (len(a.Citations) > 0), "%+v, %v", a, err)
 	})
 }
+
+func TestNothingFoundSaysWhatWasNotRead(t *testing.T) {
+	docs := []document.Document{{Name: "a.txt", Pages: []document.Page{{Number: 1, Text: "The bridge was built in 1912."}}}}
+	w := Documents(docs, Options{Unread: []string{"mixed.pdf pp. 2-4", "locked.pdf"}})
+	for code, want := range map[string]string{"en": "I found no passage on this. Not read: mixed.pdf pp. 2-4, locked.pdf.",
+		"de": "Dazu habe ich keine Stelle gefunden. Nicht gelesen: mixed.pdf pp. 2-4, locked.pdf."} {
+		a, err := w.Answer(t.Context(), "zebra okapi quagga", code, nil)
+		assert.That(t, err == nil && a.NotFound && a.Text == want, "%s: %q, %v", code, a.Text, err)
+	}
+	a, err := w.Answer(t.Context(), "When was the bridge built?", "en", nil)
+	assert.That(t, err == nil && !strings.Contains(a.Text, "Not read"), "what was found: %q, %v", a.Text, err)
+}

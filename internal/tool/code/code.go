@@ -11,8 +11,8 @@
 //   - Equal folders give equal results: order never depends on scheduling or on the file system.
 //   - A walk reads 200,000 files and 1 GB at most, for 12 s at most. It leaves out the rest of a larger folder, and the
 //     result says so.
-//   - A walk has one goroutine that lists and GOMAXPROCS that read, each one file of at most 2 MB; a search also holds
-//     the 50 that it ranks, and code_read one of at most 64 MB. A walk stops soon after its context ends.
+//   - A walk has one goroutine that lists and GOMAXPROCS that read, each 2 MB of a file of at most 64 MB; a search also
+//     holds as much of the 50 that it ranks, and code_read one file. A walk stops soon after its context ends.
 //   - Text that comes from a file is valid UTF-8 without control characters; lines and results are bounded.
 package code
 

@@ -180,10 +180,12 @@ func ioError(at string, err error) error {
 	case errors.Is(err, errNotRegular):
 		return tool.Errorf(tool.Denied, "pipes, devices and sockets are not read", "%s is not a regular file", at)
 	case errors.Is(err, errLarge):
-		return tool.Errorf(tool.TooLarge, "files of up to 64 MB are read, and of up to 2 MB searched",
+		return tool.Errorf(tool.TooLarge, "files of up to 64 MB are searched and read",
 			"%s is too large", at)
 	case errors.Is(err, errBinary):
 		return tool.Errorf(tool.Failed, "only text can be read", "%s is binary", at)
+	case errors.Is(err, errEncoding):
+		return tool.Errorf(tool.Failed, "save it as UTF-8", "%s is in an encoding that is not known", at)
 	case errors.Is(err, errChanged):
 		return tool.Errorf(tool.Conflict, "try again", "%s: %w", at, err)
 	case errors.Is(err, fs.ErrPermission):

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +61,9 @@ type history struct {
 	items  int
 	isCut  bool            // there is more
 	secret map[string]bool // changed files that are left out
+
+	shallow []string    // where a shallow clone ends: hashes of the commits whose parents are not here
+	unseen  tool.Result // its Uncovered is what is not looked at
 }
 
 func (r *Root) readHistory(ctx context.Context, _ tool.Call, args HistoryArgs) (tool.Result, error) {
@@ -77,12 +82,64 @@ func (r *Root) readHistory(ctx context.Context, _ tool.Call, args HistoryArgs) (
 	if _, err := g.resolveCommit(ctx, "HEAD"); h.commit == "" && err != nil {
 		return tool.Result{}, notRepository("nothing is committed yet")
 	}
+	h.shallow = g.shallowCommits(ctx)
 	show := map[string]func(context.Context) error{
 		"": h.showLog, "log": h.showLog, "diff": h.showDiff, "blame": h.showBlame}
 	if err := show[args.What](ctx); err != nil {
 		return tool.Result{}, err
 	}
+	if h.items == 0 {
+		h.findSubmodule(ctx)
+	}
 	return h.result(), nil
+}
+
+// shallowCommits returns the commits whose parents a shallow clone does not have; nil if it has all.
+func (g *repository) shallowCommits(ctx context.Context) []string {
+	out, _, err := g.runGit(ctx, "rev-parse", "--is-shallow-repository")
+	if err != nil || strings.TrimSpace(string(out)) != "true" {
+		return nil
+	}
+	out, _, err = g.runGit(ctx, "rev-parse", "--git-path", "shallow")
+	if err != nil {
+		return nil
+	}
+	name := strings.TrimSuffix(string(out), "\n")
+	if !filepath.IsAbs(name) {
+		name = filepath.Join(g.root, name)
+	}
+	info, err := os.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitOutput {
+		return nil
+	}
+	listed, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(listed))
+}
+
+// endsAt says whether the history here ends with a commit, which then seems to have made all that it holds.
+func (h *history) endsAt(hash string) bool {
+	hash = strings.TrimPrefix(hash, gitCite)
+	return hash != "" && slices.ContainsFunc(h.shallow, func(s string) bool { return strings.HasPrefix(s, hash) })
+}
+
+func (h *history) noteShallow() {
+	if len(h.unseen.Uncovered) == 0 {
+		h.unseen.LeaveOut(tool.Shallow, 1)
+	}
+}
+
+// findSubmodule says that a path lies in another repository within this one.
+func (h *history) findSubmodule(ctx context.Context) {
+	for at := h.path; at != "." && at != "/"; at = path.Dir(at) {
+		out, _, err := h.runGit(ctx, "ls-files", "--stage", "--", at)
+		if err == nil && strings.HasPrefix(string(out), "160000 ") {
+			h.unseen.LeaveOut(tool.Submodule, 1, at)
+			return
+		}
+	}
 }
 
 // historyPath checks the arguments against each other, and gives the path.
@@ -139,7 +196,22 @@ func (h *history) readLines(ctx context.Context, args ...string) ([]string, erro
 		return nil, err
 	}
 	h.isCut = h.isCut || cut
-	return strings.Split(strings.TrimSuffix(string(redact.Lines(out)), "\n"), "\n"), nil
+	lines := strings.Split(strings.TrimSuffix(string(redact.Lines(out)), "\n"), "\n")
+	for i, line := range lines {
+		lines[i] = decodeLine(line)
+	}
+	return lines, nil
+}
+
+// decodeLine decodes a line that git took from a file: of UTF-16 it has cut the lines between the bytes of a character.
+func decodeLine(line string) string {
+	if strings.IndexByte(line, 0) >= 0 && !strings.Contains(line, "\x00\x00") {
+		line = strings.NewReplacer("\x00", "", "\xff\xfe", "", "\xfe\xff", "").Replace(line)
+	}
+	if raw := []byte(line); !isUTF8(raw) {
+		return string(fromWindows(raw))
+	}
+	return line
 }
 
 // diffOptions are git's options for commands that show changes.
@@ -192,9 +264,15 @@ func (h *history) showCommits(ctx context.Context, args ...string) error {
 			}
 			h.items++
 			_, subject, _ := strings.Cut(rest, ": ")
-			h.addCommitRef(cite, subject)
+			if h.path == "." || !h.endsAt(cite) {
+				h.addCommitRef(cite, subject)
+			}
 			h.text.addLine("%s", printable(line, maxShort))
 			message = 0
+			if h.endsAt(cite) {
+				h.text.addLine("    (the history here ends with it: what it seems to add may be older)")
+				h.noteShallow()
+			}
 		case changeLine().MatchString(line):
 			fields := strings.Split(line, "\t")
 			h.addChangedFile(fields[0], fields[1:])
@@ -359,6 +437,11 @@ func (h *history) showBlameLine(n int, commit map[string]string, text string) {
 	cite, who := gitCite+commit["hash"][:shortHash], "not committed"
 	if strings.Trim(commit["hash"], "0") != "" {
 		who = cite
+		if h.endsAt(commit["hash"]) { // nobody knows who wrote it
+			h.noteShallow()
+			h.text.addLine("%4d| %s or older | %s", n, cite, printable(text, maxLine))
+			return
+		}
 		date := time.Unix(int64(parseNumber(commit["author-time"])), 0).UTC().Format(time.DateOnly)
 		if h.addCommitRef(cite, commit["summary"]) {
 			h.text.addLine("%s  %s  %s: %s", cite, date, printable(commit["author"], maxShort),
@@ -382,5 +465,9 @@ func (h *history) result() tool.Result {
 	if n := len(h.secret); n > 0 {
 		text += fmt.Sprintf("Left out: %s that may hold secrets.\n", tool.Count(n, "changed file"))
 	}
-	return tool.Result{Text: text, Refs: h.refs, Items: h.items, Truncated: h.isCut || h.text.full}
+	if h.items == 0 && len(h.shallow) > 0 {
+		h.noteShallow()
+	}
+	return tool.Result{Text: text, Refs: h.refs, Items: h.items, Truncated: h.isCut || h.text.full,
+		Uncovered: h.unseen.Uncovered}
 }

@@ -182,3 +182,39 @@ func TestHistoryOfAWorktreeIsRead(t *testing.T) {
 	gitIn(t, dir, "worktree", "add", "-q", other)
 	callHistory(t, open(t, other), `{}`, []string{"lease: begin", "lease: say that it waits"}, nil)
 }
+
+func TestHistorySaysWhereItEndsAndWhatItIsNotOf(t *testing.T) {
+	_, full := committedRoot(t)
+	shallow := filepath.Join(t.TempDir(), "clone")
+	gitIn(t, full, "clone", "-q", "--depth", "1", "file://"+full, shallow)
+	r := open(t, shallow)
+	last := "git:" + gitIn(t, full, "rev-parse", "HEAD")[:10]
+	for args, want := range map[string]string{
+		`{"what":"blame","path":"lease.go"}`: last + " or older | package lease", `{"path":"lease.go"}`: "the history here ends with it",
+		`{"what":"diff","commit":"HEAD"}`: "the history here ends with it", `{"path":"gone.go"}`: "No commit changed that.",
+	} {
+		res := callHistory(t, r, args, []string{want, "shallow clone"}, nil)
+		assert.That(t, len(res.Uncovered) == 1 && res.Uncovered[0].Reason == tool.Shallow, "%s: %+v", args, res.Uncovered)
+		for _, ref := range res.Refs {
+			assert.That(t, ref.Path != last || strings.Contains(args, "diff"), "%s: the last commit can be cited for what may be older", args)
+		}
+	}
+	callHistory(t, r, `{}`, []string{"lease: say that it waits", "shallow clone"}, nil)
+	whole := callHistory(t, open(t, full), `{"what":"blame","path":"lease.go"}`, []string{"lease: begin"}, []string{"or older"})
+	assert.That(t, len(whole.Uncovered) == 0, "a whole history: %+v", whole.Uncovered)
+
+	outer, dir := rootOf(t, map[string]string{"a.go": "package a\n"})
+	commitAll(t, dir)
+	gitIn(t, dir, "-c", "protocol.file.allow=always", "submodule", "add", "-q", full, "libs/lease")
+	gitIn(t, dir, "commit", "-q", "-m", "with a library")
+	res := callHistory(t, outer, `{"path":"libs/lease/lease.go"}`, []string{"submodule", "libs/lease"}, nil)
+	assert.That(t, len(res.Uncovered) == 1 && res.Uncovered[0].Reason == tool.Submodule, "%+v", res.Uncovered)
+}
+
+func TestLinesOfHistoryAreDecoded(t *testing.T) {
+	r, dir := rootOf(t, map[string]string{"latin.txt": "gr\xfcn\n", "wide.ps1": wide("Write-Host 1\r\nexit\r\n", false)})
+	commitAll(t, dir)
+	callHistory(t, r, `{"what":"blame","path":"latin.txt"}`, []string{"grün"}, []string{"\uFFFD"})
+	callHistory(t, r, `{"what":"diff","commit":"HEAD"}`, []string{"+grün"}, []string{"\uFFFD"})
+	callHistory(t, r, `{"what":"blame","path":"wide.ps1"}`, []string{"| Write-Host 1", "| exit"}, []string{"\uFFFD", "␀"})
+}

@@ -37,6 +37,8 @@ type source struct {
 	text  []byte
 	lang  *language
 	lines []int // where each line begins
+
+	before int // lines of the file before text
 }
 
 func newSource(at string, text []byte) *source {

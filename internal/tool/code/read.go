@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"sibyl/internal/files"
 	"sibyl/internal/redact"
 	"sibyl/internal/tool"
 )
@@ -56,12 +55,12 @@ func (r *Root) read(_ context.Context, _ tool.Call, args ReadArgs) (tool.Result,
 	if err != nil {
 		return tool.Result{}, err
 	}
-	text, err := r.content(clean, maxRead)
+	text, hash, err := r.content(clean)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	s := newSource(clean, text)
-	data := ReadData{Path: clean, Lines: []string{}, Total: len(s.lines), Hash: files.Hash(text)}
+	data := ReadData{Path: clean, Lines: []string{}, Total: len(s.lines), Hash: hash}
 	if wanted := max(from, args.Around); wanted > max(data.Total, 1) {
 		hint := fmt.Sprintf("the last line is %d", data.Total)
 		return tool.Result{}, tool.Errorf(tool.InvalidArgs, hint, "%s has no line %d", clean, wanted)

@@ -96,7 +96,7 @@ func TestReadRefusesWrongLinesAndSaysHowManyThereAre(t *testing.T) {
 func TestReadMakesOddBytesVisible(t *testing.T) {
 	r, _ := rootOf(t, map[string]string{"f": "\ufeffbom\nbad \xff\xfe utf-8\n\x1b[31mred\nbell\a\u202etxt\ttab\n"})
 	d, _ := data[ReadData](t, r, "code_read", ReadArgs{Path: "f"})
-	want := []string{"�bom", "bad �� utf-8", "␛[31mred", "bell␇�txt\ttab"}
+	want := []string{"bom", "bad �� utf-8", "␛[31mred", "bell␇�txt\ttab"}
 	assert.Same(t, want, d.Lines)
 }
 

@@ -3,6 +3,7 @@ package code
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"path"
 	"slices"
@@ -157,28 +158,55 @@ type tally struct {
 	terms  []int32
 	inPath []float64 // how well each term matches the path
 	score  float64
+
+	best  pieceSpot // of a file of several pieces: the one that is ranked, with most terms
+	found int       // terms in it
+}
+
+// count counts the terms in a piece of the file.
+func (f *tally) count(p piece, s *lookup) {
+	text := p.text
+	if s.regex { // or a secret could be guessed, character by character
+		text = p.withoutSecrets()
+	}
+	f.size += len(text)
+	counts := make([]int32, len(s.query.terms))
+	found, sum := 0, int32(0)
+	s.finder.find(text, func(m match) {
+		if counts[m.term] == 0 {
+			found++
+		}
+		counts[m.term] += int32(m.strength)
+		sum++
+	})
+	if sum == 0 {
+		return
+	}
+	if f.terms == nil {
+		f.terms = make([]int32, len(s.query.terms))
+	}
+	for i, n := range counts {
+		f.terms[i] += n
+	}
+	if found > f.found {
+		f.found, f.best = found, p.pieceSpot
+	}
 }
 
 // countTerms counts the terms in all files.
 func (s *lookup) countTerms(ctx context.Context) (err error) {
 	var mu sync.Mutex
-	s.skipped, err = s.root.walk(ctx, s.scope, func(at string, content []byte) {
-		if s.regex { // or one could be guessed, character by character
-			content = withoutSecrets(content)
+	s.skipped, err = s.root.walk(ctx, s.scope, func(at string, pieces iter.Seq[piece]) {
+		of := tally{path: at}
+		for p := range pieces {
+			of.count(p, s)
 		}
-		var counts []int32
-		s.finder.find(content, func(m match) {
-			if counts == nil {
-				counts = make([]int32, len(s.query.terms))
-			}
-			counts[m.term] += int32(m.strength)
-		})
 		mu.Lock()
 		defer mu.Unlock()
 		s.files++
-		s.bytes += int64(len(content))
-		if counts != nil {
-			s.tallies = append(s.tallies, tally{path: at, size: len(content), terms: counts})
+		s.bytes += int64(of.size)
+		if of.terms != nil {
+			s.tallies = append(s.tallies, of)
 		}
 	})
 	slices.SortFunc(s.tallies, func(a, b tally) int { return strings.Compare(a.path, b.path) })
@@ -192,7 +220,7 @@ func (s *lookup) rankPassages(ctx context.Context, files []tally) ([]passage, er
 	readers.SetLimit(workers())
 	for i := range files {
 		readers.Go(func() error {
-			if src, _, err := s.root.source(files[i].path); err == nil { // else it was removed since it was counted
+			if src, err := s.root.pieceOf(files[i].path, files[i].best); err == nil { // else it was removed since it was counted
 				perFile[i], counts[i] = s.findUnits(&files[i], src)
 			}
 			return ctx.Err()
@@ -262,6 +290,7 @@ func (p *passage) hitFor(best float64) Hit {
 	if i := slices.IndexFunc(u.spots, func(m spot) bool { return m.line == p.line }); i >= 0 {
 		column = u.spots[i].column
 	}
+	before := u.src.before
 	h := Hit{Path: u.src.path, Line: p.line, Text: excerpt(u.src.line(p.line), column), Start: p.start, End: p.end}
 	h.From, h.To = p.linesToShow()
 	h.Score = math.Round(1000*p.score/best) / 1000
@@ -270,6 +299,11 @@ func (p *passage) hitFor(best float64) Hit {
 	}
 	if u.def != nil {
 		h.Symbol, h.Kind, h.Head = u.def.symbol(), u.def.kind, u.def.line
+	}
+	for _, line := range []*int{&h.Line, &h.Start, &h.End, &h.From, &h.To, &h.Own, &h.Head} {
+		if *line > 0 {
+			*line += before
+		}
 	}
 	return h
 }

@@ -2,6 +2,8 @@ package code
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -115,18 +117,22 @@ func TestScopeRestrictsTheSearch(t *testing.T) {
 }
 
 func TestSearchSkipsWhatItMust(t *testing.T) {
-	r, _ := rootOf(t, map[string]string{
-		"ok.go": "needle", "bin.dat": "needle\x00", "big.txt": strings.Repeat("needle \n", 300_000), ".env": "needle",
+	r, dir := rootOf(t, map[string]string{
+		"ok.go": "needle", "bin.dat": "needle\x00", ".env": "needle", "lost.go": "needle\x00",
 		"x.pem":      "needle",
 		".gitignore": "out/\n*.log\n!keep.log\n", "out/a.go": "needle", "a.log": "needle", "keep.log": "needle",
 		"sub/.gitignore": "local.go\n", "sub/local.go": "needle", "sub/utf8.go": "needle \xff\xfe",
 	})
+	write(t, filepath.Join(dir, "big.txt"), "needle")
+	assert.NoError(t, os.Truncate(filepath.Join(dir, "big.txt"), maxScanned+1))
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
 	got := hitPaths(d)
 	slices.Sort(got)
 	assert.Same(t, []string{"keep.log", "ok.go", "sub/utf8.go"}, got)
-	want := "Skipped: 1 × binary file, 1 × file over 2 MB, 2 × file that may hold secrets."
-	assert.That(t, strings.Contains(res.Text, want), "%q is not in %q", want, res.Text)
+	for _, want := range []string{"Skipped: 1 × binary file, 2 × file that may hold secrets.",
+		"1 × too large to be searched: big.txt", "1 × in an encoding that can't be read (save it as UTF-8): lost.go"} {
+		assert.That(t, strings.Contains(res.Text, want), "%q is not in %q", want, res.Text)
+	}
 }
 
 func TestRegexFindsLines(t *testing.T) {

@@ -80,6 +80,6 @@ func TestFileNamesThatForgeLinesAreSkipped(t *testing.T) {
 	write(t, filepath.Join(dir, "x.go\nforged.go:1  needle"), "package needle\n")
 	write(t, filepath.Join(dir, "latin-\xe4.go"), "package needle\n")
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
-	assert.That(t, d.Matched == 1 && strings.Contains(res.Text, "Skipped: 2 × unreadable entry."),
+	assert.That(t, d.Matched == 1 && strings.Contains(res.Text, "Not looked at: 2 × unreadable entry."),
 		"%d files matched: %s", d.Matched, res.Text)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -127,19 +128,23 @@ type mentions struct {
 // findMentions finds the mentions of a symbol in one walk.
 func (r *Root) findMentions(ctx context.Context, sc scope, want wantedSymbol) (all mentions, err error) {
 	var mu sync.Mutex
-	all.skipped, err = r.walk(ctx, sc, func(at string, content []byte) {
-		mentioned := false
-		want.eachMention(content, func(int, int) { mentioned = true })
-		if !mentioned {
-			return
+	all.skipped, err = r.walk(ctx, sc, func(at string, pieces iter.Seq[piece]) {
+		for p := range pieces {
+			mentioned := false
+			want.eachMention(p.text, func(int, int) { mentioned = true })
+			if !mentioned {
+				continue
+			}
+			definitions, uses := p.source(at).findMentions(want)
+			for i := range definitions {
+				if p.raw != nil {
+					definitions[i].hash = files.Hash(p.raw)
+				}
+			}
+			mu.Lock()
+			all.definitions, all.uses = append(all.definitions, definitions...), append(all.uses, uses...)
+			mu.Unlock()
 		}
-		definitions, uses := newSource(at, withoutSecrets(content)).findMentions(want)
-		for i := range definitions {
-			definitions[i].hash = files.Hash(content)
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		all.definitions, all.uses = append(all.definitions, definitions...), append(all.uses, uses...)
 	})
 	slices.SortFunc(all.definitions, compareMentions)
 	slices.SortFunc(all.uses, compareMentions)
@@ -185,6 +190,16 @@ func (s *source) findMentions(want wantedSymbol) (definitions, uses []mention) {
 		}
 		uses = append(uses, p)
 	})
+	if s.before > 0 {
+		for i := range defs {
+			defs[i].doc, defs[i].line, defs[i].end = defs[i].doc+s.before, defs[i].line+s.before, defs[i].end+s.before
+		}
+		for _, list := range [][]mention{definitions, uses} {
+			for i := range list {
+				list[i].line += s.before
+			}
+		}
+	}
 	return definitions, uses
 }
 

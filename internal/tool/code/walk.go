@@ -1,13 +1,13 @@
 package code
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path"
@@ -25,7 +25,7 @@ import (
 )
 
 const (
-	maxScanned = 2 << 20 // bytes of a file that is searched
+	maxScanned = maxRead // bytes of a file that is searched
 	maxDepth   = 100     // folders below each other that are entered
 	sniffBytes = 8000    // bytes in which a NUL marks a file as binary, as in git
 )
@@ -42,13 +42,37 @@ var defaultLimits = limits{files: 200_000, bytes: 1 << 30, time: 12 * time.Secon
 // skipped counts what a walk left out, by kind. Files that .gitignore excludes are not counted.
 type skipped struct {
 	counts    map[string]int
-	seenFiles int // if the folder was too large: the files that were read
+	names     map[string][]string // of some
+	seenFiles int                 // if the folder was too large: the files that were read
+}
+
+// add counts an entry. One whose name can't be shown has no name.
+func (s *skipped) add(kind, name string) {
+	s.counts[kind]++
+	if s.names == nil {
+		s.names = map[string][]string{}
+	}
+	if name != "" && len(s.names[kind]) < mostNamed {
+		s.names[kind] = append(s.names[kind], printable(name, maxShort))
+	}
+}
+
+const mostNamed = 5
+
+// uncovered are the kinds that a search would have looked at.
+func uncovered() map[string]tool.Reason {
+	return map[string]tool.Reason{errLarge.Error(): tool.IsLarge, errEncoding.Error(): tool.Encoding,
+		unreadable: tool.Unreadable, notCheckedOut: tool.Submodule}
 }
 
 // report adds what was left out to a result.
 func (s skipped) report(res *tool.Result) {
 	var parts []string
 	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
+		if reason, is := uncovered()[what]; is {
+			res.LeaveOut(reason, s.counts[what], slices.Sorted(slices.Values(s.names[what]))...)
+			continue
+		}
 		parts = append(parts, fmt.Sprintf("%d × %s", s.counts[what], what))
 	}
 	if len(parts) > 0 {
@@ -63,62 +87,71 @@ func (s skipped) report(res *tool.Result) {
 }
 
 var (
-	errLarge  = errors.New("file over 2 MB")
-	errBinary = errors.New("binary file")
+	errLarge    = errors.New("file over 64 MB")
+	errBinary   = errors.New("binary file")
+	errEncoding = errors.New("file in an unknown encoding")
 )
 
-// readText reads a file that was checked before, of at most `most` bytes, into buf if that is large enough.
-// search.Padding zero bytes follow the content.
-func readText(dir *os.Root, name string, seen fs.FileInfo, most int64, buf []byte) ([]byte, error) {
+// openText opens a file that was checked before, of at most `most` bytes.
+func openText(dir *os.Root, name string, seen fs.FileInfo, most int64) (*os.File, int64, error) {
 	f, info, err := openRegular(dir, name, seen)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	defer func() { _ = f.Close() }() // opened for reading only
 	if info.Size() > most {
-		return nil, errLarge
+		_ = f.Close()
+		return nil, 0, errLarge
 	}
-	size := int(info.Size())
+	return f, info.Size(), nil
+}
+
+// readInto reads a part of a file into buf, if that is large enough. search.Padding zero bytes follow what was read,
+// which is less if the file has shrunk.
+func readInto(f io.ReaderAt, offset int64, size int, buf []byte) (content, buffer []byte, err error) {
 	if cap(buf) < size+search.Padding {
 		buf = make([]byte, max(2*size, 64<<10)+search.Padding)
 	}
-	n, err := io.ReadFull(f, buf[:size])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) { // it may have shrunk
-		return nil, err
-	}
-	content := buf[:n]
-	if bytes.IndexByte(content[:min(n, sniffBytes)], 0) >= 0 {
-		return nil, errBinary
+	n, err := f.ReadAt(buf[:size], offset)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, buf, err
 	}
 	clear(buf[n : n+search.Padding])
-	return content, nil
+	return buf[:n], buf, nil
 }
 
-// content reads the file at a cleaned path, of at most `most` bytes, with any secrets in it.
-func (r *Root) content(clean string, most int64) ([]byte, error) {
+// content reads the file at a cleaned path, of at most maxRead bytes, with any secrets in it, and hashes it as it is.
+func (r *Root) content(clean string) (text []byte, hash string, err error) {
 	at, err := r.locate(clean)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	defer at.close()
 	if at.info.IsDir() {
-		return nil, tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is",
+		return nil, "", tool.Errorf(tool.InvalidArgs, "name a file in it; repo_map shows what there is",
 			"%s is a folder", clean)
 	}
-	text, err := readText(at.parent, at.info.Name(), at.info, most, nil)
+	f, size, err := openText(at.parent, at.info.Name(), at.info, maxRead)
 	if err != nil {
-		return nil, ioError(clean, err)
+		return nil, "", ioError(clean, err)
 	}
-	return text, nil
+	defer func() { _ = f.Close() }() // opened for reading only
+	raw, _, err := readInto(f, 0, int(size), nil)
+	if err == nil {
+		text, err = decode(clean, raw)
+	}
+	if err != nil {
+		return nil, "", ioError(clean, err)
+	}
+	return text, files.Hash(raw), nil
 }
 
 // source reads the file at a cleaned path without its secrets, and hashes all of it.
 func (r *Root) source(clean string) (s *source, hash string, err error) {
-	text, err := r.content(clean, maxScanned)
+	text, hash, err := r.content(clean)
 	if err != nil {
 		return nil, "", err
 	}
-	return newSource(clean, withoutSecrets(text)), files.Hash(text), nil
+	return newSource(clean, withoutSecrets(text)), hash, nil
 }
 
 // withoutSecrets removes the secrets of a content. The number of lines stays, and search.Padding follows.
@@ -133,16 +166,16 @@ func withoutSecrets(content []byte) []byte {
 // workers bounds the goroutines of a call that read at the same time.
 func workers() int { return runtime.GOMAXPROCS(0) }
 
-// walk visits every file of a scope that can be searched, in no particular order. Its content is valid during the
-// visit, and search.Padding zero bytes follow it. At most workers() visits run at the same time.
-func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content []byte)) (skipped, error) {
+// walk visits every file of a scope that can be searched, in no particular order. Its pieces follow each other, and
+// each is valid until the next. At most workers() visits run at the same time.
+func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, pieces iter.Seq[piece])) (skipped, error) {
 	type file struct {
 		path string
 		info fs.FileInfo
 	}
 	files := make(chan file)
 	var mu sync.Mutex
-	unread := map[string]int{}
+	unread := skipped{counts: map[string]int{}}
 	var readers sync.WaitGroup
 	for range workers() {
 		readers.Go(func() {
@@ -151,18 +184,18 @@ func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content
 				if ctx.Err() != nil {
 					continue
 				}
-				content, err := readText(r.root, f.path, f.info, maxScanned, buf)
+				err := r.eachPiece(f.path, f.info, &buf, func(pieces iter.Seq[piece]) { visit(f.path, pieces) })
 				if err == nil {
-					buf = content
-					visit(f.path, content)
 					continue
 				}
 				what := unreadable
-				if errors.Is(err, errLarge) || errors.Is(err, errBinary) {
-					what = err.Error()
+				for _, kind := range []error{errLarge, errBinary, errEncoding} {
+					if errors.Is(err, kind) {
+						what = kind.Error()
+					}
 				}
 				mu.Lock()
-				unread[what]++
+				unread.add(what, f.path)
 				mu.Unlock()
 			}
 		})
@@ -177,8 +210,11 @@ func (r *Root) walk(ctx context.Context, sc scope, visit func(at string, content
 	})
 	close(files)
 	readers.Wait()
-	for what, n := range unread {
-		passed.counts[what] += n
+	for what, n := range unread.counts {
+		for _, name := range unread.names[what] {
+			passed.add(what, name)
+		}
+		passed.counts[what] += n - len(unread.names[what])
 	}
 	return passed, cmp.Or(ctx.Err(), err)
 }
@@ -204,6 +240,7 @@ func (r *Root) list(ctx context.Context, start string, offer func(at string, inf
 	if at.info.IsDir() {
 		at.inProject = r.inProject(strings.Split(start, "/"))
 		err = l.listFolder(at, 0)
+		l.findSubmodules(at)
 	} else {
 		l.offerFile(start, at.info)
 	}
@@ -229,7 +266,35 @@ const (
 	unreadable = "unreadable entry"
 	notAFile   = "link or special file"
 	secretFile = "file that may hold secrets"
+
+	notCheckedOut = "submodule that is not checked out"
 )
+
+// submodulePath matches the line of .gitmodules that says where a submodule is.
+var submodulePath = pattern(`(?m)^\s*path\s*=\s*"?([^"\n\r]+?)"?\s*$`)
+
+// findSubmodules counts the submodules of a folder that are empty, since nobody checked them out.
+func (l *lister) findSubmodules(at *place) {
+	text, _, err := l.root.content(path.Join(at.path, ".gitmodules"))
+	if err != nil {
+		return
+	}
+	for _, m := range submodulePath().FindAllSubmatch(text, maxSubmodules) {
+		below, err := l.root.locate(path.Join(at.path, path.Clean("/"+string(m[1]))))
+		if err != nil {
+			continue
+		}
+		if below.info.IsDir() {
+			entries, err := fs.ReadDir(below.parent.FS(), below.info.Name())
+			if err == nil && len(entries) == 0 {
+				l.skipped.add(notCheckedOut, below.path)
+			}
+		}
+		below.close()
+	}
+}
+
+const maxSubmodules = 1000
 
 // listFolder offers all files in and below a folder. The error says why the folder itself can't be read.
 func (l *lister) listFolder(at *place, depth int) error {
@@ -238,13 +303,13 @@ func (l *lister) listFolder(at *place, depth int) error {
 	}
 	root, err := openFolder(at.parent, at.info)
 	if err != nil {
-		l.skipped.counts[unreadable]++
+		l.skipped.add(unreadable, at.path)
 		return ioError(at.path, err)
 	}
 	defer func() { _ = root.Close() }() // opened for reading only
 	entries, err := entriesOf(root)
 	if err != nil {
-		l.skipped.counts[unreadable]++
+		l.skipped.add(unreadable, at.path)
 		return ioError(at.path, err)
 	}
 	project := at.inProject || isProject(filepath.Join(l.root.root.Name(), at.path), entries)
@@ -263,7 +328,7 @@ func (l *lister) listFolder(at *place, depth int) error {
 		}
 		switch {
 		case err != nil || e.IsDir() && depth == maxDepth:
-			l.skipped.counts[unreadable]++
+			l.skipped.add(unreadable, child)
 		case e.IsDir() && isHidden(e.Name()) && !project: // programs keep their own files there
 		case e.IsDir():
 			below := &place{parent: root, path: child, info: info, ignores: ignores, inProject: project}
@@ -282,14 +347,14 @@ var systemFolders = []string{"/proc", "/sys", "/dev"}
 func (l *lister) mayEnter(e fs.DirEntry, parent, at string, ignores *ignoreLayer) bool {
 	switch {
 	case !isShowable(e.Name()):
-		l.skipped.counts[unreadable]++
+		l.skipped.add(unreadable, "")
 	case files.SecretReason(parent, e.Name(), e.IsDir()) != "":
 		if !e.IsDir() {
-			l.skipped.counts[secretFile]++
+			l.skipped.add(secretFile, "")
 		}
 	case ignores.isIgnored(at, e.IsDir()):
 	case !e.IsDir() && !e.Type().IsRegular(), slices.Contains(systemFolders, filepath.Join(l.root.root.Name(), at)):
-		l.skipped.counts[notAFile]++
+		l.skipped.add(notAFile, "")
 	default:
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -63,7 +64,7 @@ func TestWhatChangesDuringTheWalkIsCounted(t *testing.T) {
 	procs := runtime.GOMAXPROCS(1) // one file after the other
 	defer runtime.GOMAXPROCS(procs)
 	r, dir := rootOf(t, map[string]string{"a.go": "needle", "b.go": "needle", "c/d.go": "needle"})
-	passed, err := r.walk(context.Background(), scope{start: "."}, func(at string, _ []byte) {
+	passed, err := r.walk(context.Background(), scope{start: "."}, func(at string, _ iter.Seq[piece]) {
 		if at == "a.go" {
 			assert.Nil(t, os.Remove(filepath.Join(dir, "b.go")))
 		}
@@ -86,7 +87,7 @@ func TestWalkStopsSoonAfterItsContextEnds(t *testing.T) {
 	r, _ := rootOf(t, files)
 	ctx, cancel := context.WithCancel(context.Background())
 	visits := make(chan string, len(files))
-	_, err := r.walk(ctx, scope{start: "."}, func(at string, _ []byte) {
+	_, err := r.walk(ctx, scope{start: "."}, func(at string, _ iter.Seq[piece]) {
 		visits <- at
 		cancel()
 	})
@@ -97,7 +98,7 @@ func TestWalkOfADeepTreeEnds(t *testing.T) {
 	deep := strings.Repeat("d/", maxDepth+20)
 	r, _ := rootOf(t, map[string]string{deep + "f.go": "needle", "d/f.go": "needle"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle"})
-	assert.That(t, d.Files == 1 && strings.Contains(res.Text, "Skipped: 1 × unreadable entry."),
+	assert.That(t, d.Files == 1 && strings.Contains(res.Text, "1 × unreadable entry: d/d"),
 		"%d files: %s", d.Files, res.Text)
 }
 

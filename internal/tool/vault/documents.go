@@ -30,8 +30,8 @@ type searchedDocument struct {
 	mayBeStale bool // it is so new that info would not show another change
 }
 
-// readDocuments returns the PDFs and DOCX among places, by path, and why others, or pages of them, can't be searched. The
-// text of one beyond maxTexts is dropped, and it is read again when it fits.
+// readDocuments returns the PDFs and DOCX among places, by path, and why others, or pages of them, can't be searched.
+// The text of one beyond maxTexts is dropped, and it is read again when it fits.
 func (v *Vault) readDocuments(
 	ctx context.Context, places []place,
 ) (read map[string]*document, skipped unseen, err error) {
@@ -77,8 +77,8 @@ func (v *Vault) readDocuments(
 		}
 	}
 	if unread > 0 {
-		skipped.add(left{tool.Late, unread,
-			tool.Count(unread, "document") + " not read yet: search again to read more of them"})
+		skipped.add(left{tool.Late, unread, tool.Count(unread, "document") +
+			" not read yet: search again to read more of them"})
 	}
 	v.documentsRead = known
 	return read, skipped, nil

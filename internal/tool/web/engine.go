@@ -6,10 +6,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -223,7 +225,7 @@ func (s *searcher) readAnswer(resp *http.Response, key string) (f engineAnswer, 
 		Web     struct {  // of Brave; missing if nothing was found
 			Results []hitForm `json:"results"`
 		} `json:"web"`
-		Silent [][]string `json:"unresponsive_engines"` // of SearXNG: pairs of engine and reason
+		Silent any `json:"unresponsive_engines"` // of SearXNG: pairs of engine and reason
 	}
 	if json.Unmarshal(body, &answer) != nil || s.name == Tavily && answer.Results == nil {
 		hint := "try again later, or choose another engine with web.engine"
@@ -253,10 +255,41 @@ func (s *searcher) readAnswer(resp *http.Response, key string) (f engineAnswer, 
 			f.hits[len(f.hits)-1].Engine = s.name
 		}
 	}
-	for _, pair := range answer.Silent {
-		f.silent = append(f.silent, strings.Join(pair, ": "))
-	}
+	f.silent = silentEngines(answer.Silent)
 	return f, nil
+}
+
+// silentEngines names the engines that did not answer, with the reason: pairs, or texts, or reasons by engine.
+func silentEngines(told any) (all []string) {
+	add := func(parts ...any) {
+		var words []string
+		for _, part := range parts {
+			if word, is := part.(string); is && strings.TrimSpace(word) != "" {
+				words = append(words, strings.TrimSpace(word))
+			}
+		}
+		if len(words) > 0 {
+			all = append(all, strings.Join(words, ": "))
+		}
+	}
+	switch told := told.(type) {
+	case []any:
+		for _, one := range told {
+			switch one := one.(type) {
+			case []any:
+				add(one...)
+			case map[string]any:
+				add(one["engine"], one["name"], one["error_type"], one["reason"])
+			default:
+				add(one)
+			}
+		}
+	case map[string]any:
+		for _, engine := range slices.Sorted(maps.Keys(told)) {
+			add(engine, told[engine])
+		}
+	}
+	return all
 }
 
 // statusError returns the error for a response without hits, and what helps; nil is success.

@@ -82,6 +82,9 @@ func (s *searcher) resultOf(args searchArgs, answer engineAnswer) (tool.Result, 
 		})
 	}
 	result := tool.Result{Text: resultText(data), Items: len(data.Results)}
+	if len(data.Silent) > 0 {
+		result.LeaveOut(tool.Silent, len(data.Silent), data.Silent...)
+	}
 	for _, hit := range data.Results {
 		result.Refs = append(result.Refs, tool.Ref{Source: tool.Web, URL: hit.URL, Title: hit.Title})
 	}
@@ -101,10 +104,6 @@ func resultText(data SearchData) string {
 		if hit.Snippet != "" {
 			fmt.Fprintf(&text, "   %s\n", hit.Snippet)
 		}
-	}
-	if len(data.Silent) > 0 {
-		fmt.Fprintf(&text, "These engines did not answer, so something may be missing: %s\n",
-			strings.Join(data.Silent, "; "))
 	}
 	return text.String()
 }

@@ -64,8 +64,26 @@ func TestSearchListsHitsThatNobodyHasRead(t *testing.T) {
 	assert.That(t, diff == "" && result.Items == 2, "Items = %d\n%s", result.Items, diff)
 	wantText := "1. The Go Manual\n   https://go.dev/doc/\n   Published: 2026-01-02T00:00:00\n   How to use Go.\n" +
 		"2. Tour\n   https://tour.test/%3Cb%3E?q=a b\n" +
-		"These engines did not answer, so something may be missing: google: timeout; bing: CAPTCHA\n"
+		"Not looked at: 2 × engine that did not answer: google: timeout, bing: CAPTCHA.\n"
 	assert.Same(t, wantText, result.Text)
+}
+
+func TestEnginesThatDidNotAnswerAreNamedWhateverTheirForm(t *testing.T) {
+	for silent, want := range map[string]string{
+		`[["google","Suspended: too many requests"],["bing",null]]`: "google: Suspended: too many requests|bing",
+		`["duckduckgo"]`: "duckduckgo", `{"brave":"timeout"}`: "brave: timeout", `[["a","b",true],[],null,7]`: "a: b",
+		`[{"engine":"qwant","error_type":"CAPTCHA"}]`: "qwant: CAPTCHA", `null`: "", `"none"`: "",
+	} {
+		result, err := searchOn(t, body("application/json", `{"results":[],"unresponsive_engines":`+silent+`}`),
+			map[string]any{"query": "x"})
+		var names []string
+		for _, u := range result.Uncovered {
+			assert.That(t, u.Reason == tool.Silent && u.Count == len(u.Names), "%+v", u)
+			names = append(names, u.Names...)
+		}
+		assert.That(t, err == nil && strings.Join(names, "|") == want, "%s: %q, %v; want %q", silent, names, err, want)
+		assert.That(t, strings.Contains(result.Text, "did not answer") == (want != ""), "%s: %s", silent, result.Text)
+	}
 }
 
 func TestSearchWithoutAHitCountsNone(t *testing.T) {
