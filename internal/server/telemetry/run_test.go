@@ -83,8 +83,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 		Model: func(context.Context, oracle.Env) (model.Model, error) { return models, nil },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }}))(t)
 	store := teststore.Empty(t)
-	var err error
-	n.engine, err = run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test",
+	n.engine = assert.Must(run.NewEngine(run.Config{Store: store, Assistants: []*run.Assistant{assistant}, Build: "test",
 		Holder: "test", Log: log,
 		Observer: tel.Observer()}))(t)
 	tree := assert.Must(trees.Set{}.Get(oracle.Name))(t)
