@@ -75,7 +75,8 @@ func warningReasons() []bt.Reason {
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
 		ServerStarts, ServerToolsLeft,
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
-		needsNone, placesRead, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp, citedUnread, wrongQuestion,
+		needsNone, placesRead, resultsSeen, toldOnce, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,
+		citedUnread, wrongQuestion,
 		wrongPictures, otherNotes,
 	}
 }
