@@ -30,8 +30,8 @@ var (
 
 // RefusedCalls finds a call with which a reply ends, but which can't be performed: WrittenCalls has not read it. It is
 // no answer, so it is returned as a call of a name that is never offered, and the text before it. Marks of templates
-// count with or without their ends; JSON counts if it names an offered tool. The call of an offered tool that writes is only
-// taken out of a reply that has other text: what the text says of it is answered as any such claim is.
+// count with or without their ends; JSON counts if it names an offered tool. The call of an offered tool that writes is
+// only taken out of a reply that has other text: what the text says of it is answered as any such claim is.
 func RefusedCalls(whole string, offered []tool.Spec) (calls []model.ToolCall, rest string) {
 	if len(whole) > maxWritten {
 		return nil, whole

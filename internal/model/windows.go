@@ -94,8 +94,8 @@ const (
 )
 
 // Known returns what is known of the model with that id, and does not wait for its provider: what Describe returns,
-// with the provider's last report (Provider.Last). A report that is missing or old is asked for beside the caller's work. Only of a
-// model of which nothing is known, Known waits for the report, for a moment.
+// with the provider's last report (Provider.Last). A report that is missing or old is asked for beside the caller's
+// work. Only of a model of which nothing is known, Known waits for the report, for a moment.
 func (c Catalog) Known(ctx context.Context, id string) Info {
 	p, name, err := c.providerOf(id)
 	if err != nil {

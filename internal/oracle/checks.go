@@ -33,7 +33,8 @@ const (
 	missingWrites = "writes" // some of them
 )
 
-// likelyOwn is the probability from which on an answer is expected to rest on the person's code or notes, or on the web.
+// likelyOwn is the probability from which on an answer is expected to rest on the person's code or notes, or on the
+// web.
 const likelyOwn = 0.8
 
 // missing says what an answer lacks, "" for nothing, and why. Whether a question is about the person's own code or

@@ -44,8 +44,8 @@ type citation struct {
 	to        int
 }
 
-// checkCitations marks the sources that the answer cites, and lists citations of what was never read: neither opened nor
-// shown by a search. What a search showed is a source once it is cited. places are the places that each call opened or
+// checkCitations marks the sources that the answer cites, and lists citations of what was never read: neither opened
+// nor shown by a search. What a search showed is a source once it is cited. places are the places that each call opened or
 // named.
 func (a *Answer) checkCitations(places [][]tool.Ref) {
 	for _, c := range a.citations() {

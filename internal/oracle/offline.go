@@ -220,14 +220,15 @@ func searchesWords(t tool.Spec) bool {
 	return t.Search && json.Unmarshal(t.Schema, &schema) == nil && schema.Properties["query"] != nil
 }
 
-// isForWeb says whether a question is surely for the web, and nothing that the person named is left to search: no other source
-// is likely to know the answer.
+// isForWeb says whether a question is surely for the web, and nothing that the person named is left to search: no other
+// source is likely to know the answer.
 func (o offline) isForWeb() bool {
-	return o.sit.Class == string(classify.Research) && o.sit.Sure && !slices.ContainsFunc(o.sit.Named, func(s tool.Source) bool {
+	isLeft := func(s tool.Source) bool {
 		return !slices.ContainsFunc(o.calledTools(), func(name string) bool {
 			return slices.Contains([]string{searcherOf[s], readerOf[s]}, name)
 		})
-	})
+	}
+	return o.sit.Class == string(classify.Research) && o.sit.Sure && !slices.ContainsFunc(o.sit.Named, isLeft)
 }
 
 // lacksWeb says whether a question is for the web, and no tool can search it.

@@ -128,7 +128,8 @@ func TestServerIsKnownWhileItServesAndForgottenWhenItHasStopped(t *testing.T) {
 
 func TestServerThatStopsLetsWatchersSeeTheEndOfItsRuns(t *testing.T) {
 	s := serve(t, nil)
-	resp := assert.Must(s.get("/stream"))(t)
+	resp, err := s.get("/stream")
+	assert.NoError(t, err)
 	defer resp.Body.Close() //nolint:errcheck // read to its end
 	s.stop()
 	text, err := io.ReadAll(resp.Body)
@@ -180,7 +181,8 @@ func (deaf) Leave(context.Context, string) error { return errUnreachable }
 func TestServerIsNotReadyWithoutItsDatabase(t *testing.T) {
 	gone := errors.New("the database is gone")
 	s := serve(t, func(c *Config) { c.Ready = func(context.Context) error { return gone } })
-	resp := assert.Must(s.get("/ready"))(t)
+	resp, err := s.get("/ready")
+	assert.NoError(t, err)
 	defer resp.Body.Close() //nolint:errcheck // of a test
 	assert.That(t, resp.StatusCode == http.StatusServiceUnavailable, "it answers %s", resp.Status)
 }
