@@ -136,7 +136,7 @@ func (w *documentWitness) Answer(ctx context.Context, question, code string, ear
 	quotes, said := w.searchQuotes(terms, order, earlier)
 	a = w.cite(quotes, code, a)
 	if a.NotFound && said {
-		a.Text = notFoundTexts(code)[1] + w.unreadText(code)
+		a.Text, a.Further = notFoundTexts(code)[1]+w.unreadText(code), true
 	}
 	return a, nil
 }
