@@ -45,8 +45,8 @@ type citation struct {
 }
 
 // checkCitations marks the sources that the answer cites, and lists citations of what was never read: neither opened
-// nor shown by a search. What a search showed is a source once it is cited. places are the places that each call opened or
-// named.
+// nor shown by a search. What a search showed is a source once it is cited. places are the places that each call
+// opened or named.
 func (a *Answer) checkCitations(places [][]tool.Ref) {
 	for _, c := range a.citations() {
 		if a.markCited(c.matches) {

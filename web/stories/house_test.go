@@ -238,7 +238,8 @@ func (h *house) sends(method, path string, body any) string {
 	request := assert.Must(http.NewRequestWithContext(ctx, method, h.origin+path, strings.NewReader(inJSON(body))))(h)
 	request.Header.Set("Authorization", "Bearer "+h.token)
 	request.Header.Set("Content-Type", "application/json")
-	answer := assert.Must(http.DefaultClient.Do(request))(h)
+	answer, err := http.DefaultClient.Do(request)
+	assert.NoError(h, err)
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
 	assert.Require(h, err == nil && answer.StatusCode < http.StatusBadRequest,

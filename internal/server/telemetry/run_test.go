@@ -129,7 +129,8 @@ func (n *node) post(session string, header ...string) (id string) {
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Set(header[i], header[i+1])
 	}
-	resp := assert.Must(n.Client().Do(req))(n.t)
+	resp, err := n.Client().Do(req)
+	assert.NoError(n.t, err)
 	_ = resp.Body.Close()
 	return resp.Header.Get("X-Request-Id")
 }
