@@ -144,7 +144,7 @@ type TurnSituation struct {
 	TopicShift bool          `json:"topic_shift,omitempty"`
 	Large      bool          `json:"large,omitempty"`  // the conversation is to be replaced by notes
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
-	Sure       bool          `json:"sure,omitempty"`   // of it: no other is likely
+	Sure       bool          `json:"sure,omitempty"`   // no other source is likely
 }
 
 // The probability from which a class is sure. For a change it is higher, as nothing is looked up then.
@@ -192,7 +192,7 @@ func askModel() bt.Leaf {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last,
 			Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
 			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift,
-				Unsure: isUnsure(i.Class), Sure: i.Class.Probabilities[i.Class.QueryType] >= likelyOwn}.encode()}
+				Unsure: isUnsure(i.Class), Sure: len(Sources(i.Class)) == 1}.encode()}
 		p.SetTranscript(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

@@ -26,7 +26,7 @@ type Situation struct {
 	Question string
 	Class    string
 	Unsure   bool        // of the class
-	Sure     bool        // of it: no other is likely
+	Sure     bool        // no other source is likely
 	Tools    []tool.Spec // offered in this turn
 	Final    bool        // no tool may be called: answer
 	Steps    []agent.Step

@@ -101,7 +101,7 @@ func TestDraftThatIsTakenBackSaysWhy(t *testing.T) {
 		<-proceed
 		return leaseReader(r)
 	})).visit(1000)
-	p.says("How is a lease acquired?")
+	p.says("Which function acquires a lease?")
 	p.sees("I checked this draft: nothing was read yet. I go on.")
 	text := evaluate[string](p, "document.body.innerText")
 	assert.That(t, !strings.Contains(text, "magic"), "the draft is not folded")

@@ -104,7 +104,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	sent(p, inquiry, "Asked question 1:", "detective", "the hypothesis")
 	sent(p, inquiry, "Judged the answers after question 1 of", "analyse", "pair 1")
 	p.turnsTo("#/inquiries/" + inquiry)
-	p.sees("All together: €0.03") // replies of no use, too
+	p.sees("All together: €0.1") // replies of no use, and questions that nothing answers, too
 
 	for name, run := range map[string]string{"tasks": tasks, "council": sitting, "oracle": member, "inquiry": inquiry} {
 		p.explains(run, "tree")
@@ -116,5 +116,5 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	p.sees("Verstanden, was gewünscht ist: eine neue Aufgabe")
 	p.sees("Aufruf: add_task ‘pick up the parcel’: fertig")
 	p.explains(inquiry, "steps")
-	p.sees("Aufgehört zu fragen: Die Antworten waren vollständig")
+	p.sees("Aufgehört zu fragen: Es kam nichts Neues")
 }
