@@ -57,7 +57,7 @@ func (g *ground) missing() (what string, why bt.Why) {
 		return missingSource, noneReadYet.With()
 	case g.Ledger.Succeeded() > 0:
 		return "", resultsSeen.With(g.Ledger.Succeeded())
-	case own < likelyOwn || g.Class.General:
+	case own < likelyOwn:
 		return "", needsNone.With(string(g.Class.QueryType))
 	case g.Past > 0 && !g.Shifted:
 		return "", buildsOn.With()

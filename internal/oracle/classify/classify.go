@@ -87,7 +87,6 @@ type Classification struct {
 	Confidence      float64  `json:"confidence"`              // 0..0.99: the probability of QueryType
 	Probabilities   Shares   `json:"probabilities,omitempty"` // of each type; they add up to 1
 	Saves           bool     `json:"saves,omitempty"`         // an Action whose words ask for something to be kept
-	General         bool     `json:"general,omitempty"`       // it asks for what is common knowledge, as a regex
 	KeywordsMatched []string `json:"keywords_matched,omitempty"`
 	Matches         []Match  `json:"matches,omitempty"`
 }
@@ -119,7 +118,6 @@ func Classify(q Query) Classification {
 	}
 	c := newClassification(types[likeliest(p)], p)
 	c.Saves = c.QueryType == Action && !q.Handed && asksToSave(q.Text)
-	c.General = asksForCommonKnowledge(q.Text)
 	c.explain(parsed, q, seen)
 	return c
 }

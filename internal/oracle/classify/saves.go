@@ -17,37 +17,17 @@ var savesFile string
 type savingWords struct{ verbs, places, others []string }
 
 var savingLanguages = sync.OnceValue(func() (all []savingWords) {
-	for part := range slices.Chunk(wordLines(savesFile), 3) {
-		all = append(all, savingWords{part[0], part[1], part[2]})
-	}
-	return all
-})
-
-//go:embed general.txt
-var generalFile string
-
-// wordLines are the words of each line that is neither empty nor a comment.
-func wordLines(file string) (lines [][]string) {
-	for line := range strings.Lines(file) {
+	var lines [][]string
+	for line := range strings.Lines(savesFile) {
 		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
 			lines = append(lines, words)
 		}
 	}
-	return lines
-}
-
-// asksForCommonKnowledge says whether a text asks for something that is in nobody's own files, as a shell command.
-func asksForCommonKnowledge(text string) bool {
-	words := search.Words(strings.ToLower(text))
-	return slices.ContainsFunc(wordLines(generalFile), func(phrase []string) bool {
-		for i := range words {
-			if i+len(phrase) <= len(words) && slices.Equal(words[i:i+len(phrase)], phrase) {
-				return true
-			}
-		}
-		return false
-	})
-}
+	for part := range slices.Chunk(lines, 3) {
+		all = append(all, savingWords{part[0], part[1], part[2]})
+	}
+	return all
+})
 
 // asksToSave says whether words ask, in one language, for something to be written to a place that Sibyl keeps.
 func asksToSave(text string) bool {
