@@ -135,7 +135,7 @@ func TestPersonIsToldOfASourceThatWasOfferedAndNotSearched(t *testing.T) {
 			told = append(told, n.Text)
 		}
 	}
-	wantParts(t, strings.Join(told, "\n"), "Not everything was searched: the model was offered "+last.Values["sources"].Text)
+	wantParts(t, strings.Join(told, "\n"), "The model could have searched "+last.Values["sources"].Text)
 }
 
 func TestClassifiersScoresAreInTheJournal(t *testing.T) {
