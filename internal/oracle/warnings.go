@@ -19,8 +19,8 @@ const (
 		"web was not searched: ‘sibyl doctor’ says how."
 	noVault bt.Reason = "notice.no_vault: No folder of notes is set, " +
 		"so none were searched: name one with --vault."
-	noCode      bt.Reason = "notice.no_code: No folder of code is there, so none was searched: name one with --in."
-	notSearched bt.Reason = "notice.not_searched: The model could have searched {sources}, and no search there succeeded."
+	noCode       bt.Reason = "notice.no_code: No folder of code is there, so none was searched: name one with --in."
+	notSearched  bt.Reason = "notice.not_searched: The model could have searched {sources}, and no search there succeeded."
 	noCapability bt.Reason = "notice.no_capability: The model requested a " +
 		"capability that is not available here: {capability}"
 	noClassifier bt.Reason = "notice.no_classifier: The classifier is not available, so rules decide: {reason}"
