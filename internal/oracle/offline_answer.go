@@ -206,8 +206,8 @@ func codeSpan(line string) string {
 	return marks + line + marks
 }
 
-// isAnsweredBy says whether one place has all words of the question, of which there are several: then what was found says
-// more than the guess that the web would know.
+// isAnsweredBy says whether one place has all words of the question, of which there are several: then what was found
+// says more than the guess that the web would know.
 func (o offline) isAnsweredBy(places []passage) bool {
 	return len(o.terms) > 1 && slices.ContainsFunc(places, func(p passage) bool {
 		return !slices.ContainsFunc(o.terms, func(term string) bool { return !p.mentions(term) })
