@@ -91,6 +91,10 @@ func AccountOf[R any](
 	for seq, c := range v.Receipts() {
 		switch r := c.Value.(type) {
 		case TurnReceipt[R]:
+			if c.Kind == EffectLookUp {
+				proposed[seq] = r.Calls
+				continue
+			}
 			a.Usage = a.Usage.Add(r.Usage)
 			a.addUsage(r.Model, r.Usage)
 			if c.Kind == EffectTurn {
@@ -189,8 +193,9 @@ func appendCall(uses []callUse, c *run.CompletionRecord) []callUse {
 // EffectTypes are the effects of an agent. R is what its replies report.
 func EffectTypes[R any]() map[string]run.EffectType {
 	return map[string]run.EffectType{EffectTurn: run.EffectOf[TurnPayload, TurnReceipt[R]](),
-		EffectNotes: run.EffectOf[TurnPayload, TurnReceipt[R]](),
-		EffectCall:  run.EffectOf[CallPayload, CallReceipt]()}
+		EffectNotes:  run.EffectOf[TurnPayload, TurnReceipt[R]](),
+		EffectLookUp: run.EffectOf[TurnPayload, TurnReceipt[R]](),
+		EffectCall:   run.EffectOf[CallPayload, CallReceipt]()}
 }
 
 // Overlaps says whether two places have a line in common. A place that starts at 0 is a whole file or page.

@@ -316,6 +316,9 @@ func (b *Builder[R]) addEntry(ctx context.Context, c *conversation, e Entry) err
 	if err != nil {
 		return err
 	}
+	if receipt, err := b.View.Receipt(e.Turn); err == nil && receipt.Kind == EffectLookUp {
+		return b.addLookUp(c, e, turn)
+	}
 	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Report.Among(turn.Calls[:len(e.Tools)]),
 		Native: turn.Native}
 	reports := turn.Report.Called()

@@ -22,8 +22,9 @@ type ground struct {
 	Ledger  agent.Ledger
 	Past    int // tokens of the session's earlier exchanges
 	Shifted bool
-	Told    bool   // the model was told once what is missing
 	Text    string // of the answer so far
+
+	LookedUp bool // the tree has looked up what the model did not
 }
 
 // What an answer may lack.
@@ -38,8 +39,8 @@ const (
 const likelyOwn = 0.8
 
 // missing says what an answer lacks, "" for nothing, and why. Whether a question is about the person's own code or
-// notes is a guess: so the model is told once that they could be looked up, and what it then says stands. A write that
-// the person asked for, one that the answer claims, and one that failed, are no guess.
+// notes is a guess: so they are looked up for the model once, and what it then says stands. A write that the person
+// asked for, one that the answer claims, and one that failed, are no guess.
 func (g *ground) missing() (what string, why bt.Why) {
 	writes := &g.Ledger.Writes
 	switch own := g.Class.Probabilities[classify.Code] + g.Class.Probabilities[classify.Documentation]; {
@@ -61,8 +62,8 @@ func (g *ground) missing() (what string, why bt.Why) {
 		return "", needsNone.With(string(g.Class.QueryType))
 	case g.Past > 0 && !g.Shifted:
 		return "", buildsOn.With()
-	case g.Told:
-		return "", toldOnce.With()
+	case g.LookedUp:
+		return "", noWord.With()
 	case len(g.toolsFor(missingSource)) == 0:
 		return "", noTool.With()
 	}
@@ -97,7 +98,7 @@ func (g *ground) toolsFor(what string) (names []string) {
 	return names
 }
 
-// hintFor tells the model what is missing; it is empty if no offered tool could provide that.
+// hintFor tells the model which change is missing; it is empty if no offered tool could make it.
 func (g *ground) hintFor(what string) string {
 	names := strings.Join(g.toolsFor(what), ", ")
 	switch {
@@ -111,7 +112,7 @@ func (g *ground) hintFor(what string) string {
 		return fmt.Sprintf("Nothing has been saved yet: no tool has confirmed a change. If they want it saved, do it "+
 			"now with %s; else answer as you did.", names)
 	}
-	return fmt.Sprintf("If this rests on their code or notes, look it up now with %s; else answer as you did.", names)
+	return ""
 }
 
 // maxAskLength is how many characters a question to the person can have. A longer reply is an answer with an offer.

@@ -321,7 +321,7 @@ func (l runHistory) retriesFor(c Cause) (n int) {
 func (d *doubtfulReply) decideByRules(l runHistory) (Verdict, bt.Why) {
 	noCalls := len(d.Reply.Calls) == 0
 	g := ground{Class: d.Class, Tools: d.Tools, Offered: d.Offered, Ledger: *l.Ledger, Past: d.Past, Shifted: d.Shifted,
-		Told: l.AskedFor, Text: l.Best.Words.Text}
+		LookedUp: l.LookedUp, Text: l.Best.Words.Text}
 	missing, _ := g.missing()
 	enough := missing == ""
 	asks := noCalls && d.Reply.Asks

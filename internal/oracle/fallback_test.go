@@ -39,9 +39,9 @@ func TestClassifiersVerdictIsFollowedForEachCause(t *testing.T) {
 		"web_search"}
 	retries := map[oracle.Cause]string{oracle.CauseSameReason: hintSame, oracle.CauseUnsure: hintUnsure,
 		oracle.CauseSilent: hintUnsigned, oracle.CauseMalformed: hintUnsigned}
-	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "If this rests on their code or notes",
+	goesOn := map[oracle.Cause]string{oracle.CauseUnsure: "Now answer",
 		oracle.CauseSilent:    "Your replies have no signal.",
-		oracle.CauseMalformed: "If this rests on their code or notes"}
+		oracle.CauseMalformed: "Now answer"}
 	for cause, turns := range inDoubt() {
 		for verdict, c := range map[oracle.Verdict]struct {
 			tools []string

@@ -45,7 +45,7 @@ type treeResult struct {
 // Leaves are the Oracle's leaves; the Options say what its trees are given, and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, treeResult](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(),
-		agent.Budget(), agent.HistoryIsLong(), takeNotes(),
+		lookUp(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
 		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(),
 		agent.Hint(), hintOnce(), signalIs(), accept(),
 		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), offerNextSource(), offerCapability(), agent.IsLooping(),
@@ -145,6 +145,11 @@ type TurnSituation struct {
 	Large      bool          `json:"large,omitempty"`  // the conversation is to be replaced by notes
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
 	Sure       bool          `json:"sure,omitempty"`   // no other source is likely
+	LookUp     *LookUp       `json:"look_up,omitempty"`
+}
+
+func situationOf(c classify.Classification, topicShift bool) TurnSituation {
+	return TurnSituation{Class: c.QueryType, TopicShift: topicShift, Unsure: isUnsure(c), Sure: len(Sources(c)) == 1}
 }
 
 // The probability from which a class is sure. For a change it is higher, as nothing is looked up then.
@@ -191,8 +196,7 @@ func askModel() bt.Leaf {
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last,
 			Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift,
-				Unsure: isUnsure(i.Class), Sure: len(Sources(i.Class)) == 1}.encode()}
+			Situation: situationOf(i.Class, i.TopicShift).encode()}
 		p.SetTranscript(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

@@ -25,11 +25,10 @@ import (
 // OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, opens
 // the best places, lists them and quotes the first. It claims nothing about them, and says that no model is in use.
 func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
-	sit, err := offlineSituation(req)
+	o, err := newOffline(req)
 	if err != nil {
 		return model.Response{}, err
 	}
-	o := offline{sit: sit, terms: classify.Terms(sit.Question), earlier: continuedQuestion(sit.Question, req.Messages)}
 	return o.reply(), nil
 }
 
@@ -72,6 +71,13 @@ type offline struct {
 	earlier string   // the question that this one continues; "" if it stands by itself
 }
 
+func newOffline(req model.Request) (o offline, err error) {
+	if o.sit, err = offlineSituation(req); err == nil {
+		o.terms, o.earlier = classify.Terms(o.sit.Question), continuedQuestion(o.sit.Question, req.Messages)
+	}
+	return o, err
+}
+
 // continuedQuestion is the question before, if this one depends on it, as “and how do I make it longer?”; otherwise "".
 func continuedQuestion(question string, messages []model.Message) string {
 	at := slices.IndexFunc(messages, func(m model.Message) bool { return m.Role == model.User && m.Text == question })
@@ -102,7 +108,7 @@ func (o offline) reply() model.Response {
 	places := o.openedPassages()
 	if !o.sit.Final && len(places) == 0 {
 		if hits := o.rankedHits(); len(hits) > 0 && !o.hasOpenedHits() {
-			return o.openHits(hits)
+			return o.proposeCalls(o.openCalls(hits, mostPlaces, readContext), "reading the best places found")
 		}
 		if calls := o.searchCalls(); calls != nil {
 			return o.proposeCalls(calls, "searching for "+strings.Join(o.terms, ", "))
@@ -274,9 +280,8 @@ func (o offline) proposeCalls(calls []model.ToolCall, reason string) model.Respo
 		Text: signalXML("need_turn", 0.8, fieldXML("reason", reason), fieldXML("expected_turns", "1"))}
 }
 
-// openHits opens the best hits that do not overlap.
-func (o offline) openHits(hits []hit) model.Response {
-	var calls []model.ToolCall
+// openCalls open the best hits that do not overlap: so many places at most, and of each so many lines.
+func (o offline) openCalls(hits []hit, places, lines int) (calls []model.ToolCall) {
 	var taken []hit
 	for _, h := range hits {
 		overlaps := slices.ContainsFunc(taken, func(t hit) bool {
@@ -288,14 +293,14 @@ func (o offline) openHits(hits []hit) model.Response {
 		taken = append(taken, h)
 		args := callArguments{URL: h.URL}
 		if h.source != tool.Web {
-			start, end := h.linesToOpen()
+			start, end := h.linesToOpen(lines)
 			args = callArguments{Path: h.Path, Start: start, End: end}
 		}
-		if calls = append(calls, o.newCall(len(calls), readerOf[h.source], args)); len(calls) == mostPlaces {
+		if calls = append(calls, o.newCall(len(calls), readerOf[h.source], args)); len(calls) == places {
 			break
 		}
 	}
-	return o.proposeCalls(calls, "reading the best places found")
+	return calls
 }
 
 func (o offline) calledTools() (names []string) {

@@ -32,7 +32,7 @@ const (
 func (o offline) answerFrom(places []passage) model.Response {
 	b := &strings.Builder{}
 	lacking := o.unmentionedNames(places)
-	if o.lacksWeb() && o.sit.Sure && !o.isAnsweredBy(places) {
+	if o.lacksWeb() && o.sit.Sure {
 		b.WriteString(o.phrase("no_web") + "\n\n")
 	}
 	if o.sit.Class == string(classify.Action) {
@@ -204,14 +204,6 @@ func codeSpan(line string) string {
 		line = " " + line + " "
 	}
 	return marks + line + marks
-}
-
-// isAnsweredBy says whether one place has all words of the question, of which there are several: then what was found
-// says more than the guess that the web would know.
-func (o offline) isAnsweredBy(places []passage) bool {
-	return len(o.terms) > 1 && slices.ContainsFunc(places, func(p passage) bool {
-		return !slices.ContainsFunc(o.terms, func(term string) bool { return !p.mentions(term) })
-	})
 }
 
 // unmentionedNames says which names in the question, told by capitals or signs, occur in no place; "" if there are

@@ -143,10 +143,11 @@ func openPerformers(
 	caller := &agent.Caller{View: v, Tools: tools, Of: agent.ProposedCall[Heard], Timeout: deps.ToolTimeout,
 		DryRun: a.env.ShadowOf != "", Spoken: a.personsWords}
 	return map[string]run.Performer{
-		agent.EffectTurn:  agent.Turns(b, m, newListener),
-		agent.EffectNotes: agent.Notes(b, m, newListener, PurposeNotes),
-		agent.EffectCall:  caller.Performer(),
-		EffectClassify:    {Do: agent.NewPerformer(deps.scoreReply)},
+		agent.EffectTurn:   agent.Turns(b, m, newListener),
+		agent.EffectNotes:  agent.Notes(b, m, newListener, PurposeNotes),
+		agent.EffectCall:   caller.Performer(),
+		agent.EffectLookUp: agent.LookUps(b, proposeLookUp),
+		EffectClassify:     {Do: agent.NewPerformer(deps.scoreReply)},
 	}, closeTools, nil
 }
 

@@ -81,13 +81,13 @@ func (o offline) readmeHit() []hit {
 	return nil
 }
 
-// linesToOpen is the span of the hit, or as much of it around its line as is read at once.
-func (h hit) linesToOpen() (start, end int) {
-	if h.End-h.Start < readContext {
+// linesToOpen is the span of the hit, or as much of it around its line as may be read at once.
+func (h hit) linesToOpen(most int) (start, end int) {
+	if h.End-h.Start < most {
 		return h.Start, h.End
 	}
-	start = max(h.Start, cmp.Or(h.From, h.Line)-readContext/2)
-	return start, min(h.End, start+readContext-1)
+	start = max(h.Start, cmp.Or(h.From, h.Line)-most/2)
+	return start, min(h.End, start+most-1)
 }
 
 // passage is a text that was opened or handed over.

@@ -16,6 +16,7 @@ type Reports struct {
 	Signals  signal.State `json:"signals"`
 	AskedFor bool         `json:"asked_for,omitempty"` // the model was told once what is missing
 	Reminded bool         `json:"reminded,omitempty"`  // the model was reminded of its signals
+	LookedUp bool         `json:"looked_up,omitempty"` // the tree has looked up what the model did not
 	Best     Best         `json:"best,omitzero"`       // the text that would be the answer
 	// replies in a row that neither called a tool nor said anything new
 	Idle      int       `json:"idle,omitempty"`
@@ -46,8 +47,9 @@ func noteReply() bt.Leaf {
 	type out struct {
 		Calls      bool          `port:"calls" doc:"it calls tools"`
 		Answered   bool          `port:"answered" doc:"there is a text that could be the answer, in this reply or an earlier one; beside a wish to delegate in this one"`
-		Enough     bool          `port:"enough" doc:"what it rests on can stand: a wanted change has a receipt; an answer that is likely to be about the code or the notes has a result of a tool, or the model was told once to look it up (FR-018)"`
+		Enough     bool          `port:"enough" doc:"what it rests on can stand: a wanted change has a receipt; an answer that is likely to be about the code or the notes has a result of a tool, or they were looked up for it (FR-018)"`
 		Missing    string        `port:"missing" doc:"what the model is told of what is not enough; empty if no offered tool could give it"`
+		Ungrounded bool          `port:"ungrounded" doc:"it is likely about the code or the notes, and nothing was looked up"`
 		Announces  bool          `port:"announces" doc:"it only announces a step that the model could take"`
 		Asks       bool          `port:"asks" doc:"it is a question to the person; a long reply, and one after something was read or written, is an answer that ends with one"`
 		Repeats    bool          `port:"repeats" doc:"it calls no tool, and only repeats or refers back to earlier replies"`
@@ -69,12 +71,12 @@ func noteReply() bt.Leaf {
 			o.Transcript = append(o.Transcript[:len(o.Transcript):len(o.Transcript)], agent.Entry{Turn: i.Reply.Ref})
 			heard := o.Reports.noteSignal(i.Report, len(i.Reply.Calls), fresh, &o.Ledger)
 			g := ground{Class: i.Class, Tools: i.Tools, Offered: i.Offered, Ledger: o.Ledger, Past: i.Past,
-				Shifted: i.Shifted, Told: o.Reports.AskedFor, Text: o.Reports.Best.Words.Text}
+				Shifted: i.Shifted, LookedUp: o.Reports.LookedUp, Text: o.Reports.Best.Words.Text}
 			what, why := g.missing()
 			o.Calls, o.Answered = len(i.Reply.Calls) > 0, o.Reports.Best.Ref != 0
 			o.Announces, o.Repeats = i.Report.Words.Announces && len(i.Offered) > 0, o.Reports.Idle > 0
 			isPromise := o.Announces && !o.Calls && o.Reports.Best.Ref == i.Reply.Ref
-			o.Enough, o.Missing = what == "" && !isPromise, g.hintFor(what)
+			o.Enough, o.Missing, o.Ungrounded = what == "" && !isPromise, g.hintFor(what), what == missingSource
 			if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
 				o.Answered = i.Reply.HasText
 			}

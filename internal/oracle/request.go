@@ -32,6 +32,7 @@ type Situation struct {
 	Steps    []agent.Step
 	Material []document.Part // that was handed over
 	Named    []tool.Source   // by the person
+	LookUp   *LookUp         // set for calls of the tree itself
 }
 
 // requestData is what the requests of a run are built from, besides its records.
@@ -190,7 +191,7 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
 	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Sure: a.Sure, Tools: offered,
 		Final: a.Last || a.Withdrawn,
-		Steps: steps, Material: a.material.parts, Named: a.given.Named}
+		Steps: steps, Material: a.material.parts, Named: a.given.Named, LookUp: a.LookUp}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

@@ -84,7 +84,7 @@ func TestEdgeMalformedSignalCountsAsNoneAndIsLoggedAndStripped(t *testing.T) {
 				partial("a proof")))
 			a := h.ask(auth)
 			wantParts(t, "what is said after it", lastText(h.request(2)),
-				"[control] If this rests on their code or notes")
+				"[control] Now answer")
 			if len(a.Problems) == 0 || !strings.Contains(a.Problems[0].Reason, c.reason) {
 				t.Errorf("the problems are %+v; want one that says %q", a.Problems, c.reason)
 			}
@@ -131,7 +131,7 @@ func TestTreeWithValuesThatNoLeafTakesIsRefused(t *testing.T) {
 }
 
 // The tree holds the rules that a person might want to change. What computes belongs into leaves.
-func TestTreeOfTheOracleHasAtMost150NodesOnThreeScreens(t *testing.T) {
+func TestTreeOfTheOracleHasAtMost150Nodes(t *testing.T) {
 	tree := assert.Must(trees.Set{}.Get(oracle.Name))(t)
 	nodes := 0
 	for d := xml.NewDecoder(bytes.NewReader(tree.Text)); ; {
@@ -145,8 +145,6 @@ func TestTreeOfTheOracleHasAtMost150NodesOnThreeScreens(t *testing.T) {
 		}
 	}
 	assert.That(t, nodes <= 150, "it has %d nodes", nodes)
-	lines := bytes.Count(tree.Text, []byte("\n"))
-	assert.That(t, lines <= 200, "it has %d lines", lines)
 }
 
 // readOptions reads options of the Oracle, where ‘home’ and ‘notes’ are folders.

@@ -38,7 +38,7 @@ const (
 	placesRead   bt.Reason = "ground.read: places read: {n}"
 	buildsOn     bt.Reason = "ground.builds_on: the conversation builds on earlier answers"
 	resultsSeen  bt.Reason = "ground.results: results of tools: {n}"
-	toldOnce     bt.Reason = "ground.told: the model was told that it could be looked up, and stays with it"
+	noWord       bt.Reason = "ground.no_word: it has no word that could be looked up"
 	noTool       bt.Reason = "ground.no_tool: no tool can read one"
 	noneReadYet  bt.Reason = "ground.not_read: nothing was read yet"
 
@@ -74,7 +74,7 @@ func warningReasons() []bt.Reason {
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
 		ServerStarts, ServerToolsLeft,
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
-		needsNone, placesRead, resultsSeen, toldOnce, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,
+		needsNone, placesRead, resultsSeen, noWord, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,
 		citedUnread, wrongQuestion,
 		wrongPictures, otherNotes,
 	}

@@ -1,0 +1,120 @@
+package oracle
+
+import (
+	"fmt"
+	"slices"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/bt"
+	"sibyl/internal/model"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/tool"
+)
+
+// LookUp is how the tree looks something up: which places of a question are opened.
+type LookUp struct {
+	Open   bool `json:"open,omitempty"` // those that were found; otherwise it searches
+	Places int  `json:"places"`
+	Lines  int  `json:"lines"` // of each
+}
+
+// lookUp proposes calls that the tree itself makes, as the run without a model does.
+func lookUp() bt.Leaf {
+	type in struct {
+		Class      classify.Classification `port:"class"`
+		Tools      []agent.ToolFact        `port:"tools"`
+		Offered    []string                `port:"offered" doc:"names of the tools offered: those of them that only read are called"`
+		Named      []tool.Source           `port:"named,optional" doc:"sources that the person named"`
+		TopicShift bool                    `port:"topic_shift"`
+		Ledger     agent.Ledger            `port:"ledger,optional"`
+		Reports    Reports                 `port:"reports,optional"`
+		Transcript []agent.Entry           `port:"transcript,optional"`
+		Open       bool                    `port:"open,optional" doc:"the best places that were found, instead of searching for them"`
+		Least      float64                 `port:"least" default:"0" between:"0 1" doc:"how probable it must be that one of the sources has the answer, unless the person named one"`
+		Places     int                     `port:"places" default:"5" doc:"opened at most"`
+		Lines      int                     `port:"lines" default:"30" doc:"of a place at most"`
+	}
+	type out struct {
+		Looked     agent.Reply   `port:"looked" doc:"the calls, for RunTools"`
+		Offered    []string      `port:"reading" doc:"names of the tools that it may call"`
+		Ledger     agent.Ledger  `port:"ledger"`
+		Reports    Reports       `port:"reports"`
+		Transcript []agent.Entry `port:"transcript"`
+	}
+	plan := func(i in) ([]bt.Request, error) {
+		switch {
+		case !i.Open && i.Reports.LookedUp:
+			return nil, fmt.Errorf("it was looked up before")
+		case !searchesAny(readingTools(i.Tools, i.Offered)):
+			return nil, fmt.Errorf("no tool that searches is offered")
+		case i.Least > 0 && len(i.Named) == 0 && likelyHere(i.Class, readingTools(i.Tools, i.Offered)) < i.Least:
+			return nil, fmt.Errorf("no source that can be searched is likely to have the answer")
+		}
+		situation := situationOf(i.Class, i.TopicShift)
+		situation.LookUp = &LookUp{Open: i.Open, Places: i.Places, Lines: i.Lines}
+		p := agent.TurnPayload{Offered: namesOf(readingTools(i.Tools, i.Offered)), Labels: i.Ledger.Labels,
+			Situation: situation.encode()}
+		p.SetTranscript(i.Transcript)
+		label := "what to search"
+		if i.Open {
+			label = "what to open"
+		}
+		return []bt.Request{{Kind: agent.EffectLookUp, Label: label, Payload: p}}, nil
+	}
+	collect := func(i in, done []bt.Completion, o *out) (err error) {
+		o.Looked, err = agent.ReadLookUp[Heard](done[0], i.Tools, &o.Ledger, &o.Transcript)
+		if err == nil && i.Open && len(o.Looked.Calls) == 0 {
+			err = fmt.Errorf("there is nothing to open")
+		}
+		o.Offered = namesOf(readingTools(i.Tools, i.Offered))
+		o.Reports = i.Reports.clone()
+		o.Reports.LookedUp = true
+		return err
+	}
+	return bt.Task("LookUp",
+		"Looks up what a question needs, in the place of the model: it searches with the words of the question, or opens "+
+			"the best places that were found. FAILURE if there is nothing to open.", plan, collect)
+}
+
+// readingTools are the offered tools that only read.
+func readingTools(tools []agent.ToolFact, offered []string) []agent.ToolFact {
+	return slices.DeleteFunc(slices.Clone(tools), func(t agent.ToolFact) bool {
+		return t.Once || !slices.Contains(offered, t.Name)
+	})
+}
+
+func namesOf(tools []agent.ToolFact) []string {
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return names
+}
+
+func searchesAny(tools []agent.ToolFact) bool {
+	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Search })
+}
+
+// likelyHere is how probable it is that a source with one of these tools has the answer.
+func likelyHere(c classify.Classification, tools []agent.ToolFact) (sum float64) {
+	for _, s := range []tool.Source{tool.Code, tool.Vault, tool.Web} {
+		if canBeSearched(tools, s) {
+			sum += likely(c, s)
+		}
+	}
+	return sum
+}
+
+// proposeLookUp are the calls of a look-up.
+func proposeLookUp(req model.Request) ([]model.ToolCall, error) {
+	o, err := newOffline(req)
+	switch {
+	case err != nil || o.sit.LookUp == nil:
+		return nil, err
+	case !o.sit.LookUp.Open:
+		return o.searchCalls(), nil
+	case len(o.openedPassages()) > 0: // the file that the question names
+		return nil, nil
+	}
+	return o.openCalls(o.rankedHits(), o.sit.LookUp.Places, o.sit.LookUp.Lines), nil
+}
