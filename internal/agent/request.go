@@ -73,6 +73,8 @@ type TurnPrompt interface {
 	Before(ctx context.Context, noted bool) ([]model.Message, error)
 	// System composes the prompt. history is the conversation's size in tokens, estimated.
 	System(offered []tool.Spec, history int, noted bool) (System, error)
+	// Form is the form of the reply; nil: it is text.
+	Form() *model.Schema
 	// Facts is the situation for the offline model's rules.
 	Facts(offered []tool.Spec, steps []Step) any
 }
@@ -141,7 +143,10 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 		hint := Control(p.LastHint)
 		messages, history = append(messages, model.Message{Role: model.User, Text: hint}), history+Tokens(hint)
 	}
-	shown := OfferedSpecs(p, b.Tools)
+	var shown []tool.Spec
+	if !p.NoTools {
+		shown = OfferedSpecs(p, b.Tools)
+	}
 	system, err := asking.System(shown, history, c.noted)
 	if err != nil {
 		return Request{}, err
@@ -154,7 +159,10 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 		name, tokens := hashAndSize(s)
 		r.Tools, r.Sent = append(r.Tools, name), r.Sent+tokens
 	}
-	r.Request.Tools = append(r.Request.Tools, b.Reports...)
+	if !p.NoTools {
+		r.Request.Tools = append(r.Request.Tools, b.Reports...)
+	}
+	r.Schema = asking.Form()
 	if !r.NoCalls {
 		r.Offered = shown
 	}

@@ -32,6 +32,7 @@ type TurnPayload struct {
 	Withdrawn bool     `json:"withdrawn,omitempty"` // tools are withdrawn
 	LastHint  string   `json:"last_hint,omitempty"` // what the conversation ends with
 	Labels    Labels   `json:"labels,omitempty"`    // of all that the model is shown
+	NoTools   bool     `json:"no_tools,omitempty"`  // the request describes no tool: the model can call none
 	Fit       int      `json:"fit,omitempty"`       // tokens that the whole request may have; 0: as the window allows
 
 	// The transcript is that of the turn in record After, if it is not 0, and Add.

@@ -269,6 +269,7 @@ type Info struct {
 
 	NoChat     bool `json:"no_chat,omitempty"`     // it can't chat: it embeds
 	NoTools    bool `json:"no_tools,omitempty"`    // it takes no tools
+	Parameters int  `json:"parameters,omitempty"`  // that it consists of; 0: not known
 	NoPictures bool `json:"no_pictures,omitempty"` // it takes text alone
 
 	// BareCalls says that an answer with calls must have no text: the server would not see the calls.

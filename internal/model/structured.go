@@ -56,6 +56,19 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, into a
 	return value, total, nil
 }
 
+// Read finds the first JSON value in a text that fits the schema, and decodes it. The error is a *SchemaError, or says
+// that the schema can't be used.
+func (s Schema) Read(text string, into any) error {
+	check, err := compileSchema(s)
+	if err != nil {
+		return err
+	}
+	if _, problem := firstFittingValue(text, check, into); problem != "" {
+		return &SchemaError{Schema: s.Name, Problem: problem}
+	}
+	return nil
+}
+
 // Instruction asks a model for this form, at the end of its system prompt.
 func (s Schema) Instruction() string {
 	return "Answer with one JSON value that fits this JSON Schema, and with nothing else:\n" + string(s.JSON)

@@ -26,6 +26,7 @@ type Heard struct {
 	Malformed bool             `json:"malformed,omitempty"`
 	Calls     []model.ToolCall `json:"calls,omitempty"`
 	After     []int            `json:"after,omitempty"`
+	Quoted    *Quoted          `json:"quoted,omitempty"` // how an answer from what was looked up was checked
 }
 
 // Said is the signal as it was written into the text.
@@ -60,6 +61,9 @@ type listener struct {
 }
 
 func newListener(asked agent.Request) agent.Listener[Heard] {
+	if asked.Schema != nil {
+		return newQuoteListener(asked.Request)
+	}
 	return &listener{offered: asked.Offered, told: agent.WasToldOfCalls(asked.Request)}
 }
 

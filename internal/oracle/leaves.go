@@ -24,6 +24,7 @@ type Given struct {
 	Window       int              `port:"window,optional"`      // of the model, in tokens; 0: unknown
 	Classifier   bool             `port:"classifier,optional"`  // one is configured
 	BareCalls    bool             `port:"bare_calls,optional"`  // the model can't write beside a call
+	NoTools      bool             `port:"no_tools,optional"`    // the model can't call tools
 	Ledger       agent.Ledger     `port:"ledger,optional"`      // the labels of all that comes before the first turn
 	Said         agent.Said       `port:"said,optional"`
 	Named        []tool.Source    `port:"named,optional"`  // sources that the person named
@@ -45,7 +46,7 @@ type treeResult struct {
 // Leaves are the Oracle's leaves; the Options say what its trees are given, and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, treeResult](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(),
-		lookUp(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
+		sourceIsLikely(), lookUp(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
 		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(),
 		agent.Hint(), hintOnce(), signalIs(), accept(),
 		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), offerNextSource(), offerCapability(), agent.IsLooping(),
@@ -146,6 +147,7 @@ type TurnSituation struct {
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
 	Sure       bool          `json:"sure,omitempty"`   // no other source is likely
 	LookUp     *LookUp       `json:"look_up,omitempty"`
+	Quote      bool          `json:"quote,omitempty"` // the reply is to quote what was looked up
 }
 
 func situationOf(c classify.Classification, topicShift bool) TurnSituation {
@@ -183,6 +185,8 @@ func askModel() bt.Leaf {
 		Tools      []agent.ToolFact        `port:"tools"`
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
+		NoTools    bool                    `port:"no_tools,optional" doc:"the model can't call tools: it quotes what was looked up"`
+		Reports    Reports                 `port:"reports,optional"`
 		LastHint   string                  `port:"last_hint,optional" doc:"what the model is told in the last turn"`
 		Most       int                     `port:"most_tokens,optional" doc:"of the request; results of tools are cut for it; 0: as the window allows"`
 	}
@@ -195,8 +199,10 @@ func askModel() bt.Leaf {
 	}
 	plan := func(i in) ([]bt.Request, error) {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last,
-			Withdrawn: i.Withdrawn, Fit: i.Most, Labels: i.Ledger.Labels,
-			Situation: situationOf(i.Class, i.TopicShift).encode()}
+			Withdrawn: i.Withdrawn, NoTools: i.NoTools, Fit: i.Most, Labels: i.Ledger.Labels}
+		situation := situationOf(i.Class, i.TopicShift)
+		situation.Quote = i.NoTools && i.Reports.LookedUp && len(i.Ledger.Opened) > 0
+		p.Situation = situation.encode()
 		p.SetTranscript(i.Transcript)
 		if i.Last {
 			p.LastHint = i.LastHint

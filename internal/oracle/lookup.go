@@ -24,13 +24,11 @@ func lookUp() bt.Leaf {
 		Class      classify.Classification `port:"class"`
 		Tools      []agent.ToolFact        `port:"tools"`
 		Offered    []string                `port:"offered" doc:"names of the tools offered: those of them that only read are called"`
-		Named      []tool.Source           `port:"named,optional" doc:"sources that the person named"`
 		TopicShift bool                    `port:"topic_shift"`
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Reports    Reports                 `port:"reports,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
 		Open       bool                    `port:"open,optional" doc:"the best places that were found, instead of searching for them"`
-		Least      float64                 `port:"least" default:"0" between:"0 1" doc:"how probable it must be that one of the sources has the answer, unless the person named one"`
 		Places     int                     `port:"places" default:"5" doc:"opened at most"`
 		Lines      int                     `port:"lines" default:"30" doc:"of a place at most"`
 	}
@@ -47,8 +45,6 @@ func lookUp() bt.Leaf {
 			return nil, fmt.Errorf("it was looked up before")
 		case !searchesAny(readingTools(i.Tools, i.Offered)):
 			return nil, fmt.Errorf("no tool that searches is offered")
-		case i.Least > 0 && len(i.Named) == 0 && likelyHere(i.Class, readingTools(i.Tools, i.Offered)) < i.Least:
-			return nil, fmt.Errorf("no source that can be searched is likely to have the answer")
 		}
 		situation := situationOf(i.Class, i.TopicShift)
 		situation.LookUp = &LookUp{Open: i.Open, Places: i.Places, Lines: i.Lines}
@@ -74,6 +70,23 @@ func lookUp() bt.Leaf {
 	return bt.Task("LookUp",
 		"Looks up what a question needs, in the place of the model: it searches with the words of the question, or opens "+
 			"the best places that were found. FAILURE if there is nothing to open.", plan, collect)
+}
+
+// sourceIsLikely decides whether something is looked up before a model is asked that can't do so itself.
+func sourceIsLikely() bt.Leaf {
+	type in struct {
+		Class   classify.Classification `port:"class"`
+		Tools   []agent.ToolFact        `port:"tools"`
+		Offered []string                `port:"offered" doc:"names of the tools offered"`
+		Named   []tool.Source           `port:"named,optional" doc:"sources that the person named"`
+		Least   float64                 `port:"least" default:"0.5" between:"0 1" doc:"how probable it must be that a source that can be searched has the answer"`
+	}
+	return bt.Check("SourceIsLikely", "Is the answer likely in a source that can be searched, or did the person name one?",
+		func(i in) (bool, string) {
+			p := likelyHere(i.Class, readingTools(i.Tools, i.Offered))
+			named := len(i.Named) > 0 && i.Class.QueryType != classify.Conversational
+			return named || p >= i.Least, fmt.Sprintf("%.2f", p)
+		})
 }
 
 // readingTools are the offered tools that only read.

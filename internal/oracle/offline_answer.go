@@ -30,8 +30,8 @@ const (
 // answerFrom lists the places, one a line, and quotes the first. Above them it puts the line with the number, default
 // or date that the question asks for.
 func (o offline) answerFrom(places []passage) model.Response {
-	b := &strings.Builder{}
 	lacking := o.unmentionedNames(places)
+	b := &strings.Builder{}
 	if o.lacksWeb() && o.sit.Sure {
 		b.WriteString(o.phrase("no_web") + "\n\n")
 	}
@@ -41,9 +41,6 @@ func (o offline) answerFrom(places []passage) model.Response {
 	if line := o.figureLine(places); line != "" && lacking == "" {
 		b.WriteString(line + "\n\n")
 	}
-	for i, p := range places {
-		fmt.Fprintf(b, "%d. %s\n", i+1, p.listLine())
-	}
 	which := "one"
 	if len(places) > 1 {
 		which = "several"
@@ -51,6 +48,16 @@ func (o offline) answerFrom(places []passage) model.Response {
 	end := o.phrase("no_model") + ": " + o.phrase(which, "to_have_one") + o.failureText()
 	if lacking != "" {
 		end += o.uncoveredText()
+	}
+	return finalReply(o.listPlaces(places, b.String(), end), o.signalFor(places, lacking))
+}
+
+// listPlaces lists places under what begins an answer, and quotes the first.
+func (o offline) listPlaces(places []passage, begin, end string) string {
+	b := &strings.Builder{}
+	b.WriteString(begin)
+	for i, p := range places {
+		fmt.Fprintf(b, "%d. %s\n", i+1, p.listLine())
 	}
 	rows := answerRows - 4 // the empty rows between the parts, and the place of the passage
 	for line := range strings.Lines(b.String() + end) {
@@ -62,7 +69,7 @@ func (o offline) answerFrom(places []passage) model.Response {
 	}
 	best := places[0].excerpt(max(rows, leastRows), terms)
 	fmt.Fprintf(b, "\n`%s`:\n\n%s\n\n%s\n", best.cite(), best.fenced(), end)
-	return finalReply(b.String(), o.signalFor(places, lacking))
+	return b.String()
 }
 
 func (o offline) signalFor(places []passage, lacking string) string {

@@ -45,6 +45,7 @@ type Env struct {
 	// the model's server recognises a call only if it stands alone
 	BareCalls  bool `json:"bare_calls,omitempty"`
 	ReportTool bool `json:"report_tool,omitempty"` // the model reports by a call, not in its text
+	NoTools    bool `json:"no_tools,omitempty"`    // the model can't call tools, or is too small to
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
@@ -60,6 +61,8 @@ const smallWindow = 10_000
 
 func (e Env) signalForm() string {
 	switch {
+	case e.NoTools:
+		return prompt.SignalsNone
 	case e.ReportTool:
 		return prompt.SignalsTool
 	case e.WindowTokens > 0 && e.WindowTokens <= smallWindow:

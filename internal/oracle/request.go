@@ -185,7 +185,16 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 	connected, missing := env.sourceNames(s.Class)
 	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: connected, Missing: missing,
 		MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
-		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls}
+		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls, Quote: s.Quote}
+}
+
+// Form asks for a quotation where the model answers from what was looked up.
+func (a turnRequest) Form() *model.Schema {
+	if !a.Quote {
+		return nil
+	}
+	form := quoteSchema()
+	return &form
 }
 
 func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {

@@ -28,6 +28,7 @@ const (
 		"answer: it gives it a confidence of {confidence}."
 	delegating     bt.Reason = "notice.delegating: The model recommends delegating: {scope} ({reason})"
 	severalSignals bt.Reason = "notice.several_signals: Turn {turn} had several signals: only the first counts."
+	modelsOwn      bt.Reason = "notice.own_words: Of the model's own, and in no place that was found: {words}."
 	topicChanged   bt.Reason = "notice.topic_changed: The topic has changed: all " +
 		"earlier exchanges except the last were left out."
 
@@ -71,7 +72,7 @@ const (
 func warningReasons() []bt.Reason {
 	return []bt.Reason{
 		nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, notSearched,
-		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, topicChanged, ServerFailed,
+		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, modelsOwn, topicChanged, ServerFailed,
 		ServerStarts, ServerToolsLeft,
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
 		needsNone, placesRead, resultsSeen, noWord, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,

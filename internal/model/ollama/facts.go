@@ -27,6 +27,7 @@ type facts struct {
 	loadedWindow    int      // with which the model is loaded; 0: it is not loaded
 	capabilities    []string // capabilities; nil from servers older than 0.6.4
 	bareCalls       bool     // BareCalls
+	parameters      int      // of the model; 0: not reported
 }
 
 // info returns f in the contract's words, with the window to ask for.
@@ -35,7 +36,7 @@ func (f *facts) info(window int) model.Info {
 		return f.capabilities != nil && !slices.Contains(f.capabilities, capability)
 	}
 	return model.Info{Window: window, NoChat: lacks("completion"), NoTools: lacks("tools"), NoPictures: lacks("vision"),
-		BareCalls: f.bareCalls}
+		BareCalls: f.bareCalls, Parameters: f.parameters}
 }
 
 // numCtx returns the window to ask for, never the server's default: that may be 4096. 0: none, another server runs it.
@@ -101,6 +102,7 @@ func (p protocol) fetchFacts(x *wire.Call) (*facts, error) {
 		capabilities: show.Capabilities, modelfileWindow: parameter(show.Parameters, "num_ctx"),
 		bareCalls: !strings.Contains(show.Modelfile, "\nPARSER ") && needsBareCalls(show.Template)}
 	// it stays 0 if the field has another form
+	_ = json.Unmarshal(show.Info["general.parameter_count"], &f.parameters)
 	_ = json.Unmarshal(show.Info[wire.PlainText(show.Info["general.architecture"])+".context_length"], &f.window)
 	if p.config.NumCtx > 0 || f.remote {
 		return f, nil

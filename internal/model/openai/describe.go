@@ -26,6 +26,7 @@ type listEntry struct {
 	Meta struct { // llama.cpp
 		Served  count `json:"n_ctx"`
 		Trained count `json:"n_ctx_train"`
+		Size    size  `json:"n_params"`
 	} `json:"meta"`
 
 	Parameters   []string `json:"supported_parameters"` // OpenRouter
@@ -42,6 +43,17 @@ func (c *count) UnmarshalJSON(raw []byte) error {
 	n, err := strconv.ParseFloat(wire.PlainText(raw), 64)
 	if err == nil && n > 0 && n < 1<<31 {
 		*c = count(n)
+	}
+	return nil
+}
+
+// size is a number of parameters; anything else is decoded as zero.
+type size int
+
+func (s *size) UnmarshalJSON(raw []byte) error {
+	n, err := strconv.ParseFloat(wire.PlainText(raw), 64)
+	if err == nil && n > 0 && n < 1<<53 {
+		*s = size(n)
 	}
 	return nil
 }
@@ -96,7 +108,8 @@ func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 func (l *listEntry) info() model.Info {
 	window := cmp.Or(l.TopProvider.ContextLength, l.MaxModelLen, l.ContextLength, l.ContextWindow, l.MaxContextLength,
 		l.Meta.Served, l.Meta.Trained)
-	info := model.Info{Window: int(window), Output: int(cmp.Or(l.TopProvider.MaxOutput, l.MaxOutput))}
+	info := model.Info{Window: int(window), Output: int(cmp.Or(l.TopProvider.MaxOutput, l.MaxOutput)),
+		Parameters: int(l.Meta.Size)}
 	info.NoTools = len(l.Parameters) > 0 && !slices.Contains(l.Parameters, "tools")
 	modalities := l.Architecture.Input
 	info.NoPictures = len(modalities) > 0 && !slices.Contains(modalities, "image")

@@ -40,9 +40,13 @@ const (
 	SignalsFull  = "full"
 	SignalsShort = "short" // for a small window
 	SignalsTool  = "tool"  // by a call
+
+	// SignalsNone is for a model that can't call tools: it reports nothing, and its prompt has the segments of this
+	// condition alone.
+	SignalsNone = "none"
 )
 
-func signalForms() []string { return []string{SignalsFull, SignalsShort, SignalsTool} }
+func signalForms() []string { return []string{SignalsFull, SignalsShort, SignalsTool, SignalsNone} }
 
 // AllTypes is the query type of a prompt for every question: it includes the segments of all types.
 const AllTypes = "all"
@@ -61,6 +65,7 @@ type Situation struct {
 	Date          string     // today, as the prompt shall say it; empty: it says none
 	Signals       string     // SignalsFull, SignalsShort or SignalsTool; empty: SignalsFull
 	BareCalls     bool       // a call must stand alone in a reply
+	Quote         bool       // the answer is to quote what was looked up
 }
 
 // ToolLine is what the prompt says about an offered tool. Line breaks in it become spaces.
@@ -99,7 +104,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	yes := map[bool]string{true: "yes"}
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources),
 		varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
-		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls]}
+		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls], varQuote: yes[s.Quote]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
 	if err != nil {
@@ -180,6 +185,9 @@ func (s Situation) Large() bool {
 }
 
 func (s Situation) conditions() []string {
+	if s.Signals == SignalsNone {
+		return []string{signalsAre + SignalsNone}
+	}
 	holding := []string{always, signalsAre + cmp.Or(s.Signals, SignalsFull)}
 	for _, t := range classify.Types() {
 		queryType := string(t)

@@ -52,6 +52,7 @@ func (s Segment) required() bool {
 func segmentTable() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
+		{ID: "plain", File: "oracle/plain.md", Priority: 0, Conditions: []string{signalsAre + SignalsNone}},
 		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{signalsAre + SignalsFull}},
 		{ID: "signals-short", File: "oracle/signals-short.md", Priority: 1,
 			Conditions: []string{signalsAre + SignalsShort}},

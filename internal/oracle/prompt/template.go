@@ -18,11 +18,12 @@ const (
 	varDate       = "date"
 	varReportTool = "report_tool" // "yes", or empty
 	varBareCalls  = "bare_calls"  // "yes", or empty
+	varQuote      = "quote"       // "yes", or empty
 )
 
 // variables lists them all.
 func variables() []string {
-	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls}
+	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varQuote}
 }
 
 // values are the values of the variables in one situation, by their names.
