@@ -171,7 +171,8 @@ var promptsOnce = sync.OnceValues(func() (*prompt.Set, error) { return prompt.Lo
 // surroundings are those of the questions of a harness.
 func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 	known := func(context.Context, string) model.Info {
-		return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls}
+		return model.Info{Window: h.env.WindowTokens, BareCalls: h.env.BareCalls,
+			NoTools: h.env.NoTools}
 	}
 	return oracle.Surroundings{Store: store, Known: known, Describe: known, Classifier: h.configured || h.classifier != nil, Web: h.env.Web,
 		Fallback:   h.env.Fallback,

@@ -21,8 +21,16 @@ import (
 	"sibyl/internal/tool/vault"
 )
 
-// offline answers by the rules, over the folders that the harness names, with the real tools.
+// offline answers by the rules, with the real tools.
 func (h *harness) offline() {
+	h.t.Helper()
+	h.realTools()
+	h.env.Model = model.OfflineRules
+	h.model = offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule})
+}
+
+// realTools are those of the folders that the harness names.
+func (h *harness) realTools() {
 	h.t.Helper()
 	clear(h.world.tools)
 	if h.env.CodeRoot == "/code" {
@@ -43,8 +51,7 @@ func (h *harness) offline() {
 			h.world.addTool(t)
 		}
 	}
-	h.env.Web, h.env.Model = false, model.OfflineRules
-	h.model = offline.New(map[string]offline.Rule{oracle.Purpose: oracle.OfflineRule})
+	h.env.Web = false
 }
 
 // keep writes “name text” as a file of a folder of the test, and gives the folder.

@@ -83,7 +83,11 @@ func (o offline) checkQuoted(said quotedAnswer) (answer string, q Quoted) {
 		q.Cite, q.Own = lines.cite(), o.ownWords(said.Answer, places)
 		return fmt.Sprintf("%s\n\n`%s`:\n\n%s\n", said.Answer, q.Cite, lines.fenced()), q
 	}
-	return o.listPlaces(places, o.phrase("no_place")+"\n\n", o.phrase("look_there")), q
+	more := ""
+	if len(places) > 1 {
+		more = o.phrase("look_there")
+	}
+	return strings.TrimSpace(o.listPlaces(places, o.phrase("no_place")+"\n\n", more)), q
 }
 
 // leastQuoted is how many letters and digits a quotation has at least: a word or two stand anywhere.

@@ -30,6 +30,7 @@ var worlds = map[string]func(h *harness, rest string){
 	"seconds at most": func(h *harness, rest string) { h.maxTime = time.Duration(number(rest)) * time.Second },
 	"a window of":     func(h *harness, rest string) { h.env.WindowTokens = number(rest) },
 	"bare calls":      func(h *harness, _ string) { h.env.BareCalls = true },
+	"calls no tools":  func(h *harness, _ string) { h.env.NoTools = true },
 	"reports by tool": func(h *harness, _ string) { h.env.ReportTool = true },
 	"no web search": func(h *harness, _ string) {
 		h.env.Web = false
@@ -163,6 +164,7 @@ var worlds = map[string]func(h *harness, rest string){
 	"another model answers":  func(h *harness, _ string) { h.model = standIn{h.script} },
 	"code has":               func(h *harness, rest string) { h.env.CodeRoot = h.keep("code", rest) },
 	"notes have":             func(h *harness, rest string) { h.env.Vault = h.keep("notes", rest) },
+	"with real tools":        func(h *harness, _ string) { h.realTools() },
 	"without a model":        func(h *harness, _ string) { h.offline() },
 	"another session":        func(h *harness, rest string) { h.openSession(rest) },
 }
