@@ -8,6 +8,7 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
+	"sibyl/internal/signal"
 )
 
 // EffectLookUp proposes calls with which the tree itself looks something up. Its payload is a TurnPayload, and its
@@ -50,7 +51,14 @@ const (
 // So it is shown what they opened, and nothing of what they only listed. It goes into the message before, if that is of
 // the user's role: some models take no two in a row.
 func (b *Builder[R]) addLookUp(c *conversation, e Entry, turn TurnReceipt[R]) error {
-	var opened []string
+	asked, err := payloadAt(b.View, e.Turn)
+	if err != nil {
+		return err
+	}
+	asking, err := b.Of(asked)
+	if err != nil {
+		return err
+	}
 	hits := 0
 	for i, t := range e.Tools {
 		step := Step{Call: turn.Calls[i], Refused: t.Refused}
@@ -59,20 +67,16 @@ func (b *Builder[R]) addLookUp(c *conversation, e Entry, turn TurnReceipt[R]) er
 			if err != nil {
 				return err
 			}
-			text, _ := readReceipt(receipt, &step.Receipt)
-			if r := step.Receipt.Result; r != nil {
-				hits += r.Items
-				if len(r.Refs) > 0 && r.Refs[0].Opened {
-					opened = append(opened, text)
-				}
+			if readReceipt(receipt, &step.Receipt); step.Receipt.Result != nil {
+				hits += step.Receipt.Result.Items
 			}
 		}
 		c.steps = append(c.steps, step)
 	}
 	var said string
-	switch {
-	case opened != nil:
-		said = Control(foundForThem) + "\n\n" + strings.Join(opened, "\n\n")
+	switch opened := asking.LookedUp(c.steps[len(c.steps)-len(e.Tools):]); {
+	case opened != "":
+		said = Control(foundForThem) + "\n\n" + signal.Neutralise(opened)
 	case hits == 0:
 		said = Control(foundNowhere)
 	}

@@ -75,6 +75,8 @@ type TurnPrompt interface {
 	System(offered []tool.Spec, history int, noted bool) (System, error)
 	// Form is the form of the reply; nil: it is text.
 	Form() *model.Schema
+	// LookedUp is what the calls of a look-up opened, for the model; empty: they opened nothing.
+	LookedUp(steps []Step) string
 	// Facts is the situation for the offline model's rules.
 	Facts(offered []tool.Spec, steps []Step) any
 }

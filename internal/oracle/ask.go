@@ -136,7 +136,12 @@ func (s Surroundings) chooseModelAndTools(
 	if len(pictures) > 0 && info.NoPictures {
 		return nil, info, refusePictures(env.Model, pictures)
 	}
-	env.WindowTokens, env.BareCalls, env.NoTools = info.Window, info.BareCalls, callsNoTools(info)
+	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
+	if env.NoTools = callsNoTools(info); !env.NoTools {
+		if env.NoTools, err = neverLooksUp(ctx, s.Store, r.Owner, env.Model); err != nil {
+			return nil, info, err
+		}
+	}
 	env.ReportTool = env.ReportTool && !env.NoTools
 	if s.LeftOut != nil {
 		env.LeftOut = s.LeftOut()
@@ -155,6 +160,35 @@ const smallModel = 2_500_000_000
 // callsNoTools says whether a model is told of no tools: its server takes none for it, or it is small.
 func callsNoTools(info model.Info) bool {
 	return info.NoTools || info.Parameters > 0 && info.Parameters < smallModel
+}
+
+// What shows that a model calls no tools: in so many of the person's last runs the tree had to look up, and the model
+// never did. Runs in which it was offered none tell nothing; so after lookedBackOn of these it is offered tools again.
+const (
+	lookedBackOn = 12
+	leastRuns    = 2
+)
+
+// neverLooksUp says whether the person's last runs show that a model calls no tools.
+func neverLooksUp(ctx context.Context, store journal.Store, owner journal.Owner, id string) (bool, error) {
+	runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: lookedBackOn})
+	if err != nil {
+		return false, err
+	}
+	byTree := 0
+	for _, r := range runs {
+		if r.Status == journal.Running {
+			continue
+		}
+		switch e, err := exchangeOf(r); {
+		case err != nil || e.Model != id: // a damaged one shows nothing
+		case e.Looked == ByModel:
+			return false, nil
+		case e.Looked == ByTree:
+			byTree++
+		}
+	}
+	return byTree >= leastRuns, nil
 }
 
 // newGiven is what the tree is given for a question, without the past of its session.

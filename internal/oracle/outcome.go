@@ -126,6 +126,13 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 		a.TookMS = max(a.TookMS, c.Now)
 	}
 	kept := a.keptExchange(env)
+	switch {
+	case env.NoTools || len(a.ToolCalls) == 0:
+	case w.Reports.LookedUp:
+		kept.Model, kept.Looked = a.Model, ByTree
+	default:
+		kept.Model, kept.Looked = a.Model, ByModel
+	}
 	kept.Addresses = w.Ledger.NewestAddresses(keptAddresses)
 	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
 	if status == journal.Done || status == journal.NeedsUser {

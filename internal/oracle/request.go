@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/journal"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
+	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
@@ -188,6 +190,20 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls, Quote: s.Quote}
 }
 
+// LookedUp shows the best lines of each place that was opened.
+func (a turnRequest) LookedUp(steps []agent.Step) string {
+	if a.LookUp == nil {
+		return ""
+	}
+	o := offline{sit: Situation{Steps: steps}, terms: classify.Terms(a.given.Question)}
+	var all []string
+	for _, p := range o.openedPassages() {
+		best := p.excerpt(a.LookUp.Lines, o.terms)
+		all = append(all, "`"+best.cite()+"`:\n\n"+best.fenced())
+	}
+	return strings.Join(all, "\n\n")
+}
+
 // Form asks for a quotation where the model answers from what was looked up.
 func (a turnRequest) Form() *model.Schema {
 	if !a.Quote {
@@ -213,6 +229,9 @@ type Exchange struct {
 	Shift     bool   `json:"shift,omitempty"`  // it leaves the earlier topic
 	Pictures  int    `json:"pictures,omitempty"`
 
+	Model  string `json:"model,omitempty"`  // that answered, where it was offered tools and something was looked up
+	Looked Looker `json:"looked,omitempty"` // who did that
+
 	Labels  *agent.Labels `json:"labels,omitempty"`  // of all that its model saw
 	Piped   bool          `json:"piped,omitempty"`   // the question was piped in: it is not the person's own words
 	Relayed bool          `json:"relayed,omitempty"` // a program passed it on
@@ -222,6 +241,15 @@ type Exchange struct {
 
 	ShadowOf string `json:"shadow_of,omitempty"` // the run that a shadow is compared with
 }
+
+// Looker is who looked something up.
+type Looker string
+
+// The tree looks up what a model that is offered tools does not.
+const (
+	ByModel Looker = "model"
+	ByTree  Looker = "tree"
+)
 
 // labels are the labels of the exchange; the strictest ones, if it has none.
 func (e Exchange) labels() agent.Labels {
