@@ -255,8 +255,13 @@ func TestWriteIsTakenBackOverHTTPForThirtyDaysAndIsNotKeptAfter(t *testing.T) {
 	age(t, filepath.Join(shelf, "writes", first+".json"), 31*24*time.Hour)
 	marks := fmt.Appendf(nil, `{"settled":%[1]q,"marked":%[1]q,"looked":%[1]q}`, time.Now().Format(time.RFC3339))
 	write(t, app.MarksFile(s.data), string(marks))
-	s.sibyl(t, "", "ask", "--config", s.config, "Add a note to caching.md that we use no cache", "--vault", s.vault)
-	ids := s.writes("ada")
+	var ids []string
+	for range 100 { // a question removes as much as it has time for, which on a busy machine may be nothing
+		s.sibyl(t, "", "ask", "--config", s.config, "Add a note to caching.md that we use no cache", "--vault", s.vault)
+		if ids = s.writes("ada"); len(ids) == 1 {
+			break
+		}
+	}
 	assert.That(t, len(ids) == 1 && ids[0] == lost, "after 31 days there are %v, and %s was made before", ids, first)
 	s.wants("after 31 days", s.undoes("ada", first), http.StatusNotFound, "not_found")
 	texts := assert.Must(filepath.Glob(filepath.Join(shelf, "texts", "*")))(t)
