@@ -114,8 +114,8 @@ func (l *Ledger) EnterReply(r Reply) {
 		l.Notice(NoticeOtherModel, Warning, Pairs("answered", r.Model, "reason", r.Instead),
 			otherModel.With(r.Model, r.Instead))
 	}
-	for _, name := range r.Refused {
-		l.Notice(NoticeToolRefused, Warning, Pairs("tool", name), toolRefused.With(name))
+	if names := strings.Join(r.Refused, ", "); names != "" {
+		l.NoticeOncePerType(NoticeToolRefused, Warning, Pairs("tools", names), toolRefused.With(names))
 	}
 	l.Fresh = false // until tools open something anew
 }

@@ -37,7 +37,7 @@ const (
 	NoticeTurnedAway      = "call.turned_away"   // payload: tool; no yes can be asked, or too many calls wait for one
 	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched completely
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
-	NoticeToolRefused     = "tool.refused"       // payload: tool; the model's provider refuses its schema
+	NoticeToolRefused     = "tool.refused"       // payload: tools; the model's provider refuses its schema
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens
 	NoticeTooLong         = "history.too_long"   // results of tools were cut, so that a request fits
 	// payload: sent, counted; the server read only a part of the request
@@ -76,7 +76,7 @@ const (
 	resultsCut bt.Reason = "notice.results_cut: What was read does not fit in the model's context window, so tool " +
 		"results were cut: use a larger window, or ask for less at a time."
 	otherModel  bt.Reason = "notice.other_model: {model} answers instead: {reason}"
-	toolRefused bt.Reason = "notice.tool_refused: {tool} is not offered: the model's provider refuses its schema."
+	toolRefused bt.Reason = "notice.tool_refused: The model's provider refuses what it was told of these tools, so they are not offered: {tools}."
 	readInPart  bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
 		"about {sent} tokens): give its model a larger context window."
 	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"

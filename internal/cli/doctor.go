@@ -171,7 +171,7 @@ func fails(err error) finding { return finding{Says: err.Error()} }
 // absent is the spare finding for what is not set up; fix says what it would do and how to set it up.
 func absent(says, fix string) finding { return finding{Says: says, Fix: fix, spare: true} }
 
-// checkModel names the model that answers, with its context window, and warns if it does not support tools.
+// checkModel names the model that answers, with its context window, and says whether it calls tools.
 func checkModel(ctx context.Context, a *app.App) finding {
 	chosen, err := a.Models.Choose(ctx, a.Config.Model)
 	if err != nil {
@@ -182,8 +182,11 @@ func checkModel(ctx context.Context, a *app.App) finding {
 	if info.Window > 0 {
 		says += fmt.Sprintf("; context window: %d tokens", info.Window)
 	}
-	if info.NoChat || info.NoTools {
-		says += "; it does not support tools, so it can't search: choose another"
+	switch {
+	case info.NoChat:
+		says += "; it can't chat: choose another"
+	case oracle.CallsNoTools(info):
+		says += "; it calls no tools: Sibyl looks up for it, and it can't write notes"
 	}
 	return works(says)
 }

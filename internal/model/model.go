@@ -204,7 +204,7 @@ type Response struct {
 	// Reported is the usage that the provider reported, if it can't be true. Usage is then a possible one.
 	Reported *Usage `json:"reported,omitempty"`
 
-	// LeftOut are tools that were not offered, since the provider refuses their schemas.
+	// LeftOut are tools that were not offered, since the provider refuses their schemas, or takes none.
 	LeftOut []string `json:"left_out,omitempty"`
 
 	// Dropped counts the fields of the answer that could not be read, none of which holds text or a call.

@@ -137,7 +137,7 @@ func (s Surroundings) chooseModelAndTools(
 		return nil, info, refusePictures(env.Model, pictures)
 	}
 	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
-	if env.NoTools = callsNoTools(info); !env.NoTools {
+	if env.NoTools = CallsNoTools(info); !env.NoTools {
 		if env.NoTools, err = neverLooksUp(ctx, s.Store, r.Owner, env.Model); err != nil {
 			return nil, info, err
 		}
@@ -157,8 +157,8 @@ func (s Surroundings) chooseModelAndTools(
 // none looked anything up for twelve questions, and both answered from passages.
 const smallModel = 2_500_000_000
 
-// callsNoTools says whether a model is told of no tools: its server takes none for it, or it is small.
-func callsNoTools(info model.Info) bool {
+// CallsNoTools says whether a model is told of no tools: its server takes none for it, or it is small.
+func CallsNoTools(info model.Info) bool {
 	return info.NoTools || info.Parameters > 0 && info.Parameters < smallModel
 }
 

@@ -19,7 +19,6 @@ package ollama
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -125,9 +124,6 @@ func (p protocol) classify(x *wire.Call, status int, c *wire.Complaint) {
 	case wire.TooLong(message):
 		c.Kind = model.ContextLength
 		c.Advice = p.windowAdvice()
-	case wire.ContainsAny(message, "does not support tools"):
-		c.Kind = model.Invalid
-		c.Advice = fmt.Sprintf(": choose a model with tools; ‘ollama show %s’ lists what one can do", p.config.Model)
 	case wire.ContainsAny(message, "requires more system memory"):
 		c.Kind = model.Invalid
 		c.Advice = "; choose a smaller model or a smaller context window"

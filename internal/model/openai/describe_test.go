@@ -52,7 +52,7 @@ func TestModelIsDescribedAsItsEndpointListsIt(t *testing.T) {
 			entry(`,"context_length":"a lot","max_model_len":-1,"context_window":1e300,"top_provider":{"context_length":2.5e9}`), model.Info{}},
 		"a model that is not listed": {lists{models: `{"data":[{"id":"other","context_length":5}]}`}, model.Info{}},
 		"llama.cpp: what it trained on": {entry(`,"meta":{"n_ctx_train":131072,"n_params":1}`),
-			model.Info{Window: 131072}},
+			model.Info{Window: 131072, Parameters: 1}},
 		"llama.cpp: what it serves": {lists{
 			models:   `{"data":[{"id":"m","meta":{"n_ctx_train":131072}}]}`,
 			"/props": `{"default_generation_settings":{"n_ctx":4096},"total_slots":1}`,

@@ -108,9 +108,6 @@ func (p *protocol) header(header http.Header, key string) {
 	}
 }
 
-// noToolsAdvice follows the message of a gateway that has no provider for a model with tools.
-const noToolsAdvice = " (choose a model that takes tools, or another provider of this one)"
-
 // classify sets the Kind of a failure. The provider's words decide before the status, since compatible endpoints often
 // agree on the words only.
 func (p *protocol) classify(_ *wire.Call, status int, c *wire.Complaint) {
@@ -133,7 +130,7 @@ func (p *protocol) classify(_ *wire.Call, status int, c *wire.Complaint) {
 	case (badRequest || status == http.StatusForbidden) && wire.AgainstPolicy(text):
 		c.Kind = model.Refused
 	case status == http.StatusNotFound && wire.ContainsAny(text, "support tool use"): // OpenRouter
-		c.Kind, c.Advice, c.Final = model.Invalid, noToolsAdvice, true
+		c.Kind = model.Invalid
 	default:
 		c.Kind = wire.StatusKind(status)
 		// "only supported in v1/responses", "not supported with the Responses API"

@@ -200,6 +200,7 @@ func writeAll(e *jsontext.Encoder, name jsontext.Token, value jsontext.Value) er
 type refusals struct {
 	mu      sync.Mutex
 	fewer   bool
+	noTools bool     // none are taken for the model
 	tools   []string // by their names
 	formats []string // by the names of their schemas
 }
@@ -215,7 +216,7 @@ func (m *Client) fit(req Request) Request {
 	all := req.Tools
 	req.Tools, req.LeftOut = make([]model.Tool, 0, len(all)), nil
 	for _, t := range all {
-		if slices.Contains(m.refused.tools, t.Name) {
+		if m.refused.noTools || slices.Contains(m.refused.tools, t.Name) {
 			req.LeftOut = append(req.LeftOut, t.Name)
 			continue
 		}
@@ -233,9 +234,16 @@ func (m *Client) fit(req Request) Request {
 }
 
 // stepDown notes what the endpoint has refused of a request's schemas, step by step: its bounds, the tools that it
-// names, the form of the answer. It returns false if the failure is not about schemas, or nothing is left to leave out.
+// names, the form of the answer; or tools as such. It returns false if the failure is not about these, or nothing is
+// left to leave out.
 func (m *Client) stepDown(failed *model.Error, whole, sent Request) bool {
 	text := strings.ToLower(failed.Message)
+	if len(sent.Tools) > 0 && takesNoTools(failed, text) {
+		m.refused.mu.Lock()
+		defer m.refused.mu.Unlock()
+		m.refused.noTools = true
+		return true
+	}
 	named := namedTools(text, sent.Tools)
 	if !isAboutSchemas(failed, text) && (len(named) == 0 || failed.Kind != model.Invalid) {
 		return false
@@ -263,6 +271,22 @@ func (m *Client) stepDown(failed *model.Error, whole, sent Request) bool {
 func sameSchemas(a, b Request) bool {
 	return slices.EqualFunc(a.Tools, b.Tools, func(x, y model.Tool) bool { return bytes.Equal(x.Schema, y.Schema) }) &&
 		(a.Schema == nil) == (b.Schema == nil) && (a.Schema == nil || bytes.Equal(a.Schema.JSON, b.Schema.JSON))
+}
+
+// takesNoTools says whether a failure is about tools as such, as servers say that serve the model without a way to call
+// them: Ollama, OpenRouter, vLLM without a parser of calls, llama.cpp without templates.
+func takesNoTools(failed *model.Error, text string) bool {
+	switch failed.Status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError,
+		http.StatusNotImplemented:
+	default:
+		return false
+	}
+	return (failed.Kind == model.Invalid || failed.Kind == model.Server) &&
+		ContainsAny(text, "support tool", "supports tool", "support function call", "tools are not supported",
+			"tools is not supported", "tool use is not supported", "tool calling is not supported",
+			"function calling is not supported", "function calling is not enabled", "tools param requires",
+			"tool choice requires", "tool calling is not enabled")
 }
 
 // isAboutSchemas says whether a failure is about a schema, or what a server makes of one.
