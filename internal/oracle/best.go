@@ -40,9 +40,12 @@ var intentionPattern = sync.OnceValue(func() *regexp.Regexp {
 		`(?i)(?:^|, )(?:\w+,? ){0,2}(?:let me (?:[a-jl-z]|k[^n])\w*|let's|let us|i(?:'|’)ll|i will|i(?:'|’)m going to|i am going to|i need to|i(?:'|’)m (?:now )?\w+ing|i am (?:now )?\w+ing)\b`)
 })
 
-// isAnnouncement says whether a text only says what will be done: it is short and cites nothing, and its first or last
-// sentence says so in the first person, or it breaks off where something would follow. An answer that is mistaken for
-// one costs one more turn, but is kept.
+// fillerWords is the length of a sentence that says nothing beside an intention, as “One moment, please.”
+const fillerWords = 3
+
+// isAnnouncement says whether a text only says what will be done: it is short and cites nothing, and says so in the
+// first person, in its first or last sentence or beside mere fillers, or it breaks off where something would follow. An
+// answer that is mistaken for one costs one more turn, but is kept.
 func isAnnouncement(text string, w Words) bool {
 	if w.Size == 0 || w.Size > maxAnnouncement || w.Cites || strings.Contains(text, "```") {
 		return false
@@ -51,7 +54,18 @@ func isAnnouncement(text string, w Words) bool {
 		return true
 	}
 	sentences := sentenceEnd().Split(text, -1)
-	return intentionPattern().MatchString(sentences[0]) || intentionPattern().MatchString(sentences[len(sentences)-1])
+	first, last := 0, len(sentences)-1
+	for first < last && isFiller(sentences[first]) {
+		first++
+	}
+	for last > first && isFiller(sentences[last]) {
+		last--
+	}
+	return intentionPattern().MatchString(sentences[first]) || intentionPattern().MatchString(sentences[last])
+}
+
+func isFiller(sentence string) bool {
+	return len(strings.Fields(sentence)) <= fillerWords && !strings.ContainsAny(sentence, "`_/0123456789")
 }
 
 // Best is the reply whose text would be the answer so far, with the state of the run when it came.

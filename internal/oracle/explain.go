@@ -68,14 +68,17 @@ func (a *Answer) workSummary() string {
 	return strings.Join(all, "; ")
 }
 
-// basis says what a model's answer rests on where no place was read for it, except for small talk.
+// basis says what a model's answer rests on where it rests on no place that was read, except for small talk.
 func (a *Answer) basis() string {
 	var hits, empty, opened, results int
 	for _, t := range a.Tried {
 		hits, empty, opened, results = hits+t.Hits, empty+t.Empty, opened+t.Opened, results+t.Calls-t.Errors
 	}
 	switch {
-	case a.Model == model.OfflineRules || a.Answer == "" || a.StopReason == StopNeedsUser || opened > 0:
+	case a.Model == model.OfflineRules || a.Answer == "" || a.StopReason == StopNeedsUser:
+	case opened > 0 && a.LookedUp && !a.cites():
+		return "from none of these"
+	case opened > 0:
 	case hits > 0:
 		return "from search results"
 	case results > 0 && results == empty:

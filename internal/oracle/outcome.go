@@ -63,6 +63,8 @@ type Answer struct {
 	TookMS    int64        `json:"took_ms"` // of run time
 	// it is a summary of what was tried, not text of a model
 	Summarised bool `json:"composed,omitempty"`
+	// the tree looked up what the model did not
+	LookedUp bool `json:"looked_up,omitempty"`
 }
 
 // ReadAnswer reads the outcome of a run.
@@ -85,7 +87,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 		RunID:    v.ID,
 		MaxTurns: given.MaxTurns, Gaps: w.Reports.Gaps, Tried: w.Ledger.Sources, Fallbacks: w.Reports.Consults,
 		Budget:  w.Ledger.Exhausted,
-		Signals: []signal.Signal{}}
+		Signals: []signal.Signal{}, LookedUp: w.Reports.LookedUp}
 	places := a.addReceipts(v, e.Unfolded, w, given.Tools)
 	if len(env.Parts) > 0 {
 		a.Sources = append(env.materialSources(), a.Sources...)
