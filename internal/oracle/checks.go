@@ -38,12 +38,21 @@ const (
 // web.
 const likelyOwn = 0.8
 
+// likelyHere is the probability below which a model that can't look anything up may answer from what it knows where no
+// place that was found does.
+const likelyHere = 0.5
+
+// ownPart is the probability that a question is about the person's own code or notes.
+func ownPart(c classify.Classification) float64 {
+	return c.Probabilities[classify.Code] + c.Probabilities[classify.Documentation]
+}
+
 // missing says what an answer lacks, "" for nothing, and why. Whether a question is about the person's own code or
 // notes is a guess: so they are looked up for the model once, and what it then says stands. A write that the person
 // asked for, one that the answer claims, and one that failed, are no guess.
 func (g *ground) missing() (what string, why bt.Why) {
 	writes := &g.Ledger.Writes
-	switch own := g.Class.Probabilities[classify.Code] + g.Class.Probabilities[classify.Documentation]; {
+	switch own := ownPart(g.Class); {
 	case g.Class.QueryType == prompt.AllTypes:
 		return "", modelDecides.With()
 	case !writes.AllDone():

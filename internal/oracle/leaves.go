@@ -46,7 +46,7 @@ type treeResult struct {
 // Leaves are the Oracle's leaves; the Options say what its trees are given, and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
 	return bt.Declare[Given, treeResult](classifyLeaf(), offerTools(), offerEverything(), agent.RunAllowed(),
-		sourceIsLikely(), lookUp(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
+		whereToLook(), lookUp(), agent.Budget(), agent.HistoryIsLong(), takeNotes(),
 		askModel(), timeIsUp(), agent.NoteCut(), noteReply(), causeOfDoubt(), askClassifier(), decide(), hintFor(),
 		agent.Hint(), hintOnce(), signalIs(), accept(),
 		agent.HasToolCalls(), agent.Admit(), agent.RunTools(), offerNextSource(), offerCapability(), agent.IsLooping(),
@@ -147,7 +147,8 @@ type TurnSituation struct {
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
 	Sure       bool          `json:"sure,omitempty"`   // no other source is likely
 	LookUp     *LookUp       `json:"look_up,omitempty"`
-	Quote      bool          `json:"quote,omitempty"` // the reply is to quote what was looked up
+	Quote      bool          `json:"quote,omitempty"`   // the reply is to quote what was looked up
+	General    bool          `json:"general,omitempty"` // or to answer from the model's knowledge
 }
 
 func situationOf(c classify.Classification, topicShift bool) TurnSituation {
@@ -202,6 +203,7 @@ func askModel() bt.Leaf {
 			Withdrawn: i.Withdrawn, NoTools: i.NoTools, Fit: i.Most, Labels: i.Ledger.Labels}
 		situation := situationOf(i.Class, i.TopicShift)
 		situation.Quote = i.NoTools && i.Reports.LookedUp && len(i.Ledger.Opened) > 0
+		situation.General = situation.Quote && ownPart(i.Class) < likelyHere
 		p.Situation = situation.encode()
 		p.SetTranscript(i.Transcript)
 		if i.Last {

@@ -72,20 +72,31 @@ func lookUp() bt.Leaf {
 			"the best places that were found. FAILURE if there is nothing to open.", plan, collect)
 }
 
-// sourceIsLikely decides whether something is looked up before a model is asked that can't do so itself.
-func sourceIsLikely() bt.Leaf {
+// whereToLook chooses the tools with which is looked up for a model that can't call them: nobody else looks, so all of
+// the person's sources are searched, whatever the class.
+func whereToLook() bt.Leaf {
 	type in struct {
 		Class   classify.Classification `port:"class"`
 		Tools   []agent.ToolFact        `port:"tools"`
 		Offered []string                `port:"offered" doc:"names of the tools offered"`
-		Named   []tool.Source           `port:"named,optional" doc:"sources that the person named"`
-		Least   float64                 `port:"least" default:"0.5" between:"0 1" doc:"how probable it must be that a source that can be searched has the answer"`
+		Talk    float64                 `port:"talk" default:"0.6" between:"0 1" doc:"from this probability on, small talk is clear"`
 	}
-	return bt.Check("SourceIsLikely", "Is the answer likely in a source that can be searched, or did the person name one?",
-		func(i in) (bool, string) {
-			p := likelyHere(i.Class, readingTools(i.Tools, i.Offered))
-			named := len(i.Named) > 0 && i.Class.QueryType != classify.Conversational
-			return named || p >= i.Least, fmt.Sprintf("%.2f", p)
+	type out struct {
+		Looking []string `port:"looking" doc:"names of the tools that may be called"`
+	}
+	return bt.Func("WhereToLook", "Names the tools to look something up with. FAILURE for small talk, which needs nothing.",
+		func(i in, o *out) error {
+			if isSmallTalk(i.Class, i.Talk) {
+				return fmt.Errorf("small talk needs nothing")
+			}
+			for _, s := range sourceOrder(i.Class) {
+				for _, name := range toolsOf(i.Tools, s, false) {
+					if s != tool.Web || slices.Contains(i.Offered, name) {
+						o.Looking = append(o.Looking, name)
+					}
+				}
+			}
+			return nil
 		})
 }
 
@@ -106,16 +117,6 @@ func namesOf(tools []agent.ToolFact) []string {
 
 func searchesAny(tools []agent.ToolFact) bool {
 	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Search })
-}
-
-// likelyHere is how probable it is that a source with one of these tools has the answer.
-func likelyHere(c classify.Classification, tools []agent.ToolFact) (sum float64) {
-	for _, s := range []tool.Source{tool.Code, tool.Vault, tool.Web} {
-		if canBeSearched(tools, s) {
-			sum += likely(c, s)
-		}
-	}
-	return sum
 }
 
 // proposeLookUp are the calls of a look-up.

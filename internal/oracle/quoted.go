@@ -28,11 +28,13 @@ func quoteSchema() model.Schema {
 
 // Quoted is how an answer from what was looked up was checked.
 type Quoted struct {
-	Quote  string   `json:"quote"`
-	Place  string   `json:"place,omitempty"` // as the model named it
-	Answer string   `json:"answer"`
-	Cite   string   `json:"cite,omitempty"` // the lines that hold the quotation; "": none does
-	Own    []string `json:"own,omitempty"`  // figures and names of the answer that stand in no place that was found
+	Quote  string `json:"quote"`
+	Place  string `json:"place,omitempty"` // as the model named it
+	Answer string `json:"answer"`
+	Cite   string `json:"cite,omitempty"` // the lines that hold the quotation; "": none does
+	// it quotes nothing, and may come from the model's knowledge
+	General bool     `json:"general,omitempty"`
+	Own     []string `json:"own,omitempty"` // figures and names of the answer that stand in no place that was found
 }
 
 // quoteListener reads a reply of the form quotedAnswer. An answer is shown with the lines that hold its quotation. With a
@@ -59,7 +61,7 @@ func (l *quoteListener) Close(string, []model.ToolCall) agent.CompleteReply[Hear
 	}
 	answer, q := o.checkQuoted(said)
 	kind, confidence, field := "context_sufficient", 0.9, fieldXML("sources_found", "1")
-	if q.Cite == "" {
+	if q.Cite == "" && !q.General {
 		kind, field = "partial_answer", fieldXML("missing", o.phrase("place"))
 	}
 	h := Heard{Quoted: &q}
@@ -82,6 +84,10 @@ func (o offline) checkQuoted(said quotedAnswer) (answer string, q Quoted) {
 		}
 		q.Cite, q.Own = lines.cite(), o.ownWords(said.Answer, places)
 		return fmt.Sprintf("%s\n\n`%s`:\n\n%s\n", said.Answer, q.Cite, lines.fenced()), q
+	}
+	if o.sit.General && said.Quote == "" && said.Answer != "" {
+		q.General = true
+		return said.Answer, q
 	}
 	more := ""
 	if len(places) > 1 {

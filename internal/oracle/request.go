@@ -35,6 +35,7 @@ type Situation struct {
 	Material []document.Part // that was handed over
 	Named    []tool.Source   // by the person
 	LookUp   *LookUp         // set for calls of the tree itself
+	General  bool            // it may be answered from the model's knowledge
 }
 
 // requestData is what the requests of a run are built from, besides its records.
@@ -187,7 +188,7 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 	connected, missing := env.sourceNames(s.Class)
 	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: connected, Missing: missing,
 		MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
-		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls, Quote: s.Quote}
+		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls, Quote: s.Quote, General: s.General}
 }
 
 // LookedUp shows the best lines of each place that was opened.
@@ -216,7 +217,8 @@ func (a turnRequest) Form() *model.Schema {
 func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
 	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Sure: a.Sure, Tools: offered,
 		Final: a.Last || a.Withdrawn,
-		Steps: steps, Material: a.material.parts, Named: a.given.Named, LookUp: a.LookUp}
+		Steps: steps, Material: a.material.parts, Named: a.given.Named, LookUp: a.LookUp,
+		General: a.General}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

@@ -66,6 +66,7 @@ type Situation struct {
 	Signals       string     // SignalsFull, SignalsShort or SignalsTool; empty: SignalsFull
 	BareCalls     bool       // a call must stand alone in a reply
 	Quote         bool       // the answer is to quote what was looked up
+	General       bool       // or may come from the model's knowledge
 }
 
 // ToolLine is what the prompt says about an offered tool. Line breaks in it become spaces.
@@ -104,7 +105,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	yes := map[bool]string{true: "yes"}
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources),
 		varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
-		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls], varQuote: yes[s.Quote]}
+		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls], varQuote: yes[s.Quote], varGeneral: yes[s.General]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
 	if err != nil {

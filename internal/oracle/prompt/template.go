@@ -19,11 +19,12 @@ const (
 	varReportTool = "report_tool" // "yes", or empty
 	varBareCalls  = "bare_calls"  // "yes", or empty
 	varQuote      = "quote"       // "yes", or empty
+	varGeneral    = "general"     // "yes", or empty
 )
 
 // variables lists them all.
 func variables() []string {
-	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varQuote}
+	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varQuote, varGeneral}
 }
 
 // values are the values of the variables in one situation, by their names.
