@@ -40,7 +40,7 @@ const likelyOwn = 0.8
 
 // likelyHere is the probability below which a model that can't look anything up may answer from what it knows where no
 // place that was found does.
-const likelyHere = 0.5
+const likelyHere = 0.3
 
 // ownPart is the probability that a question is about the person's own code or notes.
 func ownPart(c classify.Classification) float64 {

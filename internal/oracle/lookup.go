@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -16,6 +17,9 @@ type LookUp struct {
 	Open   bool `json:"open,omitempty"` // those that were found; otherwise it searches
 	Places int  `json:"places"`
 	Lines  int  `json:"lines"` // of each
+
+	// General says that the answer is more likely elsewhere: then only a place with most words of the question is shown.
+	General bool `json:"general,omitempty"`
 }
 
 // lookUp proposes calls that the tree itself makes, as the run without a model does.
@@ -47,7 +51,7 @@ func lookUp() bt.Leaf {
 			return nil, fmt.Errorf("no tool that searches is offered")
 		}
 		situation := situationOf(i.Class, i.TopicShift)
-		situation.LookUp = &LookUp{Open: i.Open, Places: i.Places, Lines: i.Lines}
+		situation.LookUp = &LookUp{Open: i.Open, Places: i.Places, Lines: i.Lines, General: ownPart(i.Class) < likelyHere}
 		p := agent.TurnPayload{Offered: namesOf(readingTools(i.Tools, i.Offered)), Labels: i.Ledger.Labels,
 			Situation: situation.encode()}
 		p.SetTranscript(i.Transcript)
@@ -117,6 +121,29 @@ func namesOf(tools []agent.ToolFact) []string {
 
 func searchesAny(tools []agent.ToolFact) bool {
 	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Search })
+}
+
+// withMostWords are the passages with at least half as many words of the question as the best one has, that one first.
+// With most, they have at least half of all, and two.
+func (o offline) withMostWords(places []passage, most bool) []passage {
+	words := func(p passage) (n int) {
+		for _, term := range o.terms {
+			if p.mentions(term) {
+				n++
+			}
+		}
+		return n
+	}
+	places = slices.Clone(places)
+	slices.SortStableFunc(places, func(a, b passage) int { return cmp.Compare(words(b), words(a)) })
+	least := 0
+	if len(places) > 0 {
+		least = (words(places[0]) + 1) / 2
+	}
+	if most {
+		least = max(least, (len(o.terms)+1)/2, 2)
+	}
+	return slices.DeleteFunc(places, func(p passage) bool { return words(p) < least })
 }
 
 // proposeLookUp are the calls of a look-up.

@@ -191,14 +191,14 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []to
 		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls, Quote: s.Quote, General: s.General}
 }
 
-// LookedUp shows the best lines of each place that was opened.
+// LookedUp shows the best lines of the places that were opened, those with most words of the question first.
 func (a turnRequest) LookedUp(steps []agent.Step) string {
 	if a.LookUp == nil {
 		return ""
 	}
 	o := offline{sit: Situation{Steps: steps}, terms: classify.Terms(a.given.Question)}
 	var all []string
-	for _, p := range o.openedPassages() {
+	for _, p := range o.withMostWords(o.openedPassages(), a.LookUp.General) {
 		best := p.excerpt(a.LookUp.Lines, o.terms)
 		all = append(all, "`"+best.cite()+"`:\n\n"+best.fenced())
 	}
