@@ -56,6 +56,11 @@ func (p *TurnPayload) SetTranscript(transcript []Entry) {
 	}
 }
 
+// isFirst says whether the payload is of the first turn of a run, before which there was at most what a yes did.
+func (p *TurnPayload) isFirst() bool {
+	return p.After == 0 && !slices.ContainsFunc(p.Add, func(e Entry) bool { return !e.isOfAllowedCalls() })
+}
+
 // TurnReceipt is one turn of the model. Report is what the assistant's Listener found in the reply; Text is the reply
 // without it.
 type TurnReceipt[R any] struct {
@@ -72,6 +77,7 @@ type TurnReceipt[R any] struct {
 	Native     *model.Native    `json:"native,omitempty"`
 	Prompt     string           `json:"prompt"` // hash of the composed system prompt
 	Segments   []string         `json:"segments,omitempty"`
+	Note       string           `json:"note,omitempty"` // with the question, of the first turn
 	LeftOut    []string         `json:"left_out,omitempty"`
 	ToolHashes []string         `json:"tools,omitempty"` // "name hash" of each tool as it was offered
 	PromptSize int              `json:"prompt_tokens"`

@@ -56,7 +56,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	}
 	given := s.newGiven(r, o, env, tools)
 	var withPictures []string
-	if env.Past, withPictures, err = given.addPast(ctx, s.Store, r); err != nil {
+	if env.Past, withPictures, err = given.addPast(ctx, s.Store, r, &env); err != nil {
 		return spec, err
 	}
 	if !info.NoPictures {
@@ -175,7 +175,7 @@ const (
 // addPast adds the last exchanges of the session to what the tree is given. It returns their runs, oldest first, and
 // those with pictures, the latest first.
 func (g *Given) addPast(
-	ctx context.Context, store journal.Store, q assistant.Request,
+	ctx context.Context, store journal.Store, q assistant.Request, env *Env,
 ) (past, withPictures []string, err error) {
 	if q.Session == "" { // without a session, the filter would select all runs
 		return nil, nil, nil
@@ -183,6 +183,7 @@ func (g *Given) addPast(
 	var exchanges []Exchange
 	replaced := map[string]bool{q.Replaces: true} // a run that replaces another comes before it in the list
 	left := false                                 // the remaining runs belong to a topic that the session has left
+	most := maxPast
 	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * maxPast}
 	for {
 		runs, err := store.Runs(ctx, q.Owner, f)
@@ -191,7 +192,7 @@ func (g *Given) addPast(
 		}
 		for _, r := range runs {
 			replaced[r.Replaces] = true
-			if r.Status == journal.Running || replaced[r.ID] || len(past) == maxPast {
+			if r.Status == journal.Running || replaced[r.ID] || len(past) == most {
 				continue
 			}
 			e, err := exchangeOf(r)
@@ -201,13 +202,16 @@ func (g *Given) addPast(
 			if e.Answer == "" || left {
 				continue
 			}
+			if len(past) == 0 {
+				most, env.Shown = e.pastAfter(), e.Shown
+			}
 			past, exchanges = append(past, r.ID), append(exchanges, e)
 			left = e.Shift
 			if e.Pictures > 0 {
 				withPictures = append(withPictures, r.ID)
 			}
 		}
-		if left || len(past) == maxPast || len(runs) < f.Limit {
+		if left || len(past) == most || len(runs) < f.Limit {
 			break
 		}
 		f.After = runs[len(runs)-1].Cursor()
@@ -226,6 +230,20 @@ func (g *Given) addPast(
 		}
 	}
 	return past, withPictures, nil
+}
+
+// pastAfter is how many exchanges, with this one, the next question is sent. Where there would be too many, half of them
+// are left out at once: what was sent before then stays for the questions that follow.
+func (e Exchange) pastAfter() int {
+	switch {
+	case e.Place == 0: // it does not say
+		return maxPast
+	case e.Shift:
+		return 1
+	case e.Place > maxPast:
+		return maxPast / 2
+	}
+	return e.Place
 }
 
 // addApprovals adds the calls that the person approves now, of those that the last run of the session asked about. It

@@ -125,7 +125,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	for _, c := range e.Unfolded { // these were seen by no step
 		a.TookMS = max(a.TookMS, c.Now)
 	}
-	kept := a.keptExchange(env)
+	kept := a.keptExchange(v, env)
 	kept.Addresses = w.Ledger.NewestAddresses(keptAddresses)
 	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
 	if status == journal.Done || status == journal.NeedsUser {
@@ -142,9 +142,15 @@ const keptAddresses = 300
 const maxExchangeBytes = journal.MaxSummary - 16<<10
 
 // keptExchange is what the session keeps: question and answer, whole or, if they are too long, their beginnings.
-func (a *Answer) keptExchange(env Env) Exchange {
+func (a *Answer) keptExchange(v *run.View, env Env) Exchange {
 	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer,
-		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts))}
+		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts)),
+		Shown: env.Shown, Place: len(env.Past) + 1}
+	for _, c := range v.Receipts() {
+		if r, isTurn := c.Value.(agent.TurnReceipt[Heard]); isTurn {
+			e.Note, e.Shown = cmp.Or(e.Note, r.Note), e.Shown || len(r.ToolHashes) > 0
+		}
+	}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
@@ -153,13 +159,16 @@ func (a *Answer) keptExchange(env Env) Exchange {
 		if len(e.Signal) > most { // half of it would not be valid
 			e.Signal = ""
 		}
+		if len(e.Note) > most {
+			e.Note = ""
+		}
 	}
-	e.Tokens = agent.Tokens(e.Question) + agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
+	e.Tokens = agent.Tokens(e.Question) + agent.Tokens(e.Note) + agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
 	return e
 }
 
 func (e Exchange) size() (n int) {
-	for _, said := range []string{e.Question, e.Answer, e.Signal} {
+	for _, said := range []string{e.Question, e.Answer, e.Signal, e.Note} {
 		quoted, _ := json.Marshal(said) // a string
 		n += len(quoted)
 	}
