@@ -360,10 +360,20 @@ func (b *Builder[R]) shownSpecs(c *conversation) (specs []tool.Spec) {
 	return specs
 }
 
-// SentTools are tools as a request has them.
+// checkedLater matches what a schema says besides names, types and descriptions. A tool checks it, too, and says what
+// would be right: it need not be read with every question.
+var checkedLater = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`,"(default|minimum|minLength|maxLength)":\d+|,"additionalProperties":false`)
+})
+
+// SentTools are tools as a request has them: those of this program with shorter schemas.
 func SentTools(specs []tool.Spec) (all []model.Tool) {
 	for _, s := range specs {
-		all = append(all, model.Tool{Name: s.Name, Description: sentSpec(s).Description, Schema: s.Schema})
+		schema := s.Schema
+		if s.Source != tool.Server {
+			schema = checkedLater().ReplaceAll(schema, nil)
+		}
+		all = append(all, model.Tool{Name: s.Name, Description: sentSpec(s).Description, Schema: schema})
 	}
 	return all
 }

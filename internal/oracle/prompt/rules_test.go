@@ -17,7 +17,7 @@ func TestEveryPromptHoldsTheRulesOnWhichTheProductRests(t *testing.T) {
 		"no claim without a receipt":        `(?s)\*\*No receipt, no claim\.\*\*.*only if a tool's result in this conversation confirms it`,
 		"cite what was opened":              `(?s)\*\*Cite what you opened\.\*\*.*exactly as the tool gave it`,
 		"a hit is no source":                `(?s)\*\*A search hit is not a source\.\*\* Open it or do not cite it`,
-		"what is not known is said":         `\*\*Say what you do not know\.\*\*`,
+		"what is not known is said":         `\*\*Say what you do not know\*\*`,
 		"a model grants itself nothing":     `\*\*You grant yourself nothing\.\*\*`,
 		"a step that is named is also made": `holds the tool call for it`,
 	}

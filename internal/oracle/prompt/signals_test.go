@@ -62,11 +62,11 @@ func TestFieldsOfTheInstructionsAreThoseOfTheParser(t *testing.T) {
 }
 
 // A question over code is the usual one: a local model reads its prompt at 60 tokens a second.
-func TestPromptOfAQuestionOverCodeHasAtMost5KB(t *testing.T) {
+func TestPromptOfAQuestionOverCodeHasAtMost4KB(t *testing.T) {
 	s := situation("code")
 	s.Missing = []string{"vault", "web search (no search engine is set up)"}
 	c := compose(t, embedded(t), s)
-	assert.That(t, len(c.Text)+len(c.Note) <= 5_000, "it has %d and %d bytes", len(c.Text), len(c.Note))
+	assert.That(t, len(c.Text)+len(c.Note) <= 4_000, "it has %d and %d bytes", len(c.Text), len(c.Note))
 }
 
 func TestEveryExampleIsAResponseThatEndsInASignalWhichParses(t *testing.T) {
