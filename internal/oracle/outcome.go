@@ -146,6 +146,9 @@ func (a *Answer) keptExchange(v *run.View, env Env) Exchange {
 	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer,
 		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts)),
 		Shown: env.Shown, Place: len(env.Past) + 1}
+	if a.TopicShift {
+		e.Place = min(e.Place, 2) // only the last exchange was sent
+	}
 	for _, c := range v.Receipts() {
 		if r, isTurn := c.Value.(agent.TurnReceipt[Heard]); isTurn {
 			e.Note, e.Shown = cmp.Or(e.Note, r.Note), e.Shown || len(r.ToolHashes) > 0
