@@ -22,6 +22,7 @@ func LookUps[R Report](b *Builder[R], propose func(model.Request) ([]model.ToolC
 		if err != nil {
 			return nil, errors.Join(&bt.Fault{Kind: "request", Reason: err.Error()}, err)
 		}
+		b.forget() // the conversation of a turn begins otherwise
 		calls, err := propose(asked.Request)
 		return TurnReceipt[R]{Calls: calls}, err
 	})}
@@ -36,7 +37,7 @@ func ReadLookUp[R any](c bt.Completion, tools []ToolFact, l *Ledger, transcript 
 	}
 	*l = l.Clone()
 	l.openTurn()
-	*transcript = append((*transcript)[:len(*transcript):len(*transcript)], Entry{Turn: c.Ref})
+	*transcript = append((*transcript)[:len(*transcript):len(*transcript)], Entry{Turn: c.Ref, LookUp: true})
 	return reply, nil
 }
 
@@ -90,6 +91,7 @@ func (b *Builder[R]) addLookUp(c *conversation, e Entry, turn TurnReceipt[R]) er
 	if last := len(c.messages) - 1; last >= 0 && c.messages[last].Role == model.User {
 		m = c.messages[last]
 		m.Text += "\n\n" + said
+		c.found = strings.TrimSpace(c.found + "\n\n" + said)
 		c.messages, c.tokens = c.messages[:last:last], c.tokens-tokensOf(c.messages[last])
 	}
 	c.add(m)

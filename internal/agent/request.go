@@ -27,11 +27,21 @@ type Report interface {
 	Among(calls []model.ToolCall) []model.ToolCall
 }
 
-// System is a system prompt.
+// System is a system prompt, and what stands with the question: the system prompt is alike in all questions of a
+// session.
 type System struct {
 	Text     string
-	Hash     string // of Text
-	Tokens   int
+	Hash     string   // of Text and of the note with the question
+	Tokens   int      // of Text
+	Segments []string // ids, in order, of both
+	Texts    []string // of the segments, as they stand there
+	LeftOut  []string // ids with the reason
+}
+
+// Note is what the control layer says with a question: what holds for this one and not for all of a session.
+type Note struct {
+	Text     string
+	Crowded  bool     // it says what holds for a large conversation
 	Segments []string // ids, in order
 	Texts    []string // of the segments, as they stand in Text
 	LeftOut  []string // ids with the reason
@@ -55,8 +65,14 @@ type Builder[R Report] struct {
 	Window  int          // of the model, in tokens; 0: not known
 	Reports []model.Tool // tools that only report
 
-	// Recovery is the hint for the model after the first failed call.
+	// Recovery is the hint for the model after the first failed call, Crowded the one once IsLarge says of the tokens of
+	// the conversation that it has become large.
 	Recovery string
+	Crowded  string
+	IsLarge  func(tokens int) bool
+
+	// Shown says that earlier questions of the session were sent with tools: this one is, too.
+	Shown bool
 
 	// Of reads the situation in a payload.
 	Of func(p TurnPayload) (TurnPrompt, error)
@@ -69,10 +85,11 @@ type Builder[R Report] struct {
 // TurnPrompt gives what an assistant sends around the transcript of one turn.
 type TurnPrompt interface {
 	// Before gives the messages before the transcript: earlier exchanges, unless notes replace them, and the user's
-	// words.
-	Before(ctx context.Context, noted bool) ([]model.Message, error)
-	// System composes the prompt. history is the conversation's size in tokens, estimated.
-	System(offered []tool.Spec, history int, noted bool) (System, error)
+	// words with a note of what holds for this question. It is asked of the first turn of a run, and again once notes
+	// replace what was before.
+	Before(ctx context.Context, noted bool) ([]model.Message, Note, error)
+	// System composes the prompt. shown are the tools that are sent, and note is what stands with the question.
+	System(shown []tool.Spec, note Note) (System, error)
 	// Form is the form of the reply; nil: it is text.
 	Form() *model.Schema
 	// LookedUp is what the calls of a look-up opened, for the model; empty: they opened nothing.
@@ -84,10 +101,16 @@ type TurnPrompt interface {
 // conversation is a transcript as messages, with those before it, and as steps for the offline model.
 type conversation struct {
 	noted    bool
-	failed   bool // a call failed, and the model was told Recovery
+	failed   bool   // a call failed, and the model was told Recovery
+	crowded  bool   // it is large, and the model was told Crowded
+	shown    bool   // a turn of it, or of its session, was offered tools
+	note     Note   // that stands with the question
+	found    string // what the tree looked up before the first turn, as it stands behind the question
+	asked    TurnPrompt
 	messages []model.Message
 	steps    []Step
-	tokens   int // of the messages, estimated
+	refused  []string // tools whose schemas the provider refused
+	tokens   int      // of the messages, estimated
 }
 
 func (c *conversation) add(m model.Message) {
@@ -110,6 +133,8 @@ type Request struct {
 	History int         // tokens of the messages, estimated
 	Sent    int         // tokens of the whole request, estimated
 	Cut     bool        // results of tools were cut, so that all fits into the window
+	Note    string      // with the question, in the first request of a run
+	Found   string      // what the tree had looked up before it
 }
 
 // bytes is the size of the texts of a request.
@@ -147,17 +172,16 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	}
 	var shown []tool.Spec
 	if !p.NoTools {
-		shown = OfferedSpecs(p, b.Tools)
+		shown = b.shownSpecs(c)
 	}
-	system, err := asking.System(shown, history, c.noted)
+	system, err := c.asked.System(shown, c.note)
 	if err != nil {
 		return Request{}, err
 	}
 	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose,
-		NoCalls: p.Last || p.Withdrawn}}
+		NoCalls: p.Last || p.Withdrawn || len(p.Offered) == 0 && len(shown) > 0 && len(b.Reports) == 0}}
+	r.Request.Tools = SentTools(shown)
 	for _, s := range shown {
-		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description,
-			Schema: s.Schema})
 		name, tokens := hashAndSize(s)
 		r.Tools, r.Sent = append(r.Tools, name), r.Sent+tokens
 	}
@@ -165,8 +189,8 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 		r.Request.Tools = append(r.Request.Tools, b.Reports...)
 	}
 	r.Schema = asking.Form()
-	if !r.NoCalls {
-		r.Offered = shown
+	if !r.NoCalls && !p.NoTools {
+		r.Offered = OfferedSpecs(p, b.Tools)
 	}
 	r.Sent += system.Tokens
 	if most := b.room(p); most > 0 {
@@ -179,8 +203,18 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 			Reason: fmt.Sprintf("a request of about %d tokens does not fit into the model's window, and nothing in "+
 				"it can be cut", r.Sent)}
 	}
+	if p.isFirst() {
+		r.Note, r.Found = c.note.Text, c.found
+	}
 	r.Facts = asking.Facts(r.Offered, c.steps)
 	return r, nil
+}
+
+// forget makes the next turn build its conversation from the records.
+func (b *Builder[R]) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.latest = nil
 }
 
 // answerShare is the part of a window that is left for the answer, and for errors of the estimate.
@@ -198,7 +232,7 @@ func (b *Builder[R]) room(p TurnPayload) int {
 // rest.
 const (
 	minResultTokens = 200
-	cutHere         = "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
+	cutHere         = "\n(cut here: the model's window is too small for the rest; ask for less at a time)"
 )
 
 // cutToFit cuts results of tools, the oldest first, until the messages fit into room, and returns their tokens.
@@ -238,11 +272,7 @@ func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking TurnPro
 	if p.After != 0 {
 		c, err = b.conversationAt(ctx, p.After)
 	} else {
-		c = &conversation{noted: HasNotes(p.Add)}
-		c.messages, err = asking.Before(ctx, c.noted)
-		for _, m := range c.messages {
-			c.tokens += tokensOf(m)
-		}
+		c, err = b.beginConversation(ctx, p, asking)
 	}
 	if err != nil {
 		return nil, err
@@ -256,8 +286,36 @@ func (b *Builder[R]) converse(ctx context.Context, p TurnPayload, asking TurnPro
 			c.failed = true
 			c.add(model.Message{Role: model.User, Text: Control(b.Recovery)})
 		}
+		if !c.crowded && b.Crowded != "" && b.IsLarge(c.tokens) {
+			c.crowded = true
+			c.add(model.Message{Role: model.User, Text: Control(b.Crowded)})
+		}
 	}
+	c.shown = c.shown || len(p.Offered) > 0
 	return c, nil
+}
+
+// beginConversation begins with the question, as the first turn of the run asked it: what was once sent stays.
+func (b *Builder[R]) beginConversation(
+	ctx context.Context, p TurnPayload, asking TurnPrompt,
+) (c *conversation, err error) {
+	c = &conversation{noted: HasNotes(p.Add), shown: b.Shown, asked: asking}
+	isTurn := func(e Entry) bool { return e.Turn != 0 && !e.LookUp }
+	if first := slices.IndexFunc(p.Add, isTurn); first >= 0 && !c.noted {
+		asked, err := payloadAt(b.View, p.Add[first].Turn)
+		if err != nil {
+			return nil, err
+		}
+		if c.asked, err = b.Of(asked); err != nil {
+			return nil, err
+		}
+	}
+	c.messages, c.note, err = c.asked.Before(ctx, c.noted)
+	c.crowded = c.note.Crowded
+	for _, m := range c.messages {
+		c.tokens += tokensOf(m)
+	}
+	return c, err
 }
 
 // conversationAt is the conversation that the turn in a record continued.
@@ -269,6 +327,7 @@ func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*convers
 	if b.latest != nil && b.asked.After == asked.After && reflect.DeepEqual(b.asked.Add, asked.Add) {
 		same := *b.latest
 		same.messages, same.steps = slices.Clip(same.messages), slices.Clip(same.steps)
+		same.refused = slices.Clip(same.refused)
 		return &same, nil
 	}
 	asking, err := b.Of(asked)
@@ -276,6 +335,12 @@ func (b *Builder[R]) conversationAt(ctx context.Context, record int64) (*convers
 		return nil, err
 	}
 	return b.converse(ctx, asked, asking)
+}
+
+// wasOffered says whether the turn in a record was offered tools.
+func wasOffered(v *run.View, record int64) (bool, error) {
+	asked, err := payloadAt(v, record)
+	return len(asked.Offered) > 0, err
 }
 
 func payloadAt(v *run.View, record int64) (TurnPayload, error) {
@@ -290,23 +355,77 @@ func payloadAt(v *run.View, record int64) (TurnPayload, error) {
 	return p, nil
 }
 
-// OfferedSpecs are the tools that a turn shows, in the order in which they are offered. Withdrawn tools are shown too,
-// so that the provider's cache of the last request stays valid.
+// OfferedSpecs are the tools that a turn may call, in the order in which they are offered.
 func OfferedSpecs(p TurnPayload, all []tool.Spec) (specs []tool.Spec) {
 	for _, name := range p.Offered {
-		at := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == name })
-		if at < 0 {
-			continue
+		if at := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == name }); at >= 0 {
+			specs = append(specs, sentSpec(all[at]))
 		}
-		s := all[at]
-		s.Description = signal.Neutralise(s.Description) // a stranger's server may have written it
-		specs = append(specs, s)
 	}
 	return specs
 }
 
+// shownSpecs are the tools that a turn is sent: once a question of the session was offered any, all of them, in one
+// order, so that what the provider has read of the last request stays valid. Which of them may be called is said with
+// the question, and the tree refuses calls of others.
+func (b *Builder[R]) shownSpecs(c *conversation) (specs []tool.Spec) {
+	if !c.shown {
+		return nil
+	}
+	for _, s := range b.Tools {
+		if !slices.Contains(c.refused, s.Name) {
+			specs = append(specs, sentSpec(s))
+		}
+	}
+	return specs
+}
+
+// checkedLater matches what a schema says besides names, types and descriptions. A tool checks it, too, and says what
+// would be right: it need not be read with every question.
+var checkedLater = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`,"(default|minimum|minLength|maxLength)":\d+|,"additionalProperties":false`)
+})
+
+// SentTools are tools as a request has them: those of this program with shorter schemas.
+func SentTools(specs []tool.Spec) (all []model.Tool) {
+	for _, s := range specs {
+		schema := s.Schema
+		if s.Source != tool.Server {
+			schema = checkedLater().ReplaceAll(schema, nil)
+		}
+		all = append(all, model.Tool{Name: s.Name, Description: sentSpec(s).Description, Schema: schema})
+	}
+	return all
+}
+
+// sentSpec is a tool as a model is told of it: a stranger's server may have written its description.
+func sentSpec(s tool.Spec) tool.Spec {
+	s.Description = signal.Neutralise(s.Description)
+	return s
+}
+
 // Control marks a message of the control layer. It is sent in the user's role, never in the tool channel.
 func Control(text string) string { return "[control] " + text }
+
+// wordsMark stands between the note of the control layer and the person's words, in one message: templates exist that
+// take no two messages of the user in a row.
+const wordsMark = "\n\nThe user says:\n\n"
+
+// WithNote is a message of the user with a note of the control layer before their words.
+func WithNote(note, words string) string {
+	if note == "" {
+		return words
+	}
+	return note + wordsMark + words
+}
+
+// SplitNote gives the note and the words of a message that WithNote made; of another message there is no note.
+func SplitNote(text string) (note, words string) {
+	if note, words, has := strings.Cut(text, wordsMark); has {
+		return note, words
+	}
+	return "", text
+}
 
 // IsControl says whether a text in the user's role is a message of the control layer.
 func IsControl(text string) bool { return strings.HasPrefix(text, Control("")) }
@@ -323,14 +442,18 @@ func (b *Builder[R]) addEntry(ctx context.Context, c *conversation, e Entry) err
 		return b.addNotes(ctx, c, e)
 	}
 	turn, err := b.turnOf(e)
+	if err == nil && !c.shown && !e.isOfAllowedCalls() {
+		c.shown, err = wasOffered(b.View, e.Turn)
+	}
 	if err != nil {
 		return err
 	}
-	if receipt, err := b.View.Receipt(e.Turn); err == nil && receipt.Kind == EffectLookUp {
+	if e.LookUp {
 		return b.addLookUp(c, e, turn)
 	}
 	m := model.Message{Role: model.Assistant, Text: turn.Text, ToolCalls: turn.Report.Among(turn.Calls[:len(e.Tools)]),
 		Native: turn.Native}
+	c.refused = append(c.refused, turn.Refused...)
 	reports := turn.Report.Called()
 	if said := turn.Report.Said(); said != "" {
 		m.Text += "\n" + said
@@ -411,7 +534,8 @@ func (b *Builder[R]) addNotes(ctx context.Context, c *conversation, e Entry) err
 	}
 	c.add(model.Message{Role: model.Assistant, Text: signal.Neutralise(r.Text)})
 	c.add(model.Message{Role: model.User, Text: Control(hint)})
-	c.steps = append(c.steps, of.steps...)
+	c.steps, c.refused = append(c.steps, of.steps...), append(c.refused, of.refused...)
+	c.shown = c.shown || of.shown
 	return nil
 }
 
@@ -430,7 +554,7 @@ func readReceipt(c *run.CompletionRecord, into *CallReceipt) (text string, isErr
 	}
 	text = into.Result.Text
 	if into.Result.Truncated {
-		text += "\n[cut here: ask for less at a time]"
+		text += "\n(cut here: ask for less at a time)"
 	}
 	return signal.Neutralise(text), false
 }

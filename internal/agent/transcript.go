@@ -16,6 +16,8 @@ type Entry struct {
 	Tools []ToolEntry `json:"tools,omitempty"`
 	Hint  string      `json:"hint,omitempty"`
 
+	LookUp bool `json:"look_up,omitempty"` // the tree itself proposed the calls
+
 	Notes int64   `json:"notes,omitempty"` // their record
 	Of    []Entry `json:"of,omitempty"`
 }

@@ -45,9 +45,12 @@ type TurnPayload struct {
 // SetTranscript puts a transcript into the payload. If the payload of its last turn has the rest, only the entries
 // since then are added.
 func (p *TurnPayload) SetTranscript(transcript []Entry) {
-	n := len(transcript)
-	if n > 1 && transcript[n-1].Turn > transcript[0].Notes { // requested after the notes, if there are any
-		p.After, p.Add = transcript[n-1].Turn, transcript[n-1:]
+	last := len(transcript) - 1 // turn of the model
+	for last > 0 && transcript[last].LookUp {
+		last--
+	}
+	if last > 0 && transcript[last].Turn > transcript[0].Notes { // requested after the notes, if there are any
+		p.After, p.Add = transcript[last].Turn, transcript[last:]
 		return
 	}
 	p.Add = transcript
@@ -55,6 +58,12 @@ func (p *TurnPayload) SetTranscript(transcript []Entry) {
 		p.Add = slices.Clone(transcript)
 		p.Add[0].Of = nil // the payload of the notes has them
 	}
+}
+
+// isFirst says whether the payload is of the first turn of a run, before which there was at most what a yes did, and
+// what the tree looked up.
+func (p *TurnPayload) isFirst() bool {
+	return p.After == 0 && !slices.ContainsFunc(p.Add, func(e Entry) bool { return !e.isOfAllowedCalls() && !e.LookUp })
 }
 
 // TurnReceipt is one turn of the model. Report is what the assistant's Listener found in the reply; Text is the reply
@@ -73,6 +82,8 @@ type TurnReceipt[R any] struct {
 	Native     *model.Native    `json:"native,omitempty"`
 	Prompt     string           `json:"prompt"` // hash of the composed system prompt
 	Segments   []string         `json:"segments,omitempty"`
+	Note       string           `json:"note,omitempty"`  // with the question, of the first turn
+	Found      string           `json:"found,omitempty"` // what the tree had looked up before it, likewise
 	LeftOut    []string         `json:"left_out,omitempty"`
 	ToolHashes []string         `json:"tools,omitempty"` // "name hash" of each tool as it was offered
 	PromptSize int              `json:"prompt_tokens"`

@@ -10,6 +10,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/oracle"
+	"sibyl/internal/text"
 )
 
 func (c *command) promptsCommand() *cobra.Command {
@@ -34,7 +35,7 @@ func (c *command) promptsShow() *cobra.Command {
 	var f *optionFlagSet[oracle.Options]
 	var large, failed, brief bool
 	cmd := &cobra.Command{Use: "show QUESTION",
-		Short: "Show the prompt of a question's first turn, without asking a model",
+		Short: "Show all that the first turn of a question sends, without asking a model",
 		Args:  cobra.MinimumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			o, err := questionOptions(f, a.Config)
@@ -55,15 +56,15 @@ func (c *command) promptsShow() *cobra.Command {
 			return c.showPrompt(p, brief)
 		})}
 	fl := cmd.Flags()
-	f = optionFlags[oracle.Options](cmd, "in", "vault")
+	f = optionFlags[oracle.Options](cmd, "in", "vault", "model")
 	fl.BoolVar(&large, "long-history", false, "as in a long conversation")
 	fl.BoolVar(&failed, "after-error", false, "show also what is said after the first failed call")
 	fl.BoolVar(&brief, "segments", false, "show only the segments and their tokens, without the text")
 	return c.withJSON(cmd, "one JSON object")
 }
 
-// showPrompt prints a prompt on stdout, so that it can be piped, and its parts and their tokens on stderr. If brief, it
-// prints only the parts, on stdout.
+// showPrompt prints the first request of a question on stdout, so that it can be piped, and its parts and their tokens
+// on stderr. If brief, it prints only the parts, on stdout.
 func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	to := c.Err
 	if brief {
@@ -75,10 +76,15 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	}
 	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', tabwriter.AlignRight)
 	for _, s := range p.Segments {
-		fmt.Fprintf(t, "%d\t tokens  %s (%s)\n", s.Tokens, s.ID, s.File)
+		where := ""
+		if s.Noted {
+			where = ", with the question"
+		}
+		fmt.Fprintf(t, "%d\t tokens  %s (%s%s)\n", s.Tokens, s.ID, s.File, where)
 	}
-	fmt.Fprintf(t, "%d\t tokens in total, %d of them tool lines; at most %d without those\n",
-		p.Tokens, p.Tools, p.Limit)
+	fmt.Fprintf(t, "%d\t tokens in total, %d of them names of tools; at most %d without those\n",
+		p.Tokens, p.NameTokens, p.Limit)
+	fmt.Fprintf(t, "%d\t tokens of %s\n", p.ToolTokens, text.Count(len(p.Tools), "tool"))
 	if err := t.Flush(); err != nil {
 		return err
 	}
@@ -88,8 +94,17 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	if brief {
 		return nil
 	}
-	if p.Recovery != "" {
-		p.Prompt += "\n\n" + p.Recovery
+	out := &strings.Builder{}
+	part := func(role, said string) { fmt.Fprintf(out, "=== %s ===\n\n%s\n\n", role, said) }
+	part("system", p.Prompt)
+	for _, one := range p.Tools {
+		part("tool "+one.Name, one.Description+"\n\n"+string(one.Schema))
 	}
-	return writeAll(c.Out, p.Prompt+"\n")
+	for _, said := range p.Messages {
+		part("user", said)
+	}
+	if p.Recovery != "" {
+		part("user, after the first call that failed", p.Recovery)
+	}
+	return writeAll(c.Out, strings.TrimSuffix(out.String(), "\n"))
 }

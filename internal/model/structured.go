@@ -22,7 +22,7 @@ func (e *SchemaError) Error() string {
 // Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
 // The schema is in the system prompt too, as not every provider enforces it; so the value may have a fence or words
-// around it. If the answer does not fit, the model is asked once more, with the problem named. Usage, Attempts and
+// around it. A system prompt that has it stays as it is. If the answer does not fit, the model is asked once more, with the problem named. Usage, Attempts and
 // Tries of the response count both answers. If the second one does not fit either, the error is of kind Garbled and
 // wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
 func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
@@ -32,7 +32,7 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, into a
 		return nil, Response{Model: m.ID()}, &Error{Kind: Invalid, Model: m.ID(), Message: message, Err: err}
 	}
 	req.Schema = &schema
-	req.System = strings.TrimSpace(req.System + "\n\n" + schema.Instruction())
+	req = withInstruction(req, schema)
 	var said relay // no receiver: half a value says nothing
 	total, err := said.retractAndAsk(ctx, m, req, Response{Model: m.ID()})
 	if err != nil {
@@ -67,6 +67,14 @@ func (s Schema) Read(text string, into any) error {
 		return &SchemaError{Schema: s.Name, Problem: problem}
 	}
 	return nil
+}
+
+// withInstruction says in a request which form is asked for.
+func withInstruction(req Request, schema Schema) Request {
+	if !strings.Contains(req.System, string(schema.JSON)) {
+		req.System = strings.TrimSpace(req.System + "\n\n" + schema.Instruction())
+	}
+	return req
 }
 
 // Instruction asks a model for this form, at the end of its system prompt.

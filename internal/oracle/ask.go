@@ -56,7 +56,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	}
 	given := s.newGiven(r, o, env, tools)
 	var withPictures []string
-	if env.Past, withPictures, err = given.addPast(ctx, s.Store, r); err != nil {
+	if env.Past, withPictures, err = given.addPast(ctx, s.Store, r, &env); err != nil {
 		return spec, err
 	}
 	if !info.NoPictures {
@@ -219,14 +219,16 @@ const (
 // addPast adds the last exchanges of the session to what the tree is given. It returns their runs, oldest first, and
 // those with pictures, the latest first.
 func (g *Given) addPast(
-	ctx context.Context, store journal.Store, q assistant.Request,
+	ctx context.Context, store journal.Store, q assistant.Request, env *Env,
 ) (past, withPictures []string, err error) {
 	if q.Session == "" { // without a session, the filter would select all runs
 		return nil, nil, nil
 	}
 	var exchanges []Exchange
+	before := 0                                   // of them, sent because the first one of the topic was sent them, and of another topic
 	replaced := map[string]bool{q.Replaces: true} // a run that replaces another comes before it in the list
 	left := false                                 // the remaining runs belong to a topic that the session has left
+	most := maxPast
 	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * maxPast}
 	for {
 		runs, err := store.Runs(ctx, q.Owner, f)
@@ -235,41 +237,60 @@ func (g *Given) addPast(
 		}
 		for _, r := range runs {
 			replaced[r.Replaces] = true
-			if r.Status == journal.Running || replaced[r.ID] || len(past) == maxPast {
+			if r.Status == journal.Running || replaced[r.ID] || len(past) == most {
 				continue
 			}
 			e, err := exchangeOf(r)
 			if err != nil {
 				return nil, nil, err
 			}
-			if e.Answer == "" || left {
+			if e.Answer == "" || left && e.Place == 0 {
 				continue
 			}
+			if len(past) == 0 {
+				most, env.Shown = e.pastAfter(), e.Shown
+			}
 			past, exchanges = append(past, r.ID), append(exchanges, e)
-			left = e.Shift
+			if left {
+				before++
+			}
+			left = left || e.Shift
 			if e.Pictures > 0 {
 				withPictures = append(withPictures, r.ID)
 			}
 		}
-		if left || len(past) == maxPast || len(runs) < f.Limit {
+		if len(past) == most || len(runs) < f.Limit {
 			break
 		}
 		f.After = runs[len(runs)-1].Cursor()
 	}
 	slices.Reverse(past)
-	for _, e := range slices.Backward(exchanges) {
-		if !e.Piped && (!e.Relayed || q.Relayed) {
+	for n, e := range slices.Backward(exchanges) {
+		isOfTopic := n < len(exchanges)-before
+		if isOfTopic && !e.Piped && (!e.Relayed || q.Relayed) {
 			g.Previous = append(g.Previous, text.Clip(e.Question, maxPreviousBytes))
 		}
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
 		g.Ledger.Labels = g.Ledger.Labels.Join(e.labels())
 		g.Ledger.LearnAddresses(e.Addresses...)
-		if e.QueryType != string(classify.Conversational) {
+		if isOfTopic && e.QueryType != string(classify.Conversational) {
 			g.PreviousType = e.QueryType
 		}
 	}
 	return past, withPictures, nil
+}
+
+// pastAfter is how many exchanges, with this one, the next question is sent. Where there would be too many, half of them
+// are left out at once: what was sent before then stays for the questions that follow.
+func (e Exchange) pastAfter() int {
+	switch {
+	case e.Place == 0: // it does not say
+		return maxPast
+	case e.Place > maxPast:
+		return maxPast / 2
+	}
+	return e.Place
 }
 
 // addApprovals adds the calls that the person approves now, of those that the last run of the session asked about. It

@@ -19,7 +19,7 @@ import (
 const (
 	hintNudge     = "You repeat yourself, and it brings nothing new."
 	hintWithdrawn = "Tools are withdrawn."
-	hintWidened   = "More tools are offered to you from now on."
+	hintWidened   = "More tools are offered to you from now on:"
 	hintUnsigned  = "Your reply ended without a valid signal."
 	hintUnsure    = "You were unsure of your last signal."
 	hintSame      = "You have given the same reason several times."

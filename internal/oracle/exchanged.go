@@ -3,6 +3,7 @@ package oracle
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"sibyl/internal/agent"
@@ -36,7 +37,14 @@ func showTurn(
 	for _, t := range r.Request.Tools {
 		x.Sent = append(x.Sent, newPart(assistant.PartTool, t.Name, t.Description+"\n\n"+agent.Indented(t.Schema)))
 	}
-	for _, m := range r.Messages {
+	asked := lastWithNote(r.Messages) // whose note is among the segments
+	for i, m := range r.Messages {
+		if note, words := agent.SplitNote(m.Text); m.Role == model.User && note != "" {
+			m.Text = words
+			if i != asked {
+				x.Sent = append(x.Sent, newPart(assistant.PartSegment, "note", note))
+			}
+		}
 		x.Sent = append(x.Sent, messageParts(m)...)
 	}
 	got, ok := c.Value.(agent.TurnReceipt[Heard])
@@ -48,6 +56,16 @@ func showTurn(
 	x.Got = messageParts(model.Message{Role: model.Assistant, Text: strings.TrimSpace(got.Text + "\n" + report),
 		ToolCalls: got.Calls})
 	return x, nil
+}
+
+// lastWithNote is the index of the last message of the user that has a note: the question; -1 for none.
+func lastWithNote(messages []model.Message) int {
+	for i, m := range slices.Backward(messages) {
+		if note, _ := agent.SplitNote(m.Text); m.Role == model.User && note != "" {
+			return i
+		}
+	}
+	return -1
 }
 
 // messageParts are the parts of a message of the conversation.

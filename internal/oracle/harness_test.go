@@ -339,15 +339,53 @@ func (h *harness) request(n int) model.Request {
 
 // offered are the tools that a request lets the model call, by name, sorted.
 func offered(req model.Request) []string {
+	names := inOrder(req)
+	slices.Sort(names)
+	return names
+}
+
+// inOrder are the tools that a request lets the model call, by name, in the order in which they are offered.
+func inOrder(req model.Request) []string {
 	names := []string{}
-	if req.NoCalls {
-		return names
+	if of, ok := req.Facts.(oracle.Situation); ok {
+		for _, t := range of.Tools {
+			names = append(names, t.Name)
+		}
 	}
+	for _, t := range req.Tools {
+		if t.Name == oracle.ReportTool && !req.NoCalls {
+			names = append(names, t.Name)
+		}
+	}
+	return names
+}
+
+// sentTools are the tools that a request lists, by name.
+func sentTools(req model.Request) []string {
+	names := []string{}
 	for _, t := range req.Tools {
 		names = append(names, t.Name)
 	}
-	slices.Sort(names)
 	return names
+}
+
+// prompted is what a request tells the model of the rules: the system prompt, and the note with the question.
+func prompted(req model.Request) string {
+	for _, m := range slices.Backward(req.Messages) {
+		if note, _ := agent.SplitNote(m.Text); m.Role == model.User && note != "" {
+			return req.System + "\n\n" + note
+		}
+	}
+	return req.System
+}
+
+// withoutNotes are the messages of a request, as the user and the model said them.
+func withoutNotes(req model.Request) []model.Message {
+	all := slices.Clone(req.Messages)
+	for i := range all {
+		_, all[i].Text = agent.SplitNote(all[i].Text)
+	}
+	return all
 }
 
 // lastText is the text of the last message of a request.

@@ -64,7 +64,7 @@ func TestPastIsLongAboveTheThresholdOrTheModelsPartOfItAndNotAtIt(t *testing.T) 
 		{24_001, 40_000, []int{2}}, {24_000, 40_000, nil},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", c.past, c.window), func(t *testing.T) {
-			question := (len(auth) + 3) / 4 // tokens of it
+			question := agent.Tokens(auth) + agent.Tokens(noteWith(t, auth))
 			h := setUp(t, modeltest.Say(long("OLD", c.past-question)+partial("more")))
 			h.finish(h.start(auth))
 			if c.want != nil {
@@ -112,7 +112,7 @@ func TestNotesOfUnreportedCostAreEstimated(t *testing.T) {
 func TestOfflineNotesListWhatWasSearchedAndRead(t *testing.T) {
 	h := setUp(t, modeltest.SayAndCall(needTurn("search"), "code_search", `{"query":"auth"}`), opening("one"),
 		opening("two"), opening("three"), modeltest.Say("NOTES."), theEnd)
-	h.env.WindowTokens = 15_500 // 60 % of it, less the prompt, is what the conversation may fill
+	h.env.WindowTokens = 13_300 // 60 % of it, less the prompt, is what the conversation may fill
 	h.openLong(2_500)
 	h.ask(auth)
 	at := h.ofNotes()

@@ -143,7 +143,6 @@ func timeIsUp() bt.Leaf {
 type TurnSituation struct {
 	Class      classify.Type `json:"class"`
 	TopicShift bool          `json:"topic_shift,omitempty"`
-	Large      bool          `json:"large,omitempty"`  // the conversation is to be replaced by notes
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
 	Sure       bool          `json:"sure,omitempty"`   // no other source is likely
 	LookUp     *LookUp       `json:"look_up,omitempty"`
@@ -258,7 +257,7 @@ func takeNotes() bt.Leaf {
 	plan := func(i in) ([]bt.Request, error) {
 		return agent.AskNotes(agent.TurnPayload{Turn: i.Turn, MaxTurns: i.MaxTurns, LastHint: i.Ask,
 			Labels:    i.Seen.Labels,
-			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift, Large: true}.encode()},
+			Situation: TurnSituation{Class: i.Class.QueryType, TopicShift: i.TopicShift}.encode()},
 			i.Transcript, i.Past > 0)
 	}
 	collect := func(i in, done []bt.Completion, o *out) error {

@@ -211,7 +211,7 @@ func offerNextSource() bt.Leaf {
 				func(t agent.ToolFact) bool { return !isOffered(t) }), o.Ledger))
 			told := i.Instead
 			if len(added)+len(uncalled) > 0 {
-				told = searchHint(len(added) > 0, uncalled)
+				told = searchHint(added, uncalled)
 			}
 			if len(added) > 0 {
 				o.Events = append(o.Events, ToolsAdded{added})
@@ -228,11 +228,11 @@ func offerNextSource() bt.Leaf {
 		})
 }
 
-// searchHint tells the model where to search. more says that tools were added.
-func searchHint(more bool, unsearched []tool.Source) string {
+// searchHint tells the model where to search, and which tools were added.
+func searchHint(added []string, unsearched []tool.Source) string {
 	text := "You have not searched everything that is offered."
-	if more {
-		text = "More tools are offered to you from now on."
+	if len(added) > 0 {
+		text = "More tools are offered to you from now on: " + strings.Join(added, ", ") + "."
 	}
 	if len(unsearched) == 0 {
 		return text + " Try them, with other words than before."
@@ -328,6 +328,9 @@ func offerCapability() bt.Leaf {
 				o.Reports.Gaps = append(o.Reports.Gaps, gap)
 				o.Ledger.Notice(NoticeGap, agent.Warning, agent.Pairs("capability", gap), noCapability.With(gap))
 				o.Events = []bt.Typed{CapabilityMissing{gap}}
+			}
+			if len(names) > 0 {
+				told += " You may call: " + strings.Join(names, ", ") + "."
 			}
 			return agent.AddHint(&o.Transcript, &o.Events, told)
 		})

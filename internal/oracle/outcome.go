@@ -127,7 +127,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	for _, c := range e.Unfolded { // these were seen by no step
 		a.TookMS = max(a.TookMS, c.Now)
 	}
-	kept := a.keptExchange(env)
+	kept := a.keptExchange(v, env)
 	switch {
 	case env.NoTools || len(a.ToolCalls) == 0:
 	case w.Reports.LookedUp:
@@ -151,9 +151,19 @@ const keptAddresses = 300
 const maxExchangeBytes = journal.MaxSummary - 16<<10
 
 // keptExchange is what the session keeps: question and answer, whole or, if they are too long, their beginnings.
-func (a *Answer) keptExchange(env Env) Exchange {
+func (a *Answer) keptExchange(v *run.View, env Env) Exchange {
 	e := Exchange{Labels: &a.Labels, Piped: a.Piped, Relayed: a.Relayed, Question: a.Question, Answer: a.Answer,
-		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts))}
+		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts)),
+		Shown: env.Shown, Place: len(env.Past) + 1}
+	if a.TopicShift {
+		e.Place = min(e.Place, 2) // only the last exchange was sent
+	}
+	for _, c := range v.Receipts() {
+		if r, isTurn := c.Value.(agent.TurnReceipt[Heard]); isTurn {
+			e.Note, e.Shown = cmp.Or(e.Note, r.Note), e.Shown || len(r.ToolHashes) > 0
+			e.Found = cmp.Or(e.Found, r.Found)
+		}
+	}
 	if a.Signal != nil {
 		e.Signal = a.Signal.RawXML
 	}
@@ -162,13 +172,19 @@ func (a *Answer) keptExchange(env Env) Exchange {
 		if len(e.Signal) > most { // half of it would not be valid
 			e.Signal = ""
 		}
+		if len(e.Found) > most {
+			e.Found = ""
+		}
+		if len(e.Note) > most {
+			e.Note = ""
+		}
 	}
-	e.Tokens = agent.Tokens(e.Question) + agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
+	e.Tokens = agent.Tokens(e.Question) + agent.Tokens(e.Note) + agent.Tokens(e.Found) + agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
 	return e
 }
 
 func (e Exchange) size() (n int) {
-	for _, said := range []string{e.Question, e.Answer, e.Signal} {
+	for _, said := range []string{e.Question, e.Answer, e.Signal, e.Note, e.Found} {
 		quoted, _ := json.Marshal(said) // a string
 		n += len(quoted)
 	}

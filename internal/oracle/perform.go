@@ -10,7 +10,6 @@ import (
 	"sibyl/internal/bt"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
-	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -35,9 +34,11 @@ type Env struct {
 	Vault        string   `json:"vault,omitempty"`
 	Model        string   `json:"model"`
 	WindowTokens int      `json:"window_tokens,omitempty"`
-	Past         []string `json:"past,omitempty"`   // earlier runs of the session, oldest first
-	Web          bool     `json:"web,omitempty"`    // a search engine is there
-	NoWeb        bool     `json:"no_web,omitempty"` // the run has no tool of the web
+	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
+	// earlier questions of the session were sent with tools, so this one is, too
+	Shown bool `json:"shown,omitempty"`
+	Web   bool `json:"web,omitempty"`    // a search engine is there
+	NoWeb bool `json:"no_web,omitempty"` // the run has no tool of the web
 	// bytes of what was piped in or attached; 0: nothing was
 	Material int             `json:"material,omitempty"`
 	Parts    []document.Part `json:"parts,omitempty"` // of the material, without their texts
@@ -56,29 +57,24 @@ type Env struct {
 // Models implements assistant.UsesModels.
 func (e Env) Models() []string { return append([]string{e.Model}, e.Fallback...) }
 
-// smallWindow is a window, in tokens, that is too small for the full instructions for signals.
-const smallWindow = 10_000
-
 func (e Env) signalForm() string {
 	switch {
 	case e.NoTools:
 		return prompt.SignalsNone
 	case e.ReportTool:
 		return prompt.SignalsTool
-	case e.WindowTokens > 0 && e.WindowTokens <= smallWindow:
-		return prompt.SignalsShort
 	}
 	return prompt.SignalsFull
 }
 
-// sourceNames says which sources are connected and which are not, the likeliest for a type of question first. The names
-// of folders are private, like their contents, and are left out.
-func (e Env) sourceNames(t classify.Type) (connected, missing []string) {
+// sourceNames says which sources are connected and which are not, in one order for all questions. The names of folders
+// are private, like their contents, and are left out.
+func (e Env) sourceNames() (connected, missing []string) {
 	webMissing := "web search (no search engine is set up)"
 	if e.NoWeb {
 		webMissing = "the web (it is off)"
 	}
-	for _, s := range sourcesByNearness(t) {
+	for _, s := range sourcesByNearness("") {
 		is, name, without := e.CodeRoot != "", "code", "code"
 		switch s {
 		case tool.Vault:
@@ -142,7 +138,7 @@ func openPerformers(
 	if err != nil {
 		return nil, nil, err
 	}
-	b.Tools = tools.Specs()
+	b.Tools = a.given.specsOf(tools.Specs())
 	caller := &agent.Caller{View: v, Tools: tools, Of: agent.ProposedCall[Heard], Timeout: deps.ToolTimeout,
 		DryRun: a.env.ShadowOf != "", Spoken: a.personsWords}
 	return map[string]run.Performer{

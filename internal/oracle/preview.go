@@ -6,31 +6,38 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/tool"
 )
 
-// Preview is the prompt of the first turn of a question, as its tree decides.
+// Preview is what the first turn of a question sends, as its tree decides.
 type Preview struct {
 	Class    classify.Classification `json:"classification"`
-	Offered  []string                `json:"offered"`
+	Offered  []string                `json:"offered"` // tools that may be called
 	Segments []prompt.Included       `json:"segments"`
 	LeftOut  []prompt.LeftOut        `json:"left_out"`
-	Tokens   int                     `json:"tokens"` // of Prompt
-	// of the tool lines in it, which do not count towards the limit
-	Tools  int    `json:"tool_tokens"`
-	Limit  int    `json:"limit"`
-	Prompt string `json:"prompt"`
+	Tokens   int                     `json:"tokens"` // of the segments together
+	// of the names of tools in them, which do not count towards the limit
+	NameTokens int `json:"name_tokens"`
+	ToolTokens int `json:"tool_tokens"` // of the descriptions and schemas of the tools
+	Limit      int `json:"limit"`
+
+	Prompt   string       `json:"prompt"`   // the system prompt
+	Messages []string     `json:"messages"` // of the user
+	Tools    []model.Tool `json:"tools"`    // that are sent
 	// what is said after the first call that failed, where it was asked for
 	Recovery string `json:"recovery,omitempty"`
 }
 
-// PreviewTurn composes the prompt of the first turn of a question under a tree, without asking a model. large assumes a
-// long conversation. failed adds the message that follows the first failed call; the system prompt stays the same.
+// PreviewTurn composes the first request of a question under a tree, without asking a model. large assumes a long
+// conversation. failed adds the message that follows the first failed call; what is sent before stays the same.
 func (s Surroundings) PreviewTurn(
 	ctx context.Context, file string, text []byte, words string, o Options, large, failed bool,
 ) (Preview, error) {
@@ -43,6 +50,12 @@ func (s Surroundings) PreviewTurn(
 		return Preview{}, err
 	}
 	env := s.newEnv(o)
+	env.Date = time.Now().Format(time.DateOnly)
+	if id, err := s.Choose(ctx, o.Model); err == nil { // without one, it is what most models are sent
+		info := s.Known(ctx, id)
+		env.Model, env.ReportTool = id, s.ReportTool(id)
+		env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
+	}
 	set, closeTools, err := s.Tools(ctx, env)
 	if err != nil {
 		return Preview{}, err
@@ -83,7 +96,11 @@ func (s Surroundings) PreviewTurn(
 	if err != nil {
 		return Preview{}, err
 	}
-	situation := promptSituation(of, turn, env, agent.OfferedSpecs(turn, tools))
+	var shown []tool.Spec
+	if len(turn.Offered) > 0 {
+		shown = tools
+	}
+	situation := promptSituation(of, turn, env, shown)
 	if large {
 		situation.HistoryTokens = 1 << 20
 	}
@@ -91,13 +108,18 @@ func (s Surroundings) PreviewTurn(
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Offered: []string{}, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens, Tools: c.ToolTokens,
-		Limit: prompt.Limit, Prompt: c.Text}
+	p := Preview{Offered: turn.Offered, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens,
+		NameTokens: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text,
+		Messages: []string{agent.WithNote(c.Note, agent.WithoutMarks(r.Words))}}
 	if failed {
 		p.Recovery = agent.Control(texts.Content(recoverySegment))
 	}
-	for _, t := range situation.Tools {
-		p.Offered = append(p.Offered, t.Name)
+	p.Tools = agent.SentTools(shown)
+	if env.ReportTool {
+		p.Tools = append(p.Tools, reportTool())
+	}
+	for _, t := range p.Tools {
+		p.ToolTokens += agent.Tokens(t.Name + t.Description + string(t.Schema))
 	}
 	if v, ok := tree.Get(state, "class"); ok {
 		p.Class, _ = v.(classify.Classification)

@@ -34,7 +34,7 @@ func segmentIDs(p oracle.Preview) (ids []string) {
 	return ids
 }
 
-// The preview is the very prompt that a run's first turn is asked with.
+// The preview is the very request that a run's first turn is asked with.
 func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 	t.Parallel()
 	for _, question := range []string{auth, caching, weather, thanks, save} {
@@ -43,7 +43,9 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 			p := assert.Must(h.preview(question, false, false))(t)
 			a := h.ask(question)
 			same(t, "prompt", p.Prompt, h.request(1).System)
-			same(t, "tools", p.Offered, offered(h.request(1)))
+			same(t, "messages", []string{withoutDate(p.Messages[0])}, []string{lastText(h.request(1))})
+			same(t, "sent tools", p.Tools, h.request(1).Tools)
+			same(t, "tools", p.Offered, inOrder(h.request(1)))
 			same(t, "class", string(p.Class.QueryType), a.QueryType)
 			same(t, "segments", segmentIDs(p), h.receipts()[0].Segments)
 			total := 0
@@ -56,10 +58,23 @@ func TestPreviewIsThePromptOfTheFirstTurn(t *testing.T) {
 	}
 }
 
+// withoutDate leaves the day out of a note: runs of a harness begin on none.
+func withoutDate(note string) string {
+	return regexp.MustCompile(`Today is [\d-]+\.\n`).ReplaceAllString(note, "")
+}
+
+// noteWith is the note with the first question of a session.
+func noteWith(t *testing.T, question string) string {
+	t.Helper()
+	p := assert.Must(setUp(t).preview(question, false, false))(t)
+	note, _ := agent.SplitNote(withoutDate(p.Messages[0]))
+	return note
+}
+
 func TestPreviewOfALongConversationHasItsSegment(t *testing.T) {
 	h := setUp(t)
 	p := assert.Must(h.preview(auth, true, false))(t)
-	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "closing"})
+	same(t, "segments", segmentIDs(p), []string{"base", "signals", "tools", "code", "summarization", "now", "closing"})
 }
 
 func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"sibyl/internal/agent"
@@ -65,12 +66,28 @@ func newBuilder(
 			return nil, nil, err
 		}
 	}
-	b := &agent.Builder[Heard]{View: v, Tools: tools, Purpose: Purpose, Window: a.env.WindowTokens,
-		Recovery: a.prompts.Content(recoverySegment), Of: a.newTurnRequest}
+	b := &agent.Builder[Heard]{View: v, Tools: a.given.specsOf(tools), Purpose: Purpose, Window: a.env.WindowTokens,
+		Recovery: a.prompts.Content(recoverySegment), Crowded: a.prompts.Content(crowdedSegment), IsLarge: a.isLarge,
+		Shown: a.env.Shown, Of: a.newTurnRequest}
 	if a.env.ReportTool {
 		b.Reports = []model.Tool{reportTool()}
 	}
 	return b, a, nil
+}
+
+// specsOf are the tools that the run was given, in the order in which it was.
+func (g *Given) specsOf(all []tool.Spec) (specs []tool.Spec) {
+	for _, f := range g.Tools {
+		if at := slices.IndexFunc(all, func(s tool.Spec) bool { return s.Name == f.Name }); at >= 0 {
+			specs = append(specs, all[at])
+		}
+	}
+	return specs
+}
+
+// isLarge says whether a conversation of so many tokens is large for the model.
+func (a *requestData) isLarge(tokens int) bool {
+	return prompt.Situation{HistoryTokens: tokens, WindowTokens: a.env.WindowTokens}.Large()
 }
 
 // rebuildRequest builds the request of a turn or of notes again, from what the run keeps and the tools as they were.
@@ -131,8 +148,12 @@ func (a *requestData) newTurnRequest(p agent.TurnPayload) (agent.TurnPrompt, err
 	return turnRequest{a, s, p}, err
 }
 
-// recoverySegment is sent after the first failed call, as a message: the system prompt stays the same.
-const recoverySegment = "error-recovery"
+// recoverySegment is sent after the first failed call, and crowdedSegment once the conversation is large, as messages:
+// what was sent before stays the same.
+const (
+	recoverySegment = "error-recovery"
+	crowdedSegment  = "summarization"
+)
 
 func turnSituation(p agent.TurnPayload) (s TurnSituation, err error) {
 	if err = json.Unmarshal(p.Situation, &s); err != nil {
@@ -141,10 +162,12 @@ func turnSituation(p agent.TurnPayload) (s TurnSituation, err error) {
 	return s, err
 }
 
-// Before returns the messages before the first turn: the earlier exchanges of the session, with their pictures and
-// final signals, then the question with its material and the approved calls. After a topic shift only the last exchange
-// is kept.
-func (a turnRequest) Before(ctx context.Context, noted bool) ([]model.Message, error) {
+// Before returns the messages before the first turn: the earlier exchanges of the session, with their notes, pictures
+// and final signals, then the question with its note, its material and the approved calls. After a topic shift only the
+// last exchange is kept.
+func (a turnRequest) Before(
+	ctx context.Context, noted bool,
+) (messages []model.Message, note agent.Note, err error) {
 	ids := a.env.Past
 	switch {
 	case noted:
@@ -152,42 +175,50 @@ func (a turnRequest) Before(ctx context.Context, noted bool) ([]model.Message, e
 	case a.TopicShift && len(ids) > 1:
 		ids = ids[len(ids)-1:]
 	}
-	var messages []model.Message
+	history := 0
 	for _, id := range ids {
 		e, err := a.earlierExchange(ctx, id)
 		if err != nil {
-			return nil, err
+			return nil, note, err
 		}
+		history += e.Tokens
 		text := signal.Neutralise(e.Answer) // it may quote what strangers wrote
 		if e.Signal != "" {
 			text += "\n" + e.Signal
 		}
-		messages = append(messages, a.earlierMaterials[id].messageWith(agent.WithoutMarks(e.Question)),
-			model.Message{Role: model.Assistant, Text: text})
+		asked := a.earlierMaterials[id].messageWith(agent.WithoutMarks(e.Question))
+		if asked.Text = agent.WithNote(e.Note, asked.Text); e.Found != "" {
+			asked.Text += "\n\n" + e.Found
+		}
+		messages = append(messages, asked, model.Message{Role: model.Assistant, Text: text})
 	}
 	asked := a.material.messageWith(agent.WithoutMarks(a.given.Question))
 	if told := agent.AllowedText(a.given.Said.Yes, agent.BeginsWithAllowed(a.Add)); told != "" && !noted {
 		asked.Text += "\n\n" + told
 	}
-	return append(messages, asked), nil
-}
-
-func (a turnRequest) System(offered []tool.Spec, history int, noted bool) (agent.System, error) {
-	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, offered)
-	of.HistoryTokens, of.Noted = history, a.Large || noted
+	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, nil)
+	of.HistoryTokens, of.Noted = history+agent.Tokens(asked.Text), noted
 	c, err := a.prompts.Compose(of)
-	return agentSystem(c), err
+	note = noteOf(c)
+	note.Crowded = of.Large()
+	asked.Text = agent.WithNote(note.Text, asked.Text)
+	return append(messages, asked), note, err
 }
 
-// promptSituation is what the prompt of a turn depends on, besides its history.
-func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, offered []tool.Spec) prompt.Situation {
-	lines := make([]prompt.ToolLine, len(offered))
-	for i, t := range offered {
-		lines[i] = prompt.ToolLine{Name: t.Name, Description: t.Description, Source: string(t.Source)}
+func (a turnRequest) System(shown []tool.Spec, note agent.Note) (agent.System, error) {
+	c, err := a.prompts.Compose(promptSituation(a.TurnSituation, a.TurnPayload, a.env, shown))
+	return agentSystem(c, note), err
+}
+
+// promptSituation is what the prompt of a turn depends on, besides its history. shown are the tools that are sent.
+func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, shown []tool.Spec) prompt.Situation {
+	names := make([]string, len(shown))
+	for i, t := range shown {
+		names[i] = t.Name
 	}
-	connected, missing := env.sourceNames(s.Class)
-	return prompt.Situation{QueryType: string(s.Class), Tools: lines, Sources: connected, Missing: missing,
-		MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
+	connected, missing := env.sourceNames()
+	return prompt.Situation{QueryType: string(s.Class), Tools: names, Callable: p.Offered, Sources: connected,
+		Missing: missing, MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
 		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls, Quote: s.Quote, General: s.General}
 }
 
@@ -227,7 +258,11 @@ type Exchange struct {
 	Answer    string `json:"answer"`
 	QueryType string `json:"query_type"`
 	Signal    string `json:"signal,omitempty"` // as it was written
-	Tokens    int    `json:"tokens"`           // of question, pictures and answer, estimated
+	Note      string `json:"note,omitempty"`   // that stood with the question
+	Found     string `json:"found,omitempty"`  // what was looked up before its model was asked, as it was sent
+	Shown     bool   `json:"shown,omitempty"`  // its model was sent tools
+	Place     int    `json:"place,omitempty"`  // from 1, among the exchanges that its model was sent
+	Tokens    int    `json:"tokens"`           // of question, note, pictures and answer, estimated
 	Shift     bool   `json:"shift,omitempty"`  // it leaves the earlier topic
 	Pictures  int    `json:"pictures,omitempty"`
 

@@ -40,14 +40,16 @@ func TestPastOfASessionIsReadFromTheRowsOfItsRuns(t *testing.T) {
 	live := assert.Must(h.engine.Start(t.Context(), spec))(t)
 	assert.Must(live.Wait(t.Context()))(t)
 	same(t, "reads of records", rows.reads.Load(), int32(0))
-	same(t, "the request", h.request(3).Messages, []model.Message{
+	same(t, "the request", withoutNotes(h.request(3)), []model.Message{
 		{Role: model.User, Text: auth},
 		{Role: model.Assistant, Text: "It checks a token.\n" + partial("the tests")},
 		{Role: model.User, Text: "And in the tests?"},
 	})
 	same(t, "runs of the past", len(spec.Env.(oracle.Env).Past), 1)
-	same(t, "tokens of the past", spec.Given.(oracle.Given).PastTokens, agent.Tokens(auth)+
+	note, _ := agent.SplitNote(h.request(1).Messages[0].Text)
+	same(t, "tokens of the past", spec.Given.(oracle.Given).PastTokens, agent.Tokens(auth)+agent.Tokens(note)+
 		agent.Tokens("It checks a token."))
+	same(t, "the earlier question", h.request(3).Messages[0], h.request(1).Messages[0])
 }
 
 func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
@@ -67,17 +69,21 @@ func TestSessionsOfOthersStayOutOfTheRequest(t *testing.T) {
 	assert.That(t, errors.Is(err, journal.ErrNotFound), "another person's run in this session begins with %v", err)
 }
 
-func TestLongSessionShowsItsLastTwelveExchanges(t *testing.T) {
+// Where there would be too many, half of them are left out at once, so that the front of the others stays.
+func TestLongSessionShowsItsLastSixToTwelveExchanges(t *testing.T) {
 	t.Parallel()
 	h := setUp(t)
-	for i := range 14 {
+	for i := range 15 {
 		h.script.Add(modeltest.Say(fmt.Sprintf("Answer number-%d. %s", i, partial("more"))))
 		h.finish(h.start(fmt.Sprintf("How does the auth middleware check token %d?", i)))
 	}
-	last := h.request(14)
-	same(t, "messages", len(last.Messages), 2*12+1)
-	wantNoParts(t, "the last request", whole(last), "number-0.")
-	wantParts(t, "the last request", whole(last), "number-1.", "number-12.")
+	same(t, "messages with twelve exchanges", len(h.request(13).Messages), 2*12+1)
+	for n, messages := range map[int]int{14: 2*6 + 1, 15: 2*7 + 1} {
+		asked := h.request(n)
+		same(t, "messages", len(asked.Messages), messages)
+		wantNoParts(t, "the request", whole(asked), "number-6.")
+		wantParts(t, "the request", whole(asked), "number-7.", fmt.Sprintf("number-%d.", n-2))
+	}
 }
 
 func TestPastIsOldestFirstAndLeavesOutRunsThatGoOn(t *testing.T) {

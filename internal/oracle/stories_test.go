@@ -46,15 +46,6 @@ func TestQuestionIsClassifiedBeforeAnythingIsGathered(t *testing.T) {
 	same(t, "the effect", first.Start[0].Name(), "turn 1 of 30")
 }
 
-// inOrder names the tools of a request as the model sees them.
-func inOrder(req model.Request) []string {
-	names := []string{}
-	for _, t := range req.Tools {
-		names = append(names, t.Name)
-	}
-	return names
-}
-
 // signing is a model whose provider gives each turn a form of its own.
 type signing struct{ model.Model }
 
@@ -87,7 +78,7 @@ func TestResultThatWasCutSaysSoToTheModel(t *testing.T) {
 	})
 	h.ask(auth)
 	same(t, "what the model hears", textOfRole(h.request(2), model.ToolRole),
-		"half\n[cut here: ask for less at a time]")
+		"half\n(cut here: ask for less at a time)")
 }
 
 func TestToolTimeoutIsAFailureThatTheModelHears(t *testing.T) {

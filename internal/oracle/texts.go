@@ -64,13 +64,28 @@ func segmentsOf(ctx context.Context, v *run.View) (segments []prompt.Segment, er
 	return segments, nil
 }
 
-func agentSystem(c prompt.Composed) agent.System {
-	system := agent.System{Text: c.Text, Hash: journal.BlobHash([]byte(c.Text)), Tokens: c.Tokens}
+func agentSystem(c prompt.Composed, note agent.Note) agent.System {
+	system := agent.System{Text: c.Text, Hash: journal.BlobHash([]byte(c.Text + "\x00" + note.Text)),
+		Tokens: agent.Tokens(c.Text), LeftOut: note.LeftOut}
 	for _, in := range c.Segments {
-		system.Segments, system.Texts = append(system.Segments, in.ID), append(system.Texts, in.Text)
+		if !in.Noted {
+			system.Segments, system.Texts = append(system.Segments, in.ID), append(system.Texts, in.Text)
+		}
+	}
+	system.Segments, system.Texts = append(system.Segments, note.Segments...), append(system.Texts, note.Texts...)
+	return system
+}
+
+// noteOf is what stands with the question.
+func noteOf(c prompt.Composed) agent.Note {
+	note := agent.Note{Text: c.Note}
+	for _, in := range c.Segments {
+		if in.Noted {
+			note.Segments, note.Texts = append(note.Segments, in.ID), append(note.Texts, in.Text)
+		}
 	}
 	for _, l := range c.LeftOut {
-		system.LeftOut = append(system.LeftOut, l.ID+": "+l.Reason)
+		note.LeftOut = append(note.LeftOut, l.ID+": "+l.Reason)
 	}
-	return system
+	return note
 }

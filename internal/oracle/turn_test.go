@@ -59,10 +59,10 @@ func toldAsSent(t *testing.T, h *harness, turn int, x assistant.ShownEffect) {
 			texts = append(texts, p.Text)
 		}
 	}
-	same(t, "the prompt", strings.Join(segments, "\n\n---\n\n"), sent.System)
+	same(t, "the prompt", strings.Join(segments, "\n\n"), prompted(sent))
 	same(t, "tools", tools, len(sent.Tools))
 	var said []string
-	for _, m := range sent.Messages {
+	for _, m := range withoutNotes(sent) {
 		if m.Text != "" {
 			said = append(said, m.Text)
 		}

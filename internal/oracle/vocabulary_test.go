@@ -177,7 +177,7 @@ var requests = sync.OnceValue(func() map[string]func(h *harness, r model.Request
 			return gocmp.Diff(asked, answered)
 		},
 		"the prompt is that of the first": func(h *harness, r model.Request, _ string) string {
-			return texttest.Wrong("is", r.System, h.request(1).System)
+			return texttest.Wrong("is", prompted(r), prompted(h.request(1)))
 		},
 	}
 	add := func(words string, of func(r model.Request) string, how map[string]string) {
@@ -188,17 +188,18 @@ var requests = sync.OnceValue(func() map[string]func(h *harness, r model.Request
 		}
 	}
 	for words, of := range map[string]func(model.Request) string{
-		"told":      lastText, // in the last message
+		"told":      func(r model.Request) string { return withoutNotes(r)[len(r.Messages)-1].Text }, // in the last message
 		"sees":      whole,
 		"hears":     func(r model.Request) string { return textOfRole(r, model.ToolRole) },
 		"remembers": func(r model.Request) string { return textOfRole(r, model.Assistant) },
-		"prompted":  func(r model.Request) string { return r.System },
+		"prompted":  prompted,
 	} {
 		add(words, of, map[string]string{"": "has", " no": "lacks", " only": "is", " once": "once"})
 	}
 	for words, of := range map[string]func(model.Request) string{
 		"offered":  func(r model.Request) string { return strings.Join(offered(r), " ") },
 		"in order": func(r model.Request) string { return strings.Join(inOrder(r), " ") },
+		"shown":    func(r model.Request) string { return strings.Join(sentTools(r), " ") },
 		"messages": func(r model.Request) string { return fmt.Sprint(len(r.Messages)) },
 	} {
 		add(words, of, map[string]string{"": "is", " no": "lacks"})

@@ -59,6 +59,19 @@ type Turn struct {
 	Response string   `json:"response"`
 	Status   Status   `json:"status"`
 	Metadata Metadata `json:"metadata"`
+	Place    int      `json:"place,omitempty"` // from 1, among the messages that its model was sent
+}
+
+// pastAfter is how many messages, with this one, the model is sent before the next. Where there would be too many, half
+// of them are left out at once: what was sent before then stays for the messages that follow.
+func (t Turn) pastAfter() int {
+	switch {
+	case t.Place == 0: // it does not say
+		return mostPast
+	case t.Place > mostPast:
+		return mostPast / 2
+	}
+	return t.Place
 }
 
 const (
@@ -137,11 +150,12 @@ func (d Deps) readConversation(
 	if err != nil {
 		return nil, nil, err
 	}
+	most := mostPast
 	for n, r := range runs {
 		switch {
 		case r.Status == journal.Running:
 			return nil, nil, &journal.ClaimedError{Key: claimKey(b.Session), Run: r.ID}
-		case len(r.Summary) == 0 || len(past) == mostPast: // it was ended without being folded
+		case len(r.Summary) == 0 || len(past) == most: // it was ended without being folded
 			continue
 		}
 		turn, err := decodeTurn(r)
@@ -150,7 +164,7 @@ func (d Deps) readConversation(
 		}
 		switch {
 		case past == nil:
-			given.Metadata = turn.Metadata
+			given.Metadata, most = turn.Metadata, turn.pastAfter()
 		case len(past) == 1 && b.Late:
 			given.Metadata.forgetUnseen(turn.Metadata)
 		}

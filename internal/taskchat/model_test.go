@@ -43,7 +43,7 @@ func (m *reader) Chat(_ context.Context, req model.Request, _ func(model.Delta) 
 	if m.err != nil {
 		return model.Response{Model: m.ID()}, m.err
 	}
-	said := req.Messages[len(req.Messages)-1].Text
+	said, _, _ := strings.Cut(req.Messages[len(req.Messages)-1].Text, "\n\nThat was the message.")
 	var answer any
 	if req.Schema.Name == "sentences" {
 		m.worded = append(m.worded, req)
@@ -162,16 +162,26 @@ func TestModelIsShownTheConversationTheListAndTheQuestion(t *testing.T) {
 	for _, message := range last.Messages {
 		said = append(said, message.Text)
 	}
+	words, situation, _ := strings.Cut(said[len(said)-1], "\n\nThat was the message.")
+	said[len(said)-1] = words
 	same(t, "messages", said, []string{"show my tasks", "Here are your tasks:\n1. Call John\n2. Call Anna ✓",
 		"John is over",
 		"I'm not sure what you'd like. Which of these did you mean?\n1. mark 'Call John' as completed\n2. delete " +
 			"'Call John'", "none of these"})
-	contains(t, last.System, `["1. Call John","2. Call Anna ✓"]`,
+	contains(t, situation, `["1. Call John","2. Call Anna ✓"]`,
 		`["1. mark 'Call John' as completed","2. delete 'Call John'"]`, "never instructions")
 	for range 30 {
 		lists(c, m)
 	}
-	same(t, "messages of a long conversation", len(m.asked[len(m.asked)-1].Messages), 2*25+1)
+	var most int
+	for n, req := range m.asked {
+		most = max(most, len(req.Messages))
+		same(t, "prompt", req.System, m.asked[0].System)
+		if n > 0 && len(req.Messages) > 1 && len(req.Messages) < len(m.asked[n-1].Messages) {
+			same(t, "messages once there are too many", len(req.Messages), 2*12+1)
+		}
+	}
+	same(t, "messages of a long conversation", most, 2*25+1)
 }
 
 func TestModelThatObeysAnInjectionDeletesNothing(t *testing.T) {
@@ -260,7 +270,7 @@ func TestNothingOfTheListLeavesButToTheModel(t *testing.T) {
 	met := false
 	for _, req := range m.asked {
 		same(t, "tools", len(req.Tools), 0)
-		met = met || strings.Contains(req.System, modeltest.Loot)
+		met = met || strings.Contains(req.Messages[len(req.Messages)-1].Text, modeltest.Loot)
 	}
 	same(t, "the title was met", met, true)
 	same(t, "what was asked of others", out.Asked(), nil)

@@ -28,8 +28,9 @@ const reasonStopped = "cancelled"
 func outcome(v *run.View, e run.Ending) run.Outcome {
 	var w treeResult
 	e.Tree.Read(e.State, &w)
+	var env Env
 	var given Given
-	_ = v.Given(&given) // it was given at the start, or there is nothing to show
+	_ = v.ReadStart(&env, &given) // it was given at the start, or there is nothing to show
 	c := composer{view: v, language: w.Language, zone: zoneOf(given.Zone), worded: w.Worded}
 	r := AgentResponse{ConversationID: v.Session, RunID: v.ID, Message: given.Words, Status: StatusSuccess,
 		ToolCalls: []ToolCall{}}
@@ -96,7 +97,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	if e.Cancelled {
 		out.Reason = reasonStopped
 	}
-	out.Summary = Turn{Message: given.Words, Response: text.Clip(r.Response, mostKept), Status: r.Status, Metadata: m}
+	out.Summary = Turn{Message: given.Words, Response: text.Clip(r.Response, mostKept), Status: r.Status, Metadata: m,
+		Place: len(env.Past) + 1}
 	return out
 }
 

@@ -21,6 +21,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
@@ -138,7 +139,11 @@ func parse(text, file, called, placeholder string) (Persona, error) {
 	if strings.TrimSpace(content) == "" {
 		return Persona{}, errors.New("it contains only comments")
 	}
-	first, _, _ := strings.Cut(content, "\n")
+	head := content
+	if placeholder != "" { // a context that comes first is alike for all oracles that are asked about it
+		head = strings.TrimLeftFunc(strings.TrimPrefix(content, placeholder), unicode.IsSpace)
+	}
+	first, _, _ := strings.Cut(head, "\n")
 	p := Persona{ID: idOf(file), Name: title(first), File: file, Content: content, Placeholder: placeholder,
 		Mode: Appended, Warnings: []string{},
 		Language: language.Of(content)}

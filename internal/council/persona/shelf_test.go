@@ -178,6 +178,13 @@ func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
 	}
 }
 
+// What all oracles are asked about may come first: their prompts then begin alike.
+func TestOracleMayBeginWithTheContext(t *testing.T) {
+	p := assert.Must(parse("{{CONTEXT}}\n\n# Ada\n\nYou are Ada.\n", "/ada.md", "x.md", "{{CONTEXT}}"))(t)
+	assert.That(t, p.Name == "Ada" && p.About == "You are Ada." && p.Mode == InPlace && len(p.Warnings) == 0,
+		"it is read as %+v", p)
+}
+
 func TestOracleIsTellingOfItselfByItsFirstSentence(t *testing.T) {
 	for content, want := range map[string]string{
 		"# Ada\n\nYou are Dr. Ada, who\ndoubts. You ask.\n":     "You are Dr. Ada, who doubts.",

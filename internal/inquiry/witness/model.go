@@ -37,10 +37,17 @@ func (w modelWitness) Check(ctx context.Context) error {
 	return err
 }
 
+// leftOut is how many of n earlier exchanges are not sent: so many at once that what was sent before then stays for the
+// questions that follow.
+func leftOut(n int) int {
+	const step = mostEarlier / 2
+	return (max(0, n-mostEarlier) + step - 1) / step * step
+}
+
 // Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns.
 func Request(prompt, question string, earlier []Exchange) model.Request {
 	req := model.Request{System: prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
-	for _, e := range earlier[max(0, len(earlier)-mostEarlier):] {
+	for _, e := range earlier[leftOut(len(earlier)):] {
 		if strings.TrimSpace(e.Answer) == "" {
 			continue // some providers refuse a turn without words
 		}

@@ -18,13 +18,10 @@ const (
 	largeWindowPercent = 60
 )
 
-// How much is shown of a tool's description, and of the name of a tool or a source: strangers may have written them.
-const (
-	maxDescription = 200 // characters
-	maxName        = 100
-)
+// maxName is how much is shown of the name of a tool or a source, in characters: strangers may have written it.
+const maxName = 100
 
-const separator = "\n\n---\n\n"
+const separator = "\n\n"
 
 // The conditions of segments. The condition of a query type is queryTypeIs followed by a classify.Type.
 const (
@@ -37,51 +34,44 @@ const (
 
 // The ways in which a model is told to report. Each prompt has one of them.
 const (
-	SignalsFull  = "full"
-	SignalsShort = "short" // for a small window
-	SignalsTool  = "tool"  // by a call
+	SignalsFull = "full"
+	SignalsTool = "tool" // by a call
 
 	// SignalsNone is for a model that can't call tools: it reports nothing, and its prompt has the segments of this
 	// condition alone.
 	SignalsNone = "none"
 )
 
-func signalForms() []string { return []string{SignalsFull, SignalsShort, SignalsTool, SignalsNone} }
+func signalForms() []string { return []string{SignalsFull, SignalsTool, SignalsNone} }
 
 // AllTypes is the query type of a prompt for every question: it includes the segments of all types.
 const AllTypes = "all"
 
 // Situation is everything that a prompt depends on.
 type Situation struct {
-	QueryType     string     // a classify.Type, or AllTypes
-	Tools         []ToolLine // the tools offered, the likeliest first; none when they are withdrawn
-	Sources       []string   // what is connected, the likeliest first, as the prompt shall say it: "code", "web"
-	Missing       []string   // what is not connected, likewise
-	MaxTurns      int        // the turn budget, at least 1
-	HistoryTokens int        // the conversation so far, as agent.Tokens estimates it
-	WindowTokens  int        // the model's context window; 0 if not known
-	Noted         bool       // notes replace a part of the conversation, or are requested
-	HadError      bool       // a call failed in this run
-	Date          string     // today, as the prompt shall say it; empty: it says none
-	Signals       string     // SignalsFull, SignalsShort or SignalsTool; empty: SignalsFull
-	BareCalls     bool       // a call must stand alone in a reply
-	Quote         bool       // the answer is to quote what was looked up
-	General       bool       // or may come from the model's knowledge
-}
-
-// ToolLine is what the prompt says about an offered tool. Line breaks in it become spaces.
-type ToolLine struct {
-	Name string // unique
-	// what it does and when to use it; its first sentence is shown, as the model gets the whole with the tool
-	Description string
-	Source      string // code, vault, web or task; may be empty
+	QueryType     string   // a classify.Type, or AllTypes
+	Tools         []string // names of the tools that are sent; none: no tools are
+	Callable      []string // names of those that may be called for the question
+	Sources       []string // what is connected, as the prompt shall say it: "code", "web"
+	Missing       []string // what is not connected, likewise
+	MaxTurns      int      // the turn budget, at least 1
+	HistoryTokens int      // the conversation so far, as agent.Tokens estimates it
+	WindowTokens  int      // the model's context window; 0 if not known
+	Noted         bool     // notes replace a part of the conversation
+	HadError      bool     // a call failed in this run
+	Date          string   // today, as the prompt shall say it; empty: it says none
+	Signals       string   // SignalsFull or SignalsTool; empty: SignalsFull
+	BareCalls     bool     // a call must stand alone in a reply
+	Quote         bool     // the answer is to quote what was looked up
+	General       bool     // or may come from the model's knowledge
 }
 
 // Composed is a prompt and what it was composed of.
 type Composed struct {
-	Text       string
-	Tokens     int // of Text
-	ToolTokens int // of the tool lines in it, which do not count towards Limit
+	Text       string // the system prompt
+	Note       string // with the question
+	Tokens     int    // of both
+	ToolTokens int    // of the names of tools in them, which do not count towards Limit
 	Segments   []Included
 	LeftOut    []LeftOut
 }
@@ -91,7 +81,8 @@ type Included struct {
 	ID     string `json:"id"`
 	File   string `json:"file"`
 	Tokens int    `json:"tokens"`
-	Text   string `json:"-"` // as it stands there
+	Noted  bool   `json:"noted,omitempty"` // it is in the note with the question
+	Text   string `json:"-"`               // as it stands there
 }
 
 // LeftOut is a segment whose conditions hold, but which did not fit.
@@ -103,9 +94,10 @@ type LeftOut struct {
 // Compose composes the prompt for s. It fails if the names of the sources make the required segments too long.
 func (r *Set) Compose(s Situation) (Composed, error) {
 	yes := map[bool]string{true: "yes"}
-	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: toolLines(s.Tools), varSources: nameList(s.Sources),
-		varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
-		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls], varQuote: yes[s.Quote], varGeneral: yes[s.General]}
+	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: nameList(s.Tools), varCallable: nameList(s.Callable),
+		varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
+		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls],
+		varQuote: yes[s.Quote], varGeneral: yes[s.General]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
 	if err != nil {
@@ -148,7 +140,7 @@ func (r *Set) fillRequired(v values, conditions []string) ([]part, error) {
 	return parts, nil
 }
 
-// countedChars is what counts towards the limit: the characters of the joined parts without their tool lines.
+// countedChars is what counts towards the limit: the characters of the joined parts without the names of tools.
 func countedChars(parts []part) int {
 	chars, filled := 0, 0
 	for _, p := range parts {
@@ -164,17 +156,26 @@ func countedChars(parts []part) int {
 func (r *Set) join(parts []part, leftOut []LeftOut) Composed {
 	c := Composed{LeftOut: leftOut}
 	toolChars := 0
-	var texts []string
-	for i, p := range parts {
-		if p.text != "" {
+	for _, noted := range []bool{false, true} {
+		var texts []string
+		for i, p := range parts {
+			if p.text == "" || r.segments[i].Noted != noted {
+				continue
+			}
 			texts = append(texts, p.text)
 			toolChars += p.toolChars
 			c.Segments = append(c.Segments, Included{ID: r.segments[i].ID, File: r.segments[i].File,
-				Tokens: agent.TokensOf(p.chars), Text: p.text})
+				Tokens: agent.TokensOf(p.chars), Noted: noted, Text: p.text})
+		}
+		joined := strings.Join(texts, separator)
+		c.Tokens += agent.Tokens(joined)
+		if noted {
+			c.Note = joined
+		} else {
+			c.Text = joined
 		}
 	}
-	c.Text = strings.Join(texts, separator)
-	c.Tokens, c.ToolTokens = agent.Tokens(c.Text), agent.TokensOf(toolChars)
+	c.ToolTokens = agent.TokensOf(toolChars)
 	return c
 }
 
@@ -207,30 +208,6 @@ func (s Situation) conditions() []string {
 
 func holdAll(wanted, holding []string) bool {
 	return !slices.ContainsFunc(wanted, func(c string) bool { return !slices.Contains(holding, c) })
-}
-
-// toolLines lists the tools, one line each.
-func toolLines(tools []ToolLine) string {
-	lines := make([]string, 0, len(tools))
-	for _, tool := range tools {
-		line := "- `" + text.Brief(tool.Name, maxName) + "`"
-		if tool.Source != "" {
-			line += " (" + tool.Source + ")"
-		}
-		if description := text.Brief(firstSentence(tool.Description), maxDescription); description != "" {
-			line += ": " + description
-		}
-		lines = append(lines, line)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// firstSentence is a description up to the end of its first sentence.
-func firstSentence(description string) string {
-	if first := text.Sentences(description); len(first) > 0 {
-		return description[first[0].From:first[0].To]
-	}
-	return description
 }
 
 // nameList lists names in their order, each once.

@@ -5,10 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/prompt"
-	"sibyl/internal/signal"
 )
 
 // The product rests on these: without one of them a model obeys what it reads, claims what it has not done, or cites
@@ -19,13 +17,13 @@ func TestEveryPromptHoldsTheRulesOnWhichTheProductRests(t *testing.T) {
 		"no claim without a receipt":        `(?s)\*\*No receipt, no claim\.\*\*.*only if a tool's result in this conversation confirms it`,
 		"cite what was opened":              `(?s)\*\*Cite what you opened\.\*\*.*exactly as the tool gave it`,
 		"a hit is no source":                `(?s)\*\*A search hit is not a source\.\*\* Open it or do not cite it`,
-		"what is not known is said":         `\*\*Say what you do not know\.\*\*`,
+		"what is not known is said":         `\*\*Say what you do not know\*\*`,
 		"a model grants itself nothing":     `\*\*You grant yourself nothing\.\*\*`,
 		"a step that is named is also made": `holds the tool call for it`,
 	}
 	r := embedded(t)
 	for _, queryType := range queryTypes {
-		for _, form := range []string{prompt.SignalsFull, prompt.SignalsShort, prompt.SignalsTool} {
+		for _, form := range []string{prompt.SignalsFull, prompt.SignalsTool} {
 			s := situation(queryType)
 			s.Signals = form
 			text := compose(t, r, s).Text
@@ -40,7 +38,7 @@ func TestEveryPromptHoldsTheRulesOnWhichTheProductRests(t *testing.T) {
 func TestEveryPromptHasOneFormOfSignalsAndEndsWithALineAboutThem(t *testing.T) {
 	r := embedded(t)
 	for form, want := range map[string]string{"": "signals", prompt.SignalsFull: "signals",
-		prompt.SignalsShort: "signals-short", prompt.SignalsTool: "signals-tool"} {
+		prompt.SignalsTool: "signals-tool"} {
 		s := situation("code")
 		s.Signals = form
 		c := compose(t, r, s)
@@ -51,47 +49,51 @@ func TestEveryPromptHasOneFormOfSignalsAndEndsWithALineAboutThem(t *testing.T) {
 			}
 		}
 		assert.That(t, len(forms) == 1 && forms[0] == want, "%q: forms %v, want %s", form, forms, want)
-		last := c.Text[strings.LastIndex(c.Text, "---"):]
-		says := "End each reply with exactly one signal."
-		assert.That(t, strings.Contains(last, says) == (form != prompt.SignalsTool),
-			"%q: the prompt ends with %q", form, last)
+		says := "\n\nEnd each reply with exactly one signal."
+		assert.That(t, strings.HasSuffix(c.Note, says) == (form != prompt.SignalsTool),
+			"%q: the note ends with %q", form, c.Note)
 	}
 }
 
 func TestModelWhoseCallsMustStandAloneIsToldSoAtTheEnd(t *testing.T) {
 	s := situation("code")
 	s.BareCalls = true
-	if text := compose(t, embedded(t), s).Text; !strings.HasSuffix(text, "without text and without a signal.") {
-		t.Errorf("the prompt ends with %q", text[len(text)-200:])
+	note := compose(t, embedded(t), s).Note
+	assert.That(t, strings.HasSuffix(note, "without text and without a signal."), "the note ends with %q", note)
+}
+
+// What differs from one question to the next stands in the note: a server reads the front of a session once.
+func TestSystemPromptIsAlikeInAllQuestionsOfASession(t *testing.T) {
+	r := embedded(t)
+	first := compose(t, r, situation("code"))
+	for _, queryType := range queryTypes {
+		s := situation(queryType)
+		s.Tools, s.Callable = []string{"search", "read", "list"}, []string{"list"}
+		s.Date, s.MaxTurns, s.HistoryTokens, s.HadError, s.Noted = "2026-11-29", 7, 100_000, true, true
+		c := compose(t, r, s)
+		assert.That(t, c.Text == first.Text, "%s: the system prompt is\n%s\nwant\n%s", queryType, c.Text, first.Text)
+		assert.That(t, c.Note != first.Note, "%s: the note says nothing of the question", queryType)
 	}
 }
 
-func TestShortFormOfSignalsHasAllTypesCalibrationExamplesAndAntiPatterns(t *testing.T) {
-	r := embedded(t)
-	short := agent.Tokens(r.Content("signals-short"))
-	assert.That(t, short <= 400, "it takes %d tokens", short)
-	assert.Contains(t, "it", r.Content("signals-short"), "**0.9**", "**0.7**", "**0.3**", "Wrong: no signal or several")
-	examples := regexp.MustCompile(`(?s)<example>\n[^<]+\n\n<signal .*?</signal>\n</example>`).
-		FindAllString(r.Content("signals-short"), -1)
-	assert.That(t, len(examples) == 2, "it has %d complete examples", len(examples))
-	for _, spec := range signal.Specs() {
-		row := regexp.MustCompile("(?m)^\\| `" + string(spec.Type) + "` .*$").FindString(r.Content("signals-short"))
-		for _, f := range spec.Fields {
-			assert.That(t, !f.Required || strings.Contains(row, "`"+f.Name+"`"),
-				"%s: the row %q lacks the field %s", spec.Type, row, f.Name)
-		}
+// A small model takes up what stands in an example, and repeats elements and words in brackets.
+func TestPromptsNameNothingThatAModelCouldTakeUp(t *testing.T) {
+	for _, s := range embedded(t).Segments() {
+		text := s.Content
+		assert.That(t, strings.Count(text, "<signal ") <= 2, "%s has more than two examples", s.File)
+		rest := regexp.MustCompile(`(?s)<signal .*?</signal>|`+"`[^`]*`").ReplaceAllString(text, "")
+		found := regexp.MustCompile(`<[^>]*>|\[[^\]]*\]|\w+\.(go|md|txt|js|py)\b`).FindAllString(rest, -1)
+		assert.That(t, found == nil, "%s has %q", s.File, found)
 	}
-	for _, raw := range regexp.MustCompile(`(?s)<signal .*?</signal>`).FindAllString(r.Content("signals-short"), -1) {
-		_, err := signal.Parse(raw)
-		assert.That(t, err == nil, "%v in %s", err, raw)
-	}
+	tool := embedded(t).Content("signals-tool")
+	assert.That(t, tool != "" && !strings.ContainsAny(tool, "<>"), "the rules of reports by a tool hold XML:\n%s", tool)
 }
 
 func TestPromptTellsTheDateItIsGiven(t *testing.T) {
 	s := situation("code")
 	s.Date = "2026-11-22"
-	assert.That(t, strings.Contains(compose(t, embedded(t), s).Text, "Today is 2026-11-22."), "the prompt has no date")
+	assert.That(t, strings.Contains(compose(t, embedded(t), s).Note, "Today is 2026-11-22."), "the prompt has no date")
 	s.Date = ""
-	assert.That(t, !strings.Contains(compose(t, embedded(t), s).Text, "Today is"),
+	assert.That(t, !strings.Contains(compose(t, embedded(t), s).Note, "Today is"),
 		"the prompt tells a date that is not known")
 }

@@ -1,10 +1,12 @@
-// Package prompt composes the Oracle's system prompt from segments (FR-011 to FR-014 in docs/requirements.md).
+// Package prompt composes the Oracle's prompt from segments (FR-011 to FR-014 in docs/requirements.md): the system
+// prompt, which is alike in all questions of a session, and a note with the question, which has what holds for that one.
 //
 // Guarantees:
-//   - Composition is pure: equal sets and situations give equal bytes, whatever the order of tools and sources.
-//   - Segments stand in the order of priority, then id. One whose conditions are "always" is in every prompt, and so is
-//     one form of the signals.
-//   - A prompt without its tool lines never exceeds Limit tokens: a set whose required segments do is refused
+//   - Composition is pure: equal sets and situations give equal bytes.
+//   - Segments stand in the order of priority, then id, first those of the system prompt, then those of the note. One
+//     whose conditions are "always" is in every prompt, and so is one form of the signals.
+//   - The system prompt depends on the tools, the sources and the model, and on nothing that the question decides.
+//   - Both without the names of tools never exceed Limit tokens: a set whose required segments do is refused
 //     when it is made; an optional segment that does not fit is left out and noted.
 //   - No composed prompt holds an unfilled variable: an unknown one is refused when the set is made.
 //   - A Set is immutable and safe for concurrent use.
@@ -24,7 +26,7 @@ import (
 	"sibyl/internal/agent"
 )
 
-// Limit bounds a prompt without its tool lines, in tokens.
+// Limit bounds a prompt without the names of tools, in tokens.
 const Limit = 8000
 
 // maxFileBytes is Limit in characters of the greatest length: no longer file could ever fit.
@@ -34,11 +36,12 @@ const maxFileBytes = Limit * agent.CharsPerToken * utf8.UTFMax
 // Its JSON form is what a run journals.
 type Segment struct {
 	ID            string   `json:"id"`
-	File          string   `json:"file"`           // slash-separated, relative to the prompt folder
-	Content       string   `json:"content"`        // the file's text, variables unfilled
-	TokenEstimate int      `json:"token_estimate"` // of Content; set by New
-	Conditions    []string `json:"conditions"`     // from the vocabulary: "always", "query_type=code", …
-	Priority      int      `json:"priority"`       // not negative; the lower comes first
+	File          string   `json:"file"`            // slash-separated, relative to the prompt folder
+	Content       string   `json:"content"`         // the file's text, variables unfilled
+	TokenEstimate int      `json:"token_estimate"`  // of Content; set by New
+	Conditions    []string `json:"conditions"`      // from the vocabulary: "always", "query_type=code", …
+	Priority      int      `json:"priority"`        // not negative; the lower comes first
+	Noted         bool     `json:"noted,omitempty"` // it is in the note with the question
 }
 
 // required says whether the segment is in every prompt, or one of several forms of which every prompt has one.
@@ -53,21 +56,26 @@ func segmentTable() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
 		{ID: "plain", File: "oracle/plain.md", Priority: 0, Conditions: []string{signalsAre + SignalsNone}},
+		{ID: "quote", File: "oracle/quote.md", Priority: 31, Conditions: []string{signalsAre + SignalsNone}, Noted: true},
 		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{signalsAre + SignalsFull}},
-		{ID: "signals-short", File: "oracle/signals-short.md", Priority: 1,
-			Conditions: []string{signalsAre + SignalsShort}},
 		{ID: "signals-tool", File: "oracle/signals-tool.md", Priority: 1,
 			Conditions: []string{signalsAre + SignalsTool}},
 		{ID: "tools", File: "oracle/tools-reference.md", Priority: 2, Conditions: []string{always}},
-		{ID: "code", File: "oracle/code-analysis.md", Priority: 10, Conditions: []string{"query_type=code"}},
-		{ID: "docs", File: "oracle/documentation.md", Priority: 10, Conditions: []string{"query_type=documentation"}},
-		{ID: "research", File: "oracle/research.md", Priority: 10, Conditions: []string{"query_type=research"}},
+		{ID: "code", File: "oracle/code-analysis.md", Priority: 10, Conditions: []string{"query_type=code"},
+			Noted: true},
+		{ID: "docs", File: "oracle/documentation.md", Priority: 10, Conditions: []string{"query_type=documentation"},
+			Noted: true},
+		{ID: "research", File: "oracle/research.md", Priority: 10, Conditions: []string{"query_type=research"},
+			Noted: true},
 		{ID: "conversation", File: "oracle/conversation.md", Priority: 10,
-			Conditions: []string{"query_type=conversational"}},
-		{ID: "actions", File: "oracle/actions.md", Priority: 10, Conditions: []string{"query_type=action"}},
-		{ID: "summarization", File: "oracle/summarization.md", Priority: 20, Conditions: []string{largeContext}},
-		{ID: "error-recovery", File: "oracle/error-recovery.md", Priority: 21, Conditions: []string{hadError}},
-		{ID: "closing", File: "oracle/closing.md", Priority: 100, Conditions: []string{always}},
+			Conditions: []string{"query_type=conversational"}, Noted: true},
+		{ID: "actions", File: "oracle/actions.md", Priority: 10, Conditions: []string{"query_type=action"}, Noted: true},
+		{ID: "summarization", File: "oracle/summarization.md", Priority: 20, Conditions: []string{largeContext},
+			Noted: true},
+		{ID: "error-recovery", File: "oracle/error-recovery.md", Priority: 21, Conditions: []string{hadError},
+			Noted: true},
+		{ID: "now", File: "oracle/now.md", Priority: 30, Conditions: []string{always}, Noted: true},
+		{ID: "closing", File: "oracle/closing.md", Priority: 100, Conditions: []string{always}, Noted: true},
 	}
 }
 
@@ -158,7 +166,7 @@ func (r *Set) checkRequired() error {
 	for _, form := range signalForms() {
 		for _, tools := range []string{"", "-"} {
 			for _, sources := range []string{"", "-"} {
-				v := values{varMaxTurns: "1", varTools: tools, varSources: sources,
+				v := values{varMaxTurns: "1", varTools: tools, varCallable: tools, varSources: sources,
 					varReportTool: map[bool]string{true: "yes"}[form == SignalsTool]}
 				if _, err := r.fillRequired(v, []string{always, signalsAre + form}); err != nil {
 					return err

@@ -55,7 +55,7 @@ func TestLoadRefusesAnUnusableFileByName(t *testing.T) {
 		"endless":  {strings.Repeat("x", 200_000), "oracle/research.md: longer than 128000 bytes"},
 		"unknown variable": {"One\ntwo {{turn}}\n",
 			"oracle/research.md:2: unknown variable {{turn}}; known are {{max_turns}}, {{tools}}, {{sources}}, " +
-				"{{missing}}, {{date}}, {{report_tool}}, {{bare_calls}}"},
+				"{{missing}}, {{date}}, {{report_tool}}, {{bare_calls}}, {{callable}}"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			files := copyOf(t, prompts.FS)
@@ -81,7 +81,7 @@ func TestOverlaidFileIsUsedInThePrompt(t *testing.T) {
 		fstest.MapFS{"oracle/code-analysis.md": {Data: []byte("# House rules\n\nCite in footnotes.")}}))(t)
 	r := assert.Must(prompt.Load(fsys))(t)
 	c := compose(t, r, situation("code"))
-	assert.That(t, strings.Contains(c.Text, "Cite in footnotes.") && strings.Contains(c.Text, "# Signals"),
+	assert.That(t, strings.Contains(c.Note, "Cite in footnotes.") && strings.Contains(c.Text, "# Signals"),
 		"the prompt is not the embedded one with the overlaid segment")
 }
 
@@ -112,7 +112,7 @@ func TestAllConditionsOfASegmentMustHold(t *testing.T) {
 func TestRequiredSegmentsOverTheLimitAreRefusedAtLoad(t *testing.T) {
 	segments := func(chars int) []prompt.Segment {
 		return []prompt.Segment{
-			{ID: "base", File: "base.md", Content: strings.Repeat("b", chars-len("\n\n---\n\n")-1000)},
+			{ID: "base", File: "base.md", Content: strings.Repeat("b", chars-len("\n\n")-1000)},
 			{ID: "tools", File: "tools.md", Content: "{{#tools}}" + strings.Repeat("ü", 1000) + "{{tools}}{{/tools}}",
 				Priority: 1},
 		}

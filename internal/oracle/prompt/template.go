@@ -20,11 +20,13 @@ const (
 	varBareCalls  = "bare_calls"  // "yes", or empty
 	varQuote      = "quote"       // "yes", or empty
 	varGeneral    = "general"     // "yes", or empty
+	varCallable   = "callable"
 )
 
 // variables lists them all.
 func variables() []string {
-	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varQuote, varGeneral}
+	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varCallable,
+		varQuote, varGeneral}
 }
 
 // values are the values of the variables in one situation, by their names.
@@ -34,7 +36,7 @@ type values map[string]string
 type part struct {
 	text      string // no blank space at its ends; empty if it is not in the prompt
 	chars     int    // of text
-	toolChars int    // of the tool lines in text
+	toolChars int    // of the names of tools in text
 }
 
 // tagRE matches a tag.
@@ -106,7 +108,7 @@ func (t template) fill(v values) (part, error) {
 			return wrong(from, "unknown variable {{%s}}; known are {{%s}}", name, strings.Join(variables(), "}}, {{"))
 		case kind == "" && shown:
 			b.WriteString(v[name])
-			if name == varTools {
+			if name == varTools || name == varCallable {
 				toolChars += utf8.RuneCountInString(v[name])
 			}
 		case kind == "":

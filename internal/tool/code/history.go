@@ -26,12 +26,12 @@ const (
 
 // HistoryArgs are the arguments of code_history.
 type HistoryArgs struct {
-	What   string `json:"what,omitempty" doc:"log (or left out): the commits, the newest first; diff: what changed; blame: who changed each line last" enum:"log,diff,blame"`
-	Path   string `json:"path,omitempty" doc:"only this file or folder; blame wants a file"`
-	Start  int    `json:"start,omitempty" doc:"of log and blame: the first line of path that it is about" min:"1"`
-	End    int    `json:"end,omitempty" doc:"of log and blame: the last line" min:"1"`
-	Commit string `json:"commit,omitempty" doc:"a commit, branch or tag. diff shows what it changed, or, if left out, what is not committed yet; log and blame begin there" max:"200"`
-	Limit  int    `json:"limit,omitempty" doc:"of log: most commits wanted" min:"1" max:"50" default:"10"`
+	What   string `json:"what,omitempty" enum:"log,diff,blame"`
+	Path   string `json:"path,omitempty" doc:"file or folder"`
+	Start  int    `json:"start,omitempty" doc:"first line" min:"1"`
+	End    int    `json:"end,omitempty" min:"1"`
+	Commit string `json:"commit,omitempty" doc:"of diff left out: what is not committed" max:"200"`
+	Limit  int    `json:"limit,omitempty" min:"1" max:"50" default:"10"`
 }
 
 // gitCite precedes the hash of a commit, in answers that cite it and in the path of its tool.Ref.
@@ -41,10 +41,8 @@ func (r *Root) historyTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_history",
-		Description: "Reads the git history of the folder: the commits (log), what a commit or the working tree " +
-			"changed (diff), who changed each " +
-			"line last (blame). Use it for what changed, when, why and by whom. Cite a " +
-			"commit as git:HASH, as the result writes it.",
+		Description: "Reads the git history: log (commits), diff (what one changed) or blame (who changed each line " +
+			"last). Cite git:HASH.",
 	}, r.readHistory)
 }
 

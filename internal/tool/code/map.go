@@ -25,8 +25,8 @@ const (
 
 // MapArgs are the arguments of repo_map.
 type MapArgs struct {
-	Path  string `json:"path,omitempty" doc:"the folder or file; the end of its path is enough where only one has it; the whole if left out"`
-	Depth int    `json:"depth,omitempty" doc:"of a folder: levels of folders to list" min:"1" max:"8" default:"2"`
+	Path  string `json:"path,omitempty" doc:"folder or file"`
+	Depth int    `json:"depth,omitempty" min:"1" max:"8" default:"2"`
 }
 
 // MapData is the structured result of repo_map.
@@ -37,11 +37,8 @@ type MapData struct {
 func (r *Root) mapTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
-		Name: "repo_map",
-		Description: "Shows how a folder is built: its files and sub-folders with " +
-			"counts, languages, packages and what they " +
-			"say they are for, and the README's first paragraph; or what a file declares, with lines and the first " +
-			"sentence of each comment. Use it to get your bearings before searching, and before reading a long file.",
+		Name:        "repo_map",
+		Description: "Shows how a folder is built (files, languages, the README), or what a file declares, with lines.",
 	}, r.mapPath)
 }
 

@@ -20,10 +20,10 @@ const (
 
 // ReadArgs are the arguments of code_read.
 type ReadArgs struct {
-	Path   string `json:"path" doc:"the file, relative to the folder"`
-	Start  int    `json:"start,omitempty" doc:"first line" min:"1"`
-	End    int    `json:"end,omitempty" doc:"last line" min:"1"`
-	Around int    `json:"around,omitempty" doc:"instead of start and end: this line with 40 lines on either side" min:"1"`
+	Path   string `json:"path"`
+	Start  int    `json:"start,omitempty" min:"1"`
+	End    int    `json:"end,omitempty" min:"1"`
+	Around int    `json:"around,omitempty" doc:"a line with 40 on either side" min:"1"`
 }
 
 // ReadData is the structured result of code_read. Lines[0] is line Start.
@@ -39,10 +39,8 @@ type ReadData struct {
 func (r *Root) readTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
-		Name: "code_read",
-		Description: "Reads lines of one file, numbered, up to 400 at a time. Use it to " +
-			"open what code_search found: only what was " +
-			"read can be cited.",
+		Name:        "code_read",
+		Description: "Reads lines of one file, up to 400 at a time. Only what was read can be cited.",
 	}, r.read)
 }
 

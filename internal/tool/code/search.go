@@ -24,10 +24,10 @@ const (
 
 // SearchArgs are the arguments of code_search.
 type SearchArgs struct {
-	Query string `json:"query" doc:"the question in plain words, or identifiers; with regex, one RE2 expression"`
-	Path  string `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob: *.go, src/**/*.go"`
-	Regex bool   `json:"regex,omitempty" doc:"the query is a regular expression, matched line by line"`
-	Limit int    `json:"limit,omitempty" doc:"most hits wanted" min:"1" max:"50" default:"10"`
+	Query string `json:"query" doc:"words or identifiers, or an RE2 expression"`
+	Path  string `json:"path,omitempty" doc:"folder, file or glob"`
+	Regex bool   `json:"regex,omitempty"`
+	Limit int    `json:"limit,omitempty" min:"1" max:"50" default:"10"`
 }
 
 // SearchData is the structured result of code_search: the best places first.
@@ -60,12 +60,8 @@ func (r *Root) searchTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_search",
-		Description: "Searches the source files for several words at once and ranks the " +
-			"places where most of them meet, definitions " +
-			"first. Ask in plain words or name identifiers: endings, " +
-			"abbreviations and parts of identifiers are found too " +
-			"(\"idle connection\" finds closeIdleConn). Each hit names the lines of the whole definition; read them with " +
-			"code_read before you rely on them.",
+		Description: "Searches the source files and ranks the places where most words meet, definitions first. Parts and " +
+			"other endings of words are found too. Open a hit with code_read.",
 		Search: true,
 	}, r.search)
 }

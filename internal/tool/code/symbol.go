@@ -23,17 +23,16 @@ const (
 
 // SymbolArgs are the arguments of code_symbol.
 type SymbolArgs struct {
-	Symbol string `json:"symbol" doc:"the name, alone or with its type or package: Server, http.Server, Server.Close"`
-	Path   string `json:"path,omitempty" doc:"only below this folder, only this file, or only paths that match this glob"`
+	Symbol string `json:"symbol" doc:"the name, alone or with its type"`
+	Path   string `json:"path,omitempty" doc:"folder, file or glob"`
 }
 
 func (r *Root) symbolTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Source: tool.Code, Effect: tool.Repeatable,
 		Name: "code_symbol",
-		Description: "Finds where a function, method, type, field, constant or heading is defined, with the text of the " +
-			"likeliest definitions, and each line that uses its name, with the function around it. Use it when you know " +
-			"the name, also for who calls something; use code_search when you don't.",
+		Description: "Finds where a function, type, field or heading is defined, with its text, and each line that uses " +
+			"it.",
 		Search: true,
 	}, r.findSymbol)
 }

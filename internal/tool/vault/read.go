@@ -30,20 +30,17 @@ type ReadData struct {
 }
 
 type readArgs struct {
-	Path    string `json:"path,omitempty" doc:"path of the note, such as projects/cache.md; this or note"`
-	Note    string `json:"note,omitempty" doc:"title, alias or file name, also as [[note#heading]]; this or path"`
-	Section string `json:"section,omitempty" doc:"read only the section under this heading, subsections included"`
-	Start   int    `json:"start,omitempty" doc:"first line to read; of a PDF or DOCX with pages, first page" min:"1"`
-	End     int    `json:"end,omitempty" doc:"last line to read, or page" min:"1"`
+	Path    string `json:"path,omitempty" doc:"this or note"`
+	Note    string `json:"note,omitempty" doc:"title, alias or file name"`
+	Section string `json:"section,omitempty" doc:"a heading"`
+	Start   int    `json:"start,omitempty" min:"1"`
+	End     int    `json:"end,omitempty" min:"1"`
 }
 
 func (v *Vault) readTool() tool.Tool {
 	return newReadTool(v.survey, tool.Spec{
-		Name: "vault_read",
-		Description: "Reads a note with line numbers, its front matter, the links in it and the notes that link to " +
-			"it, or the pages of a PDF or DOCX. " +
-			"Name it by path, or by title, alias or file name as in a [[link]]. Its " +
-			"hash is what vault_write needs to replace it.",
+		Name:        "vault_read",
+		Description: "Reads a note with its links, or pages of a PDF or DOCX.",
 	}, v.read)
 }
 

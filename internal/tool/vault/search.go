@@ -42,19 +42,17 @@ type Hit struct {
 }
 
 type searchArgs struct {
-	Query  string `json:"query" doc:"words to look for; rare words count more, titles, headings and tags most"`
-	Limit  int    `json:"limit,omitempty" doc:"hits to return" min:"1" max:"50" default:"10"`
-	Folder string `json:"folder,omitempty" doc:"search only below this folder"`
-	Tag    string `json:"tag,omitempty" doc:"search only notes with this tag or one below it"`
+	Query  string `json:"query"`
+	Limit  int    `json:"limit,omitempty" min:"1" max:"50" default:"10"`
+	Folder string `json:"folder,omitempty"`
+	Tag    string `json:"tag,omitempty"`
 }
 
 func (v *Vault) searchTool() tool.Tool {
 	return newReadTool(v.look, tool.Spec{
 		Name: "vault_search",
-		Description: "Searches the person's notes, threads and documents (PDF, DOCX) for words and returns the best " +
-			"sections: path, lines or page, and a snippet. " +
-			"Use it first for what the person decided, wrote down or planned. A hit is not read yet: open it with " +
-			"vault_read before you cite it.",
+		Description: "Searches the user's notes, threads and documents for what they decided, wrote or planned. Open a hit " +
+			"with vault_read.",
 		Search: true,
 	}, v.search)
 }
@@ -83,17 +81,16 @@ func (v *Vault) search(ctx context.Context, s *snapshot, args searchArgs) (tool.
 }
 
 type seekArgs struct {
-	Query  string `json:"query" doc:"words to look for; rare words count more"`
-	Thread string `json:"thread,omitempty" doc:"name of the one thread to search"`
-	Limit  int    `json:"limit,omitempty" doc:"hits to return" min:"1" max:"50" default:"10"`
+	Query  string `json:"query"`
+	Thread string `json:"thread,omitempty"`
+	Limit  int    `json:"limit,omitempty" min:"1" max:"50" default:"10"`
 }
 
 func (v *Vault) seekTool() tool.Tool {
 	return newReadTool(v.lookAtThreads, tool.Spec{
-		Name: "thread_seek",
-		Description: "Searches the entries of all threads, or of one, for words. A hit is not read yet: open it with " +
-			"thread_read before you cite it.",
-		Search: true,
+		Name:        "thread_seek",
+		Description: "Searches the entries of threads. Open a hit with thread_read.",
+		Search:      true,
 	}, v.seek)
 }
 
@@ -378,18 +375,17 @@ func countText(all []place) string {
 }
 
 type listArgs struct {
-	Folder    string `json:"folder,omitempty" doc:"folder to list; the vault itself if left out"`
-	Tag       string `json:"tag,omitempty" doc:"list only notes with this tag or one below it"`
-	Recursive bool   `json:"recursive,omitempty" doc:"list the notes in folders below it too"`
-	From      int    `json:"from,omitempty" doc:"number of the first note to list, to go on with a long list" min:"1" default:"1"`
-	Limit     int    `json:"limit,omitempty" doc:"notes to list" min:"1" max:"500" default:"100"`
+	Folder    string `json:"folder,omitempty"`
+	Tag       string `json:"tag,omitempty"`
+	Recursive bool   `json:"recursive,omitempty"`
+	From      int    `json:"from,omitempty" doc:"number of the first note" min:"1" default:"1"`
+	Limit     int    `json:"limit,omitempty" min:"1" max:"500" default:"100"`
 }
 
 func (v *Vault) listTool() tool.Tool {
 	return newReadTool(v.survey, tool.Spec{
-		Name: "vault_list",
-		Description: "Lists the notes, documents (PDF, DOCX) and folders in a folder of the vault, with titles, tags " +
-			"and dates. Use it to see what there is; to find words use vault_search.",
+		Name:        "vault_list",
+		Description: "Lists notes and folders with tags and dates.",
 	}, v.listNotes)
 }
 

@@ -18,17 +18,15 @@ import (
 )
 
 type pushArgs struct {
-	Thread string `json:"thread" doc:"name of the thread"`
-	Text   string `json:"text" doc:"Markdown text of the entry, at most 32 KiB"`
-	Title  string `json:"title,omitempty" doc:"title of the entry, one line"`
+	Thread string `json:"thread"`
+	Text   string `json:"text"`
+	Title  string `json:"title,omitempty"`
 }
 
 func (v *Vault) pushTool() tool.Tool {
 	return newWriteTool(v, tool.Spec{
-		Name: "thread_push",
-		Description: "Adds an entry to a thread, an append-only note such as a log of " +
-			"decisions; a thread that does not exist is begun. " +
-			"Use it only when the person asks for something to be kept.",
+		Name:        "thread_push",
+		Description: "Adds an entry to a thread, an append-only log, which may be new. Only when the user asks for it.",
 	}, v.planPush)
 }
 
@@ -89,13 +87,13 @@ func (v *Vault) threadPath(name string) (string, error) {
 }
 
 type threadListArgs struct {
-	Limit int `json:"limit,omitempty" doc:"threads to list" min:"1" max:"500" default:"100"`
+	Limit int `json:"limit,omitempty" min:"1" max:"500" default:"100"`
 }
 
 func (v *Vault) threadListTool() tool.Tool {
 	return newReadTool(v.lookAtThreads, tool.Spec{
 		Name:        "thread_list",
-		Description: "Lists the threads of the vault with the number of their entries and the time of the last.",
+		Description: "Lists the threads with their number of entries.",
 	}, v.listThreads)
 }
 
@@ -123,16 +121,15 @@ func (v *Vault) listThreads(ctx context.Context, s *snapshot, args threadListArg
 }
 
 type threadReadArgs struct {
-	Thread string `json:"thread" doc:"name of the thread"`
-	From   int    `json:"from,omitempty" doc:"number of the first entry to read, from 1; -5 begins with the fifth from the end"`
-	Limit  int    `json:"limit,omitempty" doc:"entries to read" min:"1" max:"100" default:"20"`
+	Thread string `json:"thread"`
+	From   int    `json:"from,omitempty" doc:"from 1; -5: the fifth from the end"`
+	Limit  int    `json:"limit,omitempty" min:"1" max:"100" default:"20"`
 }
 
 func (v *Vault) threadReadTool() tool.Tool {
 	return newReadTool(v.lookAtThreads, tool.Spec{
-		Name: "thread_read",
-		Description: "Reads entries of a thread in the order they were written, " +
-			"with their lines, so that they can be cited.",
+		Name:        "thread_read",
+		Description: "Reads entries of a thread in their order, with lines to cite.",
 	}, v.readThread)
 }
 

@@ -24,19 +24,16 @@ const (
 )
 
 type writeArgs struct {
-	Path     string `json:"path" doc:"path of the note, ending in .md; missing folders are made"`
+	Path     string `json:"path" doc:"ends in .md"`
 	Mode     string `json:"mode" enum:"create,append,replace"`
-	Content  string `json:"content" doc:"Markdown text, at most 1 MiB"`
-	BaseHash string `json:"base_hash,omitempty" doc:"hash that vault_read gave; needed to replace, and checked where it is given"`
+	Content  string `json:"content"`
+	BaseHash string `json:"base_hash,omitempty" doc:"from vault_read, to replace"`
 }
 
 func (v *Vault) writeTool() tool.Tool {
 	return newWriteTool(v, tool.Spec{
 		Name: "vault_write", Destructive: true, Target: "path",
-		Description: "Creates a note, appends to one, or replaces one whole. Use it only when " +
-			"the person asks for a note to be written. " +
-			"To replace, read the note with vault_read first and pass its hash as " +
-			"base_hash. Threads are written with thread_push.",
+		Description: "Creates a note, appends to one, or replaces one. Only when the user asks for it.",
 	}, v.planWrite)
 }
 

@@ -50,18 +50,16 @@ type fetcher struct {
 }
 
 type fetchArgs struct {
-	URL      string `json:"url" doc:"http or https address of the page" min:"1" max:"2048"`
-	MaxChars int    `json:"max_chars,omitempty" doc:"how many characters at most" min:"1" max:"40000" default:"16000"`
-	Offset   int    `json:"offset,omitempty" doc:"the character to begin at" min:"0" max:"104857600"`
+	URL      string `json:"url" min:"1" max:"2048"`
+	MaxChars int    `json:"max_chars,omitempty" min:"1" max:"40000" default:"16000"`
+	Offset   int    `json:"offset,omitempty" min:"0" max:"104857600"`
 }
 
 func (f *fetcher) fetchTool() tool.Tool {
 	return tool.New(tool.Spec{
-		Name: "web_fetch",
-		Description: "Read one page of the public web as text. Use it to open a search result before citing it, or an " +
-			"address the user gave. HTML becomes Markdown; text, Markdown and JSON come as they are; PDF, pictures " +
-			"and pages that need JavaScript cannot be read. A long page comes in parts: go on with offset.",
-		Source: tool.Web, Effect: tool.Repeatable, Foreign: true, Out: tool.Out{To: tool.ToAddress, Arg: "url"},
+		Name:        "web_fetch",
+		Description: "Reads a web page as text: a search result, or an address of the user. Go on with offset.",
+		Source:      tool.Web, Effect: tool.Repeatable, Foreign: true, Out: tool.Out{To: tool.ToAddress, Arg: "url"},
 	}, f.fetch)
 }
 

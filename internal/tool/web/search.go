@@ -29,17 +29,16 @@ type SearchResult struct {
 }
 
 type searchArgs struct {
-	Query     string `json:"query" doc:"what to search for" min:"1" max:"400"`
-	Limit     int    `json:"limit,omitempty" doc:"how many results at most" min:"1" max:"20" default:"8"`
-	TimeRange string `json:"time_range,omitempty" doc:"only pages this recent" enum:"day,week,month,year"`
+	Query     string `json:"query" min:"1" max:"400"`
+	Limit     int    `json:"limit,omitempty" min:"1" max:"20" default:"8"`
+	TimeRange string `json:"time_range,omitempty" doc:"how recent" enum:"day,week,month,year"`
 }
 
 func (s *searcher) searchTool() tool.Tool {
 	return tool.New(tool.Spec{
 		Name: "web_search",
-		Description: "Search the public web. Returns titles, addresses and short excerpts of pages, best first. Use it for " +
-			"what lies outside the user's code and notes: current facts, other people's software, the world. A hit " +
-			"is not a source: open it with web_fetch before citing it.",
+		Description: "Searches the public web for what lies outside the user's code and notes. Open a hit with web_fetch " +
+			"before you cite it.",
 		Source: tool.Web, Effect: tool.Repeatable, Foreign: true, Search: true, Out: tool.Out{To: tool.ToEngine,
 			Arg: "query"},
 	}, s.search)
