@@ -201,6 +201,9 @@ const (
 	cutHere         = "\n[cut here: the model's window is too small for the rest; ask for less at a time]"
 )
 
+// cutByTool ends a result of which the tool has left out the rest.
+const cutByTool = "\n[cut here: ask for less at a time]"
+
 // cutToFit cuts results of tools, the oldest first, until the messages fit into room, and returns their tokens.
 func cutToFit(messages []model.Message, tokens, room int) ([]model.Message, int) {
 	if tokens <= room {
@@ -430,7 +433,7 @@ func readReceipt(c *run.CompletionRecord, into *CallReceipt) (text string, isErr
 	}
 	text = into.Result.Text
 	if into.Result.Truncated {
-		text += "\n[cut here: ask for less at a time]"
+		text += cutByTool
 	}
 	return signal.Neutralise(text), false
 }
