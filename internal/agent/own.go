@@ -1,68 +1,94 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 
 	"sibyl/internal/model"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/signal"
+	"sibyl/internal/text"
 	"sibyl/internal/text/origin"
 )
 
-// OriginOf indexes a request of a conversation by whose words it has, so that a reply can be told from them. facts are
-// what the system prompt says of this run and its person: a model may say it again.
-//
-// Of what a model has said before, only its own words count as an answer.
-func OriginOf(req model.Request, facts ...string) *origin.Request {
-	sent := origin.Sent{Ours: []string{withoutOpening(req.System)}, Theirs: facts, Mark: Control("")}
-	for _, t := range req.Tools {
+// OriginOf indexes a request of a conversation by whose words it has, so that a reply can be told from them. Of what a
+// model has said before, only its own words count as an answer.
+func OriginOf(asked Request) *origin.Request {
+	sent := origin.Sent{Ours: []string{withoutOpening(asked.System), asked.Recovery, cutHere, cutByTool},
+		Theirs: asked.Prompt.Facts, Mark: Control("")}
+	for _, t := range asked.Request.Tools {
 		sent.Tools = append(sent.Tools, origin.Tool{Name: t.Name, Text: t.Description + "\n" + string(t.Schema)})
 	}
 	var said []string
-	for _, m := range req.Messages {
+	for _, m := range asked.Messages {
 		switch {
 		case m.Role == model.Assistant:
-			text, _ := signal.Extract(m.Text)
-			said = append(said, text)
-		case m.Role == model.ToolRole && m.IsError, m.Role == model.User && IsControl(m.Text):
+			clean, _ := signal.Extract(m.Text)
+			said = append(said, clean)
+		case m.Role == model.ToolRole && m.IsError:
 			sent.Told = append(sent.Told, m.Text)
 		case m.Role == model.ToolRole:
-			text := strings.TrimSuffix(strings.TrimSuffix(m.Text, cutHere), cutByTool)
-			sent.Results = append(sent.Results, text)
-			sent.Theirs = append(sent.Theirs, text)
+			sent.Results = append(sent.Results, strings.TrimSuffix(strings.TrimSuffix(m.Text, cutHere), cutByTool))
 		default:
-			ours, theirs := splitAtMarks(m.Text)
-			sent.Ours, sent.Theirs = append(sent.Ours, ours...), append(sent.Theirs, theirs...)
+			told, theirs := splitAtMarks(m.Text, asked.Recovery)
+			sent.Told, sent.Theirs = append(sent.Told, told...), append(sent.Theirs, theirs)
 		}
 	}
-	sent.Ours = append(sent.Ours, cutHere, cutByTool)
+	sent.Theirs = append(sent.Theirs, sent.Results...)
 	r := origin.Of(sent)
-	for _, text := range said {
-		own, _ := r.Own(text)
+	for _, one := range said {
+		own, _ := r.Own(one)
 		r.AddTheirs(own)
 	}
 	return r
 }
 
-// withoutOpening is a system prompt without its first paragraph behind the heading: it says who answers, and whoever is
-// asked that says the same.
+// withoutOpening is a prompt without its first sentence behind the heading: it says who answers, and whoever is asked
+// that says the same.
 func withoutOpening(system string) string {
 	rest := system
 	for strings.HasPrefix(rest, "#") {
 		_, rest, _ = strings.Cut(rest, "\n")
 		rest = strings.TrimLeft(rest, "\n")
 	}
-	_, rest, _ = strings.Cut(rest, "\n\n")
+	if first := text.Sentences(rest); len(first) > 0 {
+		rest = rest[first[0].To:]
+	}
 	return rest
 }
 
-// splitAtMarks separates the paragraphs of the controller in a message of the person from the rest.
-func splitAtMarks(text string) (ours, theirs []string) {
-	for paragraph := range strings.SplitSeq(text, "\n\n") {
-		if IsControl(paragraph) {
-			ours = append(ours, paragraph)
-		} else {
-			theirs = append(theirs, paragraph)
+// OriginOfPrompt indexes a request that was made of parts. The segments of these names are Sibyl's words; what else was
+// sent is of the person, their sources, or an earlier answer.
+func OriginOfPrompt(q *assistant.Prompt, ours ...string) *origin.Request {
+	var sent origin.Sent
+	system, said := q.Parts()
+	for _, p := range append(slices.Clip(system), said...) {
+		switch {
+		case p.Kind == assistant.PartControl:
+			sent.Told = append(sent.Told, p.Text)
+		case p.Kind != assistant.PartSegment || !slices.Contains(ours, p.Name):
+			sent.Theirs = append(sent.Theirs, p.Text)
+		case sent.Ours == nil:
+			sent.Ours = []string{withoutOpening(p.Text)}
+		default:
+			sent.Ours = append(sent.Ours, p.Text)
 		}
 	}
-	return ours, []string{strings.Join(theirs, "\n\n")}
+	return origin.Of(sent)
+}
+
+// splitAtMarks separates the controller's lines in a message of the user's role from the rest: what follows such a line
+// is what it speaks of, such as material, unless it is a part of the recovery hint.
+func splitAtMarks(message, recovery string) (told []string, theirs string) {
+	b := &strings.Builder{}
+	for paragraph := range strings.SplitSeq(message, "\n\n") {
+		switch line, rest, _ := strings.Cut(paragraph, "\n"); {
+		case IsControl(paragraph):
+			told = append(told, line)
+			b.WriteString(rest + "\n\n")
+		case recovery == "" || !strings.Contains(recovery, paragraph):
+			b.WriteString(paragraph + "\n\n")
+		}
+	}
+	return told, b.String()
 }

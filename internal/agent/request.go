@@ -35,6 +35,7 @@ type System struct {
 	Segments []string // ids, in order
 	Texts    []string // of the segments, as they stand in Text
 	LeftOut  []string // ids with the reason
+	Facts    []string // of this run, that stand in Text: a model may say them again
 }
 
 // Step is an earlier call and its receipt. Refused is set instead if it was not performed.
@@ -110,6 +111,8 @@ type Request struct {
 	History int         // tokens of the messages, estimated
 	Sent    int         // tokens of the whole request, estimated
 	Cut     bool        // results of tools were cut, so that all fits into the window
+
+	Recovery string // the hint after a failed call, which the messages may have
 }
 
 // bytes is the size of the texts of a request.
@@ -153,8 +156,8 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose,
-		NoCalls: p.Last || p.Withdrawn}}
+	r := Request{Prompt: system, History: history, Recovery: b.Recovery,
+		Request: model.Request{System: system.Text, Purpose: b.Purpose, NoCalls: p.Last || p.Withdrawn}}
 	for _, s := range shown {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description,
 			Schema: s.Schema})

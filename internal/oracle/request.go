@@ -176,7 +176,9 @@ func (a turnRequest) System(offered []tool.Spec, history int, noted bool) (agent
 	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, offered)
 	of.HistoryTokens, of.Noted = history, a.Large || noted
 	c, err := a.prompts.Compose(of)
-	return agentSystem(c), err
+	system := agentSystem(c)
+	system.Facts = append(append([]string{of.Date}, of.Sources...), of.Missing...)
+	return system, err
 }
 
 // promptSituation is what the prompt of a turn depends on, besides its history.

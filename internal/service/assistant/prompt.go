@@ -32,6 +32,9 @@ func (p *Prompt) AddPart(kind PartKind, name, text string) {
 	p.said = appendPart(p.said, kind, name, text)
 }
 
+// Parts are the parts of the system prompt, and those of the messages.
+func (p *Prompt) Parts() (system, said []Part) { return p.system, p.said }
+
 // appendPart appends a part with the trimmed text, unless that is empty.
 func appendPart(parts []Part, kind PartKind, name, text string) []Part {
 	if text = strings.TrimSpace(text); text == "" {
