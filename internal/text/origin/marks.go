@@ -19,6 +19,8 @@ var (
 	tokenPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`</?[|｜][^<>\n]{1,60}>|<[^<>|｜\n]{1,60}[|｜]>|<<?/?[A-Z]+>>|\[/?[A-Z][A-Z_]{2,}\]`)
 	})
+	// colonPattern matches a colon that ends a part of a sentence, with the marks and the blank behind it.
+	colonPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[:：][*_`\"”)]*\\s") })
 	// placePattern matches a file with its line.
 	placePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w./-]*\w\.\w+:[0-9]+`) })
 )
@@ -96,7 +98,7 @@ func (c *cutter) cutControlMark() {
 func (c *cutter) cutTokens() {
 	for _, m := range tokenPattern().FindAllStringIndex(c.text, -1) {
 		token := c.text[m[0]:m[1]]
-		if c.inCode(m[0]) || c.inTheirs(token) {
+		if c.inCode(m[0]) || c.inTheirs(token) || c.inTheirs(strings.Replace(token, "/", "", 1)) {
 			continue
 		}
 		if name, bracket := strings.CutPrefix(token, "["); bracket && !strings.Contains(c.text, "[/"+

@@ -22,8 +22,8 @@ func (r *Request) Own(reply string) (own string, dropped []string) {
 	if !slices.Contains(c.gone, true) {
 		return reply, nil
 	}
-	c.cutIntroductions()
 	c.cutFences()
+	c.cutIntroductions()
 	return c.rest()
 }
 
@@ -74,13 +74,8 @@ func sentencesOf(line string, offset int) (all []unit) {
 		}
 	}
 	for _, s := range text.Sentences(line) {
-		for at := s.From; ; {
-			colon := strings.Index(line[at:s.To], ": ")
-			if colon < 0 {
-				break
-			}
-			at += colon + 1
-			add(at)
+		for _, colon := range colonPattern().FindAllStringIndex(line[s.From:s.To], -1) {
+			add(s.From + colon[1] - 1)
 		}
 		add(s.To)
 	}
