@@ -21,8 +21,10 @@ var (
 	})
 	// colonPattern matches a colon that ends a part of a sentence, with the marks and the blank behind it.
 	colonPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[:：][*_`\"”)]*\\s") })
-	// placePattern matches a file with its line.
-	placePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\w./-]*\w\.\w+:[0-9]+`) })
+	// placePattern matches a file, with its line if that is named.
+	placePattern = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`([\w./-]*\w\.[A-Za-z]\w*)(?::[0-9]+)?`)
+	})
 )
 
 // element is a tag at text[from:to].

@@ -152,11 +152,17 @@ func (c *cutter) isMarked(u unit) bool {
 	return !u.inFence && c.sent.Mark != "" && c.isMarkedMessage(c.text[u.from:u.to])
 }
 
-// citesOurs says whether a unit cites a place, a file with its line, that only texts of ours name.
+// citesOurs says whether a unit cites a place, a file in a folder or with its line, that only texts of ours name.
 func (c *cutter) citesOurs(u unit) bool {
-	for _, place := range placePattern().FindAllString(c.text[u.from:u.to], -1) {
+	for _, m := range placePattern().FindAllStringSubmatch(c.text[u.from:u.to], -1) {
+		place := m[0]
+		if strings.Contains(m[1], "/") {
+			place = m[1] // whatever line it is said to be
+		} else if m[1] == m[0] {
+			continue
+		}
 		holds := func(text string) bool { return strings.Contains(text, place) }
-		if slices.ContainsFunc(c.sent.Ours, holds) && !slices.ContainsFunc(c.sent.Theirs, holds) {
+		if slices.ContainsFunc(c.sent.Ours, holds) && !c.inTheirs(place) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package origin
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,9 +35,10 @@ func prompts(t testing.TB, name string) string {
 	return text
 }
 
-// play reads a scenario: what was sent, and the reply. Without “gone” and “=”, the reply stays as it is.
-func play(t *testing.T, lines []texttest.Line) {
-	sent := Sent{Tools: tools(), Mark: "[control] "}
+// play plays a scenario: what was sent, with more texts of ours, and the reply. Without “gone” and “=”, the reply stays
+// as it is.
+func play(t *testing.T, lines []texttest.Line, ours ...string) {
+	sent := Sent{Ours: ours, Tools: tools(), Mark: "[control] "}
 	var reply, left []string
 	prompt, changed := "", false
 	for _, l := range lines {
@@ -76,18 +78,32 @@ func play(t *testing.T, lines []texttest.Line) {
 	assert.That(t, changed == (dropped != nil), "dropped: %q", dropped)
 }
 
-// known are the beginnings of lines of a scenario.
+// knownWords are the beginnings of lines of a scenario.
 func knownWords() []string {
 	return []string{"prompt", "asked", "before", "material", "facts", "result", "told", "error", "ours", "|", "=",
 		"gone"}
 }
 
 func TestWhatAModelOnlyRepeatsOfWhatItWasSentIsDropped(t *testing.T) {
-	texttest.PlayFile(t, "testdata/echo.txt", knownWords(), play)
+	texttest.PlayFile(t, "testdata/echo.txt", knownWords(), func(t *testing.T, lines []texttest.Line) {
+		play(t, lines)
+	})
 }
 
+// The prompts and the hints of the tree are those of this build: no change of them may cost an honest answer.
 func TestHonestAnswersStayWhole(t *testing.T) {
-	texttest.PlayFile(t, "testdata/honest.txt", knownWords(), play)
+	var ours []string
+	for _, pattern := range []string{"../../../prompts/*/*.md", "../../../trees/*.xml"} {
+		for _, file := range assert.Must(filepath.Glob(pattern))(t) {
+			_, text, _ := strings.Cut(string(assert.Must(os.ReadFile(file))(t)), ".") // who answers
+			ours = append(ours, text)
+		}
+	}
+	assert.Require(t, len(ours) > 40, "%d prompts and trees: the test looks in the wrong place", len(ours))
+	texttest.PlayFile(t, "testdata/honest.txt", knownWords(), func(t *testing.T, lines []texttest.Line) {
+		play(t, lines)
+		play(t, lines, ours...)
+	})
 }
 
 func TestReplyThatSharesNoRunWithTheRequestIsNeverChanged(t *testing.T) {
@@ -137,16 +153,16 @@ func TestFieldThatRepeatsWhatTheModelWasToldIsNotItsOwn(t *testing.T) {
 	for field, own := range map[string]bool{
 		"": true, "Go on.": true, "[control] Go on.": false, "I read the definition of wait": true,
 		"Failed: pump does not exist (see repo_map or code_search for what there is)": false,
-		"No source was opened for this answer, and the question needs one.":          false,
-		"The question needs a source":                                                true,
-		"Need the default of valve_timeout in pump/settings.go":                      false,
-		"Need the default of max_sessions in limits.go":                              true,
-		"Whether bed 5 was decided":                                                  false,
-		"Bed 5 stands only in a draft.":                                              false,
-		"The log ends in March":                                                      true,
-		"Die Zahl steht in keiner Notiz":                                             true,
-		"Nothing was looked up.":                                                     true,
-		"web":                                                                        true,
+		"No source was opened for this answer, and the question needs one.":           false,
+		"The question needs a source":                                                 true,
+		"Need the default of valve_timeout in pump/settings.go":                       false,
+		"Need the default of max_sessions in limits.go":                               true,
+		"Whether bed 5 was decided":                                                   false,
+		"Bed 5 stands only in a draft.":                                               false,
+		"The log ends in March":                                                       true,
+		"Die Zahl steht in keiner Notiz":                                              true,
+		"Nothing was looked up.":                                                      true,
+		"web":                                                                         true,
 	} {
 		assert.That(t, r.IsOwn(field) == own, "%q: own is %v", field, !own)
 	}
