@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -15,9 +14,9 @@ var (
 	elementPattern = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`<(/?)([A-Za-z][\w:.-]*)(=[^<>\n]*|\s[^<>\n]*)?>`)
 	})
-	// tokenPattern matches tokens that no language of markup has: with bars, and in doubled or closing brackets.
+	// tokenPattern matches tokens that no language of markup has: names between bars, and in doubled or square brackets.
 	tokenPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`</?[|｜][^<>\n]{1,60}>|<[^<>|｜\n]{1,60}[|｜]>|<<?/?[A-Z]+>>|\[/?[A-Z][A-Z_]{2,}\]`)
+		return regexp.MustCompile(`<[|｜]{1,2}/?[\pL_][\pL\pN_▁.:-]{0,60}[|｜]{1,2}>|<</?[A-Z]+>>|\[/?[A-Z][A-Z_]{2,}\]`)
 	})
 	// colonPattern matches a colon that ends a part of a sentence, with the marks and the blank behind it.
 	colonPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[:：][*_`\"”)]*\\s") })
@@ -44,8 +43,7 @@ func elementsIn(text string, skip func(at int) bool) (all []element) {
 	for _, m := range elementPattern().FindAllStringSubmatchIndex(text, -1) {
 		before, _ := utf8.DecodeLastRuneInString(text[:m[0]])
 		e := element{span: span{m[0], m[1]}, name: strings.ToLower(text[m[4]:m[5]]), closes: m[2] < m[3], partner: -1}
-		isParameter := !e.closes && (unicode.IsLetter(before) || unicode.IsDigit(before)) && // of a type
-			strings.TrimSpace(text[m[1]:]) != ""
+		isParameter := !e.closes && isWord(before) // of a type
 		if isParameter || skip(e.from) {
 			continue
 		}
@@ -97,15 +95,22 @@ func (c *cutter) cutControlMark() {
 	}
 }
 
+// bars are the signs of special tokens.
+const bars = "|｜"
+
 func (c *cutter) cutTokens() {
 	for _, m := range tokenPattern().FindAllStringIndex(c.text, -1) {
 		token := c.text[m[0]:m[1]]
 		if c.inCode(m[0]) || c.inTheirs(token) || c.inTheirs(strings.Replace(token, "/", "", 1)) {
 			continue
 		}
-		if name, bracket := strings.CutPrefix(token, "["); bracket && !strings.Contains(c.text, "[/"+
-			strings.TrimPrefix(name, "/")) {
-			continue
+		bracket := "["
+		if token[0] == '<' {
+			bracket = "<<"
+		}
+		ending := bracket + "/" + strings.TrimPrefix(strings.TrimPrefix(token, bracket), "/")
+		if !strings.ContainsAny(token, bars) && !strings.Contains(c.text, ending) {
+			continue // nothing ends it: it is a word in brackets
 		}
 		c.cut(m[0], m[1])
 	}
@@ -123,25 +128,28 @@ func (c *cutter) inCode(at int) bool {
 
 func (c *cutter) cutElements() {
 	all := elementsIn(c.text, c.inCode)
-	inside := -1 // the end of an element of the reply's own
+	isMarkup := false // the reply has elements of its own
+	inside := -1      // the end of one
 	for _, e := range all {
-		switch {
-		case e.from < inside || c.inTheirs("<"+e.name):
-		case e.partner < 0:
-			if c.standsAlone(e) {
-				c.cut(e.from, e.to)
-			}
-		case !e.closes:
-			inside = c.cutElement(e, all[e.partner])
+		if e.from < inside || e.closes || e.partner < 0 || c.inTheirs("<"+e.name) {
+			continue
+		}
+		if !c.cutElement(e, all[e.partner]) {
+			isMarkup, inside = true, all[e.partner].to
+		}
+	}
+	for _, e := range all {
+		if !isMarkup && !c.gone[e.from] && c.belongsToNothing(e) && !c.inTheirs("<"+e.name) {
+			c.cut(e.from, e.to)
 		}
 	}
 }
 
-// cutElement cuts an element of the prompt, or the tags of one that holds nothing of the reply's own. Of any other it
-// returns the end.
-func (c *cutter) cutElement(open, shut element) (end int) {
+// cutElement cuts an element of the prompt, or the tags of one that holds nothing of the reply's own; false if it is any
+// other.
+func (c *cutter) cutElement(open, shut element) bool {
 	inner := span{open.to, shut.from}
-	isEmpty := strings.TrimSpace(c.text[inner.from:inner.to]) == ""
+	isEmpty := open.value == "" && strings.TrimSpace(c.text[inner.from:inner.to]) == ""
 	switch {
 	case c.marked[open.name] && c.beginsLine(open.from):
 		c.cut(open.from, shut.to)
@@ -149,9 +157,9 @@ func (c *cutter) cutElement(open, shut element) (end int) {
 		c.cut(open.from, open.to)
 		c.cut(shut.from, shut.to)
 	default:
-		return shut.to
+		return false
 	}
-	return -1
+	return true
 }
 
 func (c *cutter) beginsLine(at int) bool {
@@ -159,19 +167,24 @@ func (c *cutter) beginsLine(at int) bool {
 	return strings.Trim(line, " \t*-#") == ""
 }
 
-// standsAlone says whether a tag belongs to nothing: it is a closing one at an end of a line, or an opening one of the
-// prompt, before nothing else, or at the very end.
-func (c *cutter) standsAlone(e element) bool {
+// belongsToNothing says whether a tag without a partner is at an end of its line and closes, or is of the prompt; or
+// whether it opens, and all behind it is dropped or the reply has nothing else. A name with an underscore is of no
+// language of markup: it may begin or end the reply, too.
+func (c *cutter) belongsToNothing(e element) bool {
+	if e.partner >= 0 || e.value != "" {
+		return false
+	}
 	rest, _, _ := strings.Cut(c.text[e.to:], "\n")
 	begins, ends := c.beginsLine(e.from), strings.TrimSpace(rest) == ""
 	if e.closes || c.marked[e.name] {
 		return begins || ends
 	}
-	after := span{e.to, len(c.text)}
-	isLast := strings.TrimSpace(c.text[e.to:]) == ""
+	isFirst, isLast := strings.TrimSpace(c.text[:e.from]) == "", strings.TrimSpace(c.text[e.to:]) == ""
 	attached := e.from > 0 && strings.TrimSpace(c.text[e.from-1:e.from]) != ""
-	return begins && ends && (isLast || c.isGone(after) || strings.TrimSpace(c.text[:e.from]) == "") ||
-		isLast && attached
+	if strings.Contains(e.name, "_") && (begins && ends && isFirst || isLast && (begins || attached)) {
+		return true
+	}
+	return begins && ends && (c.isGone(span{e.to, len(c.text)}) || isFirst && isLast)
 }
 
 // wrapsResult says whether an element is around the whole reply, and holds what a tool returned.

@@ -96,6 +96,9 @@ func TestHonestAnswersStayWhole(t *testing.T) {
 	for _, pattern := range []string{"../../../prompts/*/*.md", "../../../trees/*.xml"} {
 		for _, file := range assert.Must(filepath.Glob(pattern))(t) {
 			_, text, _ := strings.Cut(string(assert.Must(os.ReadFile(file))(t)), ".") // who answers
+			if strings.HasSuffix(file, ".xml") {
+				text = strings.ReplaceAll(text, "<", " ") // its elements are sent to nobody
+			}
 			ours = append(ours, text)
 		}
 	}
