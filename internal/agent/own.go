@@ -1,11 +1,9 @@
 package agent
 
 import (
-	"slices"
 	"strings"
 
 	"sibyl/internal/model"
-	"sibyl/internal/service/assistant"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
 	"sibyl/internal/text/origin"
@@ -57,24 +55,12 @@ func withoutOpening(system string) string {
 	return rest
 }
 
-// OriginOfPrompt indexes a request that was made of parts. The segments of these names are Sibyl's words; what else was
-// sent is of the person, their sources, or an earlier answer.
-func OriginOfPrompt(q *assistant.Prompt, ours ...string) *origin.Request {
-	var sent origin.Sent
-	system, said := q.Parts()
-	for _, p := range append(slices.Clip(system), said...) {
-		switch {
-		case p.Kind == assistant.PartControl:
-			sent.Told = append(sent.Told, p.Text)
-		case p.Kind != assistant.PartSegment || !slices.Contains(ours, p.Name):
-			sent.Theirs = append(sent.Theirs, p.Text)
-		case sent.Ours == nil:
-			sent.Ours = []string{withoutOpening(p.Text)}
-		default:
-			sent.Ours = append(sent.Ours, p.Text)
-		}
+// OriginOfTexts indexes a request whose texts are known by whose words they are, as assistant.Prompt gives them.
+func OriginOfTexts(ours, told, theirs []string) *origin.Request {
+	if len(ours) > 0 {
+		ours = append([]string{withoutOpening(ours[0])}, ours[1:]...)
 	}
-	return origin.Of(sent)
+	return origin.Of(origin.Sent{Ours: ours, Told: told, Theirs: theirs})
 }
 
 // splitAtMarks separates the controller's lines in a message of the user's role from the rest: what follows such a line

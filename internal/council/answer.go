@@ -67,7 +67,7 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 		return nil, err
 	}
 	resp, err := m.Chat(ctx, q.Request, emitPieces(job))
-	own, dropped := agent.OriginOfPrompt(q, p.firstOracle().Name).Own(resp.Text)
+	own, dropped := agent.OriginOfTexts(q.TextsByOrigin(p.firstOracle().Name)).Own(resp.Text)
 	if dropped != nil {
 		job.Emit(run.Piece{Text: own, Retract: true})
 	}

@@ -163,7 +163,7 @@ func (p *performer) mergeAnswers(ctx context.Context, _ run.Job, asked ChairPayl
 	if err != nil {
 		return r, err
 	}
-	if r.NotOwn = said.keepOwn(agent.OriginOfPrompt(q, m.about, "language")); len(said.Sentences) == 0 {
+	if r.NotOwn = said.keepOwn(agent.OriginOfTexts(q.TextsByOrigin(m.about, "language"))); len(said.Sentences) == 0 {
 		return r, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " merged nothing"}
 	}
 	r.Sentences = attributeSentences(said.Sentences, m.answers)

@@ -210,7 +210,7 @@ func (p *performer) analyse(
 	if err != nil {
 		return r, &replyError{err}
 	}
-	from := agent.OriginOfPrompt(q, textAnalyse, "language")
+	from := agent.OriginOfTexts(q.TextsByOrigin(textAnalyse, "language"))
 	said.Gaps = slices.DeleteFunc(said.Gaps, func(g modelGap) bool { return !from.IsOwn(g.Description) })
 	r.Analysis = said.analysisAfter(all, confronted, before.Analysis)
 	r.FollowUp = said.RequiresFollowUp

@@ -226,7 +226,7 @@ func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuesti
 		k.receipt.By = resp.Model
 		k.receipt.Tries = resp.Tries
 		k.receipt.Sent = k.prompt.Request.Digest()
-		if err == nil && !agent.OriginOfPrompt(k.prompt, textDetective, strategyContradiction, "language").
+		if err == nil && !agent.OriginOfTexts(k.prompt.TextsByOrigin(textDetective, strategyContradiction, "language")).
 			IsOwn(said.Question) {
 			err = &model.Error{Kind: model.Garbled, Model: resp.Model, Message: "the question repeats the instructions"}
 		}

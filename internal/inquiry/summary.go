@@ -82,7 +82,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})
-	own, dropped := agent.OriginOfPrompt(q, textSummary, "language").Own(strings.TrimSpace(resp.Text))
+	own, dropped := agent.OriginOfTexts(q.TextsByOrigin(textSummary, "language")).Own(strings.TrimSpace(resp.Text))
 	if dropped != nil {
 		job.Emit(run.Piece{Text: own, Retract: true})
 	}

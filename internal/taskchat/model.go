@@ -121,7 +121,7 @@ func (d Deps) readIntents(ctx context.Context, job run.Job) (any, error) {
 	}
 	var r IntentReceipt
 	if r.Answered, err = d.fillSchema(ctx, job, q, readingSchema(), &r.Heard); r.Reply != "" {
-		r.Reply, r.NotOwn = agent.OriginOfPrompt(q, "intent").Own(r.Reply)
+		r.Reply, r.NotOwn = agent.OriginOfTexts(q.TextsByOrigin("intent")).Own(r.Reply)
 	}
 	return r, err
 }

@@ -3,6 +3,7 @@ package assistant
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"sibyl/internal/model"
@@ -32,8 +33,21 @@ func (p *Prompt) AddPart(kind PartKind, name, text string) {
 	p.said = appendPart(p.said, kind, name, text)
 }
 
-// Parts are the parts of the system prompt, and those of the messages.
-func (p *Prompt) Parts() (system, said []Part) { return p.system, p.said }
+// TextsByOrigin gives the texts of the parts by whose words they are: the segments of these names are the assistant's
+// own, and what the control layer told is too. All else is the person's, of a source, or of an earlier answer.
+func (p *Prompt) TextsByOrigin(segments ...string) (ours, told, theirs []string) {
+	for _, part := range append(slices.Clip(p.system), p.said...) {
+		switch {
+		case part.Kind == PartControl:
+			told = append(told, part.Text)
+		case part.Kind == PartSegment && slices.Contains(segments, part.Name):
+			ours = append(ours, part.Text)
+		default:
+			theirs = append(theirs, part.Text)
+		}
+	}
+	return ours, told, theirs
+}
 
 // appendPart appends a part with the trimmed text, unless that is empty.
 func appendPart(parts []Part, kind PartKind, name, text string) []Part {

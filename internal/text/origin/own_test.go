@@ -26,7 +26,7 @@ func tools() []Tool {
 
 // prompts are the texts that a scenario may name as the prompt; "" is the Oracle's.
 func prompts(t testing.TB, name string) string {
-	file := "testdata/system.md"
+	file := "testdata/system.txt"
 	if name != "" {
 		file = "../../../prompts/oracles/" + name + ".md"
 	}
