@@ -1,19 +1,23 @@
 package agent
 
 import (
+	"io/fs"
+	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/model"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
 	"sibyl/internal/text/origin"
+	"sibyl/prompts"
 )
 
 // OriginOf indexes a request of a conversation by whose words it has, so that a reply can be told from them. Of what a
 // model has said before, only its own words count as an answer.
 func OriginOf(asked Request) *origin.Request {
 	sent := origin.Sent{Ours: []string{withoutOpening(asked.System), asked.Recovery, cutHere, cutByTool},
-		Theirs: asked.Prompt.Facts, Mark: Control("")}
+		Theirs: append(slices.Clip(asked.Prompt.Facts), notBuiltIn(asked)...), Mark: Control("")}
 	for _, t := range asked.Request.Tools {
 		sent.Tools = append(sent.Tools, origin.Tool{Name: t.Name, Text: t.Description + "\n" + string(t.Schema)})
 	}
@@ -39,6 +43,40 @@ func OriginOf(asked Request) *origin.Request {
 		r.AddTheirs(own)
 	}
 	return r
+}
+
+// builtIn are the built-in prompts.
+var builtIn = sync.OnceValue(func() string {
+	b := &strings.Builder{}
+	err := fs.WalkDir(prompts.FS, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := prompts.FS.ReadFile(name)
+		b.Write(content)
+		return err
+	})
+	if err != nil {
+		panic(err) // the files are a part of the program
+	}
+	return b.String()
+})
+
+// notBuiltIn gives the sentences of a system prompt that the person has written into it, or that have facts of this run.
+// What describes a tool is none of these.
+func notBuiltIn(asked Request) (all []string) {
+	for line := range strings.Lines(asked.System) {
+		for _, s := range text.Sentences(line) {
+			said := line[s.From:s.To]
+			describes := func(t model.Tool) bool {
+				return strings.Contains(said, t.Name) || strings.Contains(t.Description, said)
+			}
+			if !strings.Contains(builtIn(), said) && !slices.ContainsFunc(asked.Request.Tools, describes) {
+				all = append(all, said)
+			}
+		}
+	}
+	return all
 }
 
 // withoutOpening is a prompt without its first sentence behind the heading: it says who answers, and whoever is asked

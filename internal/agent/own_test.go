@@ -6,20 +6,33 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 )
 
-// The rules are long enough to be told from what anybody says.
+// Each is long enough to be told from what anybody says.
 const (
-	ruleOfTest     = "Put the number of the page behind each sentence that you take from a book of theirs."
 	recoveryOfTest = "# After a failure\n\nRead what it says, and choose another way than the one which has led to it before."
 	hintOfTest     = "You have given the same reason several times, so name what exactly is missing."
 )
+
+// builtInRule is the longest plain sentence of the built-in prompts.
+func builtInRule() (rule string) {
+	for line := range strings.Lines(builtIn()) {
+		for _, s := range text.Sentences(line) {
+			if said := line[s.From:s.To]; len(said) > len(rule) && !strings.ContainsAny(said, "{`\"“<*:") {
+				rule = said
+			}
+		}
+	}
+	return rule
+}
 
 func requestOfTest() Request {
 	return Request{Recovery: recoveryOfTest, Prompt: System{Facts: []string{"the notes of the harbour and the code of the gate"}},
 		Request: model.Request{
 			System: "# A title\n\nYou answer the questions of one person from their own books, and say where each answer stands.\n" +
-				"You have the notes of the harbour and the code of the gate, and nothing besides.\n\n" + ruleOfTest,
+				"You have the notes of the harbour and the code of the gate, and nothing besides.\n\n" +
+				"The office is open from nine to five on all days but Sunday. " + builtInRule(),
 			Messages: []model.Message{
 				{Role: model.User, Text: "When does the old counter of the harbour office close for good?\n\n" +
 					Material("letter.txt\n   1| The old counter closes on the first of May, and the gate checks all licences from then on.")},
@@ -44,8 +57,9 @@ func TestWordsAreTakenForThoseOfWhoSaidThem(t *testing.T) {
 		"It closes on the first of May, when the gate takes over the checks of licences.":                true,
 		"// the gate warns for a month before it refuses anybody":                                        true,
 		"The counter will be a café with twelve tables by the end of the summer.":                        true,
-		ruleOfTest: false,
-		hintOfTest: false,
+		"The office is open from nine to five on all days but Sunday.":                                   true,
+		builtInRule(): false,
+		hintOfTest:    false,
 		"Read what it says, and choose another way than the one which has led to it before.": false,
 		"Failed: harbour.md is not there, and nothing else has a name like it.":              false,
 		strings.TrimSpace(Material("")):                                                      false,
