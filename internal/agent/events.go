@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/text"
 )
 
 // Whys are sentences that records keep.
@@ -30,13 +31,13 @@ func (w *Whys) UnmarshalJSON(data []byte) error {
 // Events are all events of this package, for decoding.
 func Events() []bt.Typed {
 	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{},
-		NotesTaken{}}
+		NotesTaken{}, NotOwn{}}
 }
 
 func stories() []bt.Reason {
 	return []bt.Reason{hintGiven, searchedCode, searchedNotes, searchedThreads, searchedWeb, lookedUp, sawHistory,
 		sawMap, readFile, openedPage, wroteNote, usedTool, callFailed, callHeld, callRefused, lastTurn, loopFound,
-		toolTakenAway, notesTaken}
+		toolTakenAway, notesTaken, SaidNotOwn}
 }
 
 // HintGiven says which hint the model gets before its next turn.
@@ -51,6 +52,38 @@ func (HintGiven) EventType() string { return "hint.given" }
 
 // Story implements bt.Narrated.
 func (HintGiven) Story() bt.Why { return hintGiven.With() }
+
+// NotOwn is what was dropped of a reply: it was not the model's own words.
+type NotOwn struct {
+	Parts []string `json:"parts"` // shortened
+}
+
+// SaidNotOwn tells people of it.
+const SaidNotOwn bt.Reason = "control.checked.not_own: Left out what the model only repeated of what it was sent"
+
+// EventType implements bt.Typed.
+func (NotOwn) EventType() string { return "reply.not_own" }
+
+// Story implements bt.Narrated.
+func (NotOwn) Story() bt.Why { return SaidNotOwn.With() }
+
+// mostNotOwn bounds how many parts the event has, and partNotOwn how long they are, in characters.
+const (
+	mostNotOwn = 5
+	partNotOwn = 100
+)
+
+// WithNotOwn adds the event about what was dropped of a reply to others, if anything was.
+func WithNotOwn(events []bt.Typed, dropped []string) []bt.Typed {
+	if len(dropped) == 0 {
+		return events
+	}
+	var e NotOwn
+	for _, part := range dropped[:min(len(dropped), mostNotOwn)] {
+		e.Parts = append(e.Parts, text.Brief(part, partNotOwn))
+	}
+	return append(events, e)
+}
 
 // CallDone is a call that was performed. Error is why it failed; Items and Bytes are what it gave.
 type CallDone struct {

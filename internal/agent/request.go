@@ -36,6 +36,7 @@ type System struct {
 	Segments []string // ids, in order, of both
 	Texts    []string // of the segments, as they stand there
 	LeftOut  []string // ids with the reason
+	Facts    []string // of this run, that stand in it: a model may say them again
 }
 
 // Note is what the control layer says with a question: what holds for this one and not for all of a session.
@@ -135,6 +136,8 @@ type Request struct {
 	Cut     bool        // results of tools were cut, so that all fits into the window
 	Note    string      // with the question, in the first request of a run
 	Found   string      // what the tree had looked up before it
+
+	Recovery string // the hint after a failed call, which the messages may have
 }
 
 // bytes is the size of the texts of a request.
@@ -178,8 +181,9 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if err != nil {
 		return Request{}, err
 	}
-	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose,
-		NoCalls: p.Last || p.Withdrawn || len(p.Offered) == 0 && len(shown) > 0 && len(b.Reports) == 0}}
+	r := Request{Prompt: system, History: history, Recovery: b.Recovery,
+		Request: model.Request{System: system.Text, Purpose: b.Purpose,
+			NoCalls: p.Last || p.Withdrawn || len(p.Offered) == 0 && len(shown) > 0 && len(b.Reports) == 0}}
 	r.Request.Tools = SentTools(shown)
 	for _, s := range shown {
 		name, tokens := hashAndSize(s)
@@ -234,6 +238,9 @@ const (
 	minResultTokens = 200
 	cutHere         = "\n(cut here: the model's window is too small for the rest; ask for less at a time)"
 )
+
+// cutByTool ends a result of which the tool has left out the rest.
+const cutByTool = "\n(cut here: ask for less at a time)"
 
 // cutToFit cuts results of tools, the oldest first, until the messages fit into room, and returns their tokens.
 func cutToFit(messages []model.Message, tokens, room int) ([]model.Message, int) {
@@ -554,7 +561,7 @@ func readReceipt(c *run.CompletionRecord, into *CallReceipt) (text string, isErr
 	}
 	text = into.Result.Text
 	if into.Result.Truncated {
-		text += "\n(cut here: ask for less at a time)"
+		text += cutByTool
 	}
 	return signal.Neutralise(text), false
 }

@@ -26,7 +26,8 @@ type ReplyReceipt struct {
 	Finish   string      `json:"finish,omitempty"`
 	Usage    model.Usage `json:"usage"`
 	Attempts int         `json:"attempts,omitempty"`
-	Tries    []model.Try `json:"tries,omitempty"` // models that failed before this one answered
+	Tries    []model.Try `json:"tries,omitempty"`   // models that failed before this one answered
+	NotOwn   []string    `json:"not_own,omitempty"` // what was dropped of it: only repeated of what was sent
 	model.Sent
 }
 
@@ -35,7 +36,8 @@ func askOracle() bt.Leaf {
 		Oracles []Seat `port:"oracles" doc:"the first is asked"`
 	}
 	type out struct {
-		Reply int64 `port:"reply" doc:"the record of the answer"`
+		Reply  int64      `port:"reply" doc:"the record of the answer"`
+		Events []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
 		if len(i.Oracles) != 1 {
@@ -43,7 +45,10 @@ func askOracle() bt.Leaf {
 		}
 		return bt.Request{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID}}, nil
 	}
-	collect := func(_ in, _ ReplyReceipt, ref int64, o *out) error { o.Reply = ref; return nil }
+	collect := func(_ in, r ReplyReceipt, ref int64, o *out) error {
+		o.Reply, o.Events = ref, agent.WithNotOwn(nil, r.NotOwn)
+		return nil
+	}
 	failed := func(_ in, _ *bt.Fault, ref int64, o *out) { o.Reply = ref }
 	return bt.One("AskOracle", "Has a model answer as the oracle, with the prompt that the run began with.",
 		plan, collect, failed)
@@ -62,7 +67,11 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 		return nil, err
 	}
 	resp, err := m.Chat(ctx, q.Request, emitPieces(job))
-	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage,
+	own, dropped := agent.OriginOfTexts(q.TextsByOrigin(p.firstOracle().Name)).Own(resp.Text)
+	if dropped != nil {
+		job.Emit(run.Piece{Text: own, Retract: true})
+	}
+	r := ReplyReceipt{Text: own, NotOwn: dropped, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage,
 		Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Digest()}
 	switch {
 	case err != nil:
@@ -70,7 +79,7 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 	case resp.Finish == model.FinishFilter:
 		return r, &bt.Fault{Kind: string(model.Refused), Reason: resp.Model +
 			": the provider's filter stopped the answer"}
-	case session.Blank(resp.Text):
+	case session.Blank(own):
 		return r, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " answered nothing"}
 	}
 	return r, nil

@@ -89,24 +89,25 @@ var headings = regexp.MustCompile(`(?m)^([\s\p{Z}\p{Cf}]*)(===)`)
 func plainHeadings(text string) string { return headings.ReplaceAllString(text, `$1\$2`) }
 
 // askStructured has the run's model do a task, and decodes its reply into a value; a fault if the session was deleted.
+// q is the request.
 func (p *performer) askStructured(
 	ctx context.Context, m modelTask, into any,
-) (c Composed, resp model.Response, err error) {
+) (q *assistant.Prompt, c Composed, resp model.Response, err error) {
 	if err := p.notDeleted(ctx); err != nil {
-		return c, resp, err
+		return q, c, resp, err
 	}
 	by, err := p.Model(ctx, p.env.Model)
 	if err != nil {
-		return c, resp, agent.ModelFault(err)
+		return q, c, resp, agent.ModelFault(err)
 	}
-	q, c, err := p.requestFor(ctx, m, p.contextRoom)
+	q, c, err = p.requestFor(ctx, m, p.contextRoom)
 	if err != nil {
-		return c, resp, err
+		return q, c, resp, err
 	}
 	if _, resp, err = model.Structured(ctx, by, q.Request, m.schema, into); err != nil {
 		err = agent.ModelFault(err)
 	}
-	return c, resp, err
+	return q, c, resp, err
 }
 
 // oracleRequest builds the request for an oracle's answer from the prompt that the run stores.

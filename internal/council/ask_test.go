@@ -252,6 +252,27 @@ func TestFailureLeavesTheSessionAsItWasAndTellsHowToTryAgain(t *testing.T) {
 	}
 }
 
+func TestAnswerIsWhatAnOracleDoesNotOnlyRepeatOfItsInstructions(t *testing.T) {
+	const task = "Weigh what they gain against what they lose, and name the smallest step that would show it."
+	for reply, want := range map[string]string{
+		task + " Rent it out for a summer.": "Rent it out for a summer.",
+		task:                                "",
+		"I wonder about the office and the garden behind it, and about what the rent would be.": "I wonder about the " +
+			"office and the garden behind it, and about what the rent would be.",
+	} {
+		h := houseOf(t, "I wonder about the office and the garden behind it, and about what the rent would be.")
+		h.oracle("Zoe", "# Zoe\nYou are Zoe.\n\n{{CONTEXT}}\n\n"+task+"\n")
+		h.plays = func(model.Request) modeltest.Turn { return modeltest.Say(reply) }
+		res, o := h.process("one", h.journal).run(h.ask("zoe"))
+		if want == "" {
+			same(t, "kind of an echo", res.Failure.Kind, "garbled")
+			continue
+		}
+		same(t, "answer", o.Answer.Text, want)
+		same(t, "stored", h.stored("001_zoe.txt"), want)
+	}
+}
+
 func TestAnswerCutOffByTheModelsLimitIsKeptAndSaidSo(t *testing.T) {
 	h := houseOf(t, "Hm.")
 	h.plays = func(model.Request) modeltest.Turn {

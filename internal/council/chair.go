@@ -12,11 +12,13 @@ import (
 	"sync"
 	"unicode"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/text"
+	"sibyl/internal/text/origin"
 )
 
 // ChairPayload requests that an oracle merges the answers.
@@ -48,8 +50,9 @@ type Sentence struct {
 type ChairReceipt struct {
 	Text string `json:"text"`
 	MergedAnswers
-	Model string      `json:"model"`
-	Usage model.Usage `json:"usage"`
+	Model  string      `json:"model"`
+	Usage  model.Usage `json:"usage"`
+	NotOwn []string    `json:"not_own,omitempty"` // sentences that were dropped: only repeated of what was sent
 	Composed
 }
 
@@ -77,6 +80,22 @@ type credited struct {
 type quoted struct {
 	Oracle string `json:"oracle"`
 	Words  string `json:"words"`
+}
+
+// keepOwn drops the sentences that only repeat what the chair was told, and returns them.
+func (c *chairReply) keepOwn(from *origin.Request) (dropped []string) {
+	isOwn := func(said string) bool {
+		own := from.IsOwn(said)
+		if !own {
+			dropped = append(dropped, said)
+		}
+		return own
+	}
+	c.Sentences = slices.DeleteFunc(c.Sentences, func(s credited) bool { return !isOwn(s.Text) })
+	c.Agree = slices.DeleteFunc(c.Agree, func(p point) bool { return !isOwn(p.Text) })
+	c.Differ = slices.DeleteFunc(c.Differ, func(p point) bool { return !isOwn(p.Text) })
+	c.Overlooked = slices.DeleteFunc(c.Overlooked, func(one string) bool { return !isOwn(one) })
+	return dropped
 }
 
 // uncredited converts points to credited, none of them a minority view.
@@ -121,7 +140,8 @@ func chairLeaf() bt.Leaf {
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
 		o.Reply = ref
-		o.Events = []bt.Typed{Chaired{i.Chair.Name, len(r.Agree), len(r.Differ), len(r.Overlooked)}}
+		o.Events = agent.WithNotOwn([]bt.Typed{Chaired{i.Chair.Name, len(r.Agree), len(r.Differ), len(r.Overlooked)}},
+			r.NotOwn)
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
@@ -138,10 +158,13 @@ func (p *performer) mergeAnswers(ctx context.Context, _ run.Job, asked ChairPayl
 		return nil, err
 	}
 	var said chairReply
-	c, resp, err := p.askStructured(ctx, m, &said)
+	q, c, resp, err := p.askStructured(ctx, m, &said)
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
 	if err != nil {
 		return r, err
+	}
+	if r.NotOwn = said.keepOwn(agent.OriginOfTexts(q.TextsByOrigin(m.about, "language"))); len(said.Sentences) == 0 {
+		return r, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " merged nothing"}
 	}
 	r.Sentences = attributeSentences(said.Sentences, m.answers)
 	r.Agree = attributeSentences(uncredited(said.Agree), m.answers)

@@ -127,11 +127,11 @@ func (c *composer) setFile(o *Outcome, a *Answer, done *run.CompletionRecord) {
 }
 
 // firstOracle is the oracle of an answer.
-func (c *composer) firstOracle() Seat {
-	if len(c.given.Oracles) == 0 {
+func (p *performer) firstOracle() Seat {
+	if len(p.given.Oracles) == 0 {
 		return Seat{}
 	}
-	return c.given.Oracles[0]
+	return p.given.Oracles[0]
 }
 
 func (c *composer) recordedAt(seq int64) time.Time { return c.view.Records()[seq].At.UTC() }

@@ -3,18 +3,19 @@ package council
 import (
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 )
 
 // Events gives one event of each type.
 func Events() []bt.Typed {
 	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, Merging{}, Chaired{}, Skipped{},
-		Named{}, Transcribed{}, NotTranscribed{}}
+		Named{}, Transcribed{}, NotTranscribed{}, agent.NotOwn{}}
 }
 
 func eventReasons() []bt.Reason {
 	return []bt.Reason{oracleAsked, oracleHeard, oracleSilent, answerKept, answerUnsaved, merging, chaired, skipped,
-		named, transcribed, doubted, notTranscribed}
+		named, transcribed, doubted, notTranscribed, agent.SaidNotOwn}
 }
 
 // OracleAsked says that an oracle of a sitting is asked, in a run of its own that is about to begin.

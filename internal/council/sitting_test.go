@@ -242,6 +242,17 @@ func TestChairMergesTheAnswersAndNamesWhoseWordsItQuotes(t *testing.T) {
 	h.whole(4)
 }
 
+func TestSentencesOfAChairThatRepeatItsInstructionsAreLeftOut(t *testing.T) {
+	const rule = "An empty list is a good answer where nothing is to be found: never invent a point to fill one."
+	h := advised(t, merged([]string{rule + " ~ ", "Sell in spring. ~ Ada: Sell the house in spring"},
+		[]string{rule + " ~ Ada: Sell the house"}, nil, []string{rule}))
+	o := h.ask("ada", "bob", "cleo")
+	o.Chair = "bob"
+	_, out := h.process("one", h.journal).run(o)
+	same(t, "what is merged", out.MergedAnswers, &council.MergedAnswers{
+		Sentences: []council.Sentence{{Text: "Sell in spring.", By: []string{"Ada"}}}, Unused: []string{"Bob", "Cleo"}})
+}
+
 func TestChairPresidesInTheLanguageOfTheSession(t *testing.T) {
 	for language, want := range map[string]string{"en": "**What none of them mentions**",
 		"de": "**Was niemand erwähnt**", "pt": "**O que ninguém menciona**",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/collect"
 	"sibyl/internal/inquiry/record"
@@ -209,6 +210,8 @@ func (p *performer) analyse(
 	if err != nil {
 		return r, &replyError{err}
 	}
+	from := agent.OriginOfTexts(q.TextsByOrigin(textAnalyse, "language"))
+	said.Gaps = slices.DeleteFunc(said.Gaps, func(g modelGap) bool { return !from.IsOwn(g.Description) })
 	r.Analysis = said.analysisAfter(all, confronted, before.Analysis)
 	r.FollowUp = said.RequiresFollowUp
 	r.Silent = !slices.ContainsFunc(all, func(e AnsweredPair) bool {

@@ -92,6 +92,7 @@ type AnswerReceipt struct {
 	model.Sent
 
 	TimedOut []model.Try `json:"timed_out,omitempty"` // time-outs after which the same model was asked again
+	NotOwn   []string    `json:"not_own,omitempty"`   // what was dropped of it: only repeated of what was sent
 }
 
 func hearLeaf() bt.Leaf {
@@ -121,7 +122,7 @@ func hearLeaf() bt.Leaf {
 		e := AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, Further: r.Further,
 			By: r.By}
 		o.Trail, e.Notes = withNotes(withTimeouts(o.Trail, ref, r.TimedOut), ref, r.Notes)
-		o.Events = []bt.Typed{e}
+		o.Events = agent.WithNotOwn([]bt.Typed{e}, r.NotOwn)
 		return nil
 	}
 	return bt.One("HearWitness", "Has the witness answer the question.", plan, collect, fails)
@@ -151,7 +152,7 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, Further: a.Further, By: a.By, Notes: a.Notes,
 		Passages: map[string]string{},
 		Given:    a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
-		Model: a.Model, TimedOut: a.TimedOut}
+		Model: a.Model, TimedOut: a.TimedOut, NotOwn: a.NotOwn}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {
 			return d.Name == c.Document && d.Hash == c.Hash

@@ -12,14 +12,15 @@ import (
 // Events has one event of each type.
 func Events() []bt.Typed {
 	return []bt.Typed{WitnessOpened{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{},
-		LedgerKept{}, Ended{}}
+		LedgerKept{}, Ended{}, agent.NotOwn{}}
 }
 
 func eventReasons() []bt.Reason {
 	return []bt.Reason{witnessIs, documentsRead, documentsUnread, severalDocuments, quotationsBy, searchedByMeaning,
 		sentForMeaning, questionPut, answerHeard, nothingHeard, noFurther,
 		analysisFailed, detectiveSwitched, judged, collectedSoFar,
-		askedEnough, askedAll, gotNoFurther, onlyRepeated, collected, toldToStop, brokeOff, ranOutOfTime}
+		askedEnough, askedAll, gotNoFurther, onlyRepeated, collected, toldToStop, brokeOff, ranOutOfTime,
+		agent.SaidNotOwn}
 }
 
 // WitnessOpened says who the witness is.

@@ -176,7 +176,9 @@ func TestInquiryThatFailedAndIsStoppedStaysFailedAndGivesWayToAnother(t *testing
 }
 
 func TestSummaryThatFailsLeavesTheFindings(t *testing.T) {
-	for name, turn := range map[string]modeltest.Turn{"empty": modeltest.Say(" \n "), "wrong key": refused} {
+	for name, turn := range map[string]modeltest.Turn{"empty": modeltest.Say(" \n "), "wrong key": refused,
+		"an echo": modeltest.Say("Say nothing that no answer says. Do not judge the witness as a person, and do not " +
+			"recommend anything.")} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
 			h.sums = func(model.Request) modeltest.Turn { return turn }

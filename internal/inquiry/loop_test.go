@@ -166,6 +166,22 @@ func TestAnswerThatDoesNotFitItsFormIsAskedForOnceMore(t *testing.T) {
 	same(t, "requests for questions", len(h.requests(asking)), 4)
 }
 
+func TestQuestionThatRepeatsTheInstructionsIsAskedForAgain(t *testing.T) {
+	h := newHouse(t)
+	usual := h.asks
+	tries := 0
+	h.asks = func(n int, req model.Request) modeltest.Turn {
+		if tries++; tries == 1 {
+			return ask("It is short, in plain words, and stands on its own: the witness sees it without your notes.")
+		}
+		return usual(n, req)
+	}
+	p, _, s := h.inquires()
+	p.ended(s, record.Completed, record.Satisfied, 3)
+	same(t, "questions", h.asked(), questions[:3])
+	same(t, "requests for questions", len(h.requests(asking)), 4)
+}
+
 func TestQuestionThatIsRepeatedIsAskedForAgainAndThenItsGapIsLeft(t *testing.T) {
 	h := newHouse(t)
 	usual := h.asks

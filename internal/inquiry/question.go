@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/collect"
 	"sibyl/internal/inquiry/record"
@@ -225,6 +226,10 @@ func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuesti
 		k.receipt.By = resp.Model
 		k.receipt.Tries = resp.Tries
 		k.receipt.Sent = k.prompt.Request.Digest()
+		if err == nil && !agent.OriginOfTexts(k.prompt.TextsByOrigin(textDetective, strategyContradiction, "language")).
+			IsOwn(said.Question) {
+			err = &model.Error{Kind: model.Garbled, Model: resp.Model, Message: "the question repeats the instructions"}
+		}
 		if err == nil {
 			return said, value, nil
 		}

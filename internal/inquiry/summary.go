@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -21,6 +22,7 @@ type SumReceipt struct {
 	Text    string      `json:"text"`
 	By      string      `json:"by,omitempty"`
 	Failure *bt.Fault   `json:"failure,omitempty"`
+	NotOwn  []string    `json:"not_own,omitempty"` // what was dropped of it: only repeated of what was sent
 	Usage   model.Usage `json:"usage,omitzero"`
 	Tries   []model.Try `json:"tries,omitempty"`
 	model.Sent
@@ -50,6 +52,7 @@ func sumLeaf() bt.Leaf {
 		if r.By != "" {
 			o.Trail, o.Events = withSwitch(o.Trail, ref, i.Detective, r.Tries, r.By)
 		}
+		o.Events = agent.WithNotOwn(o.Events, r.NotOwn)
 		return nil
 	}
 	return bt.One("SumUp", "Has the detective sum up the inquiry. A failure leaves the findings without a summary.",
@@ -79,7 +82,11 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})
-	r := SumReceipt{Text: strings.TrimSpace(resp.Text), By: resp.Model, Usage: resp.Usage, Tries: resp.Tries,
+	own, dropped := agent.OriginOfTexts(q.TextsByOrigin(textSummary, "language")).Own(strings.TrimSpace(resp.Text))
+	if dropped != nil {
+		job.Emit(run.Piece{Text: own, Retract: true})
+	}
+	r := SumReceipt{Text: own, NotOwn: dropped, By: resp.Model, Usage: resp.Usage, Tries: resp.Tries,
 		Sent: q.Request.Digest(), TimedOut: noting.TimedOut}
 	switch {
 	case err != nil && ctx.Err() != nil:
@@ -88,7 +95,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		return SumReceipt{Failure: faultOf(err), Sent: r.Sent, TimedOut: r.TimedOut}, nil
 	case r.Text == "":
 		return SumReceipt{Failure: &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model +
-			": the summary is empty"}, Usage: r.Usage, Sent: r.Sent}, nil
+			": the summary is empty"}, Usage: r.Usage, Sent: r.Sent, NotOwn: dropped}, nil
 	}
 	return r, nil
 }

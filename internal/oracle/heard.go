@@ -12,12 +12,13 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
-	"sibyl/internal/tool"
+	"sibyl/internal/text/origin"
 )
 
 // Heard is what a reply reports about itself: the signal that counts, further ones, malformed ones, and those that it
 // only quotes. Calls are the calls by which the model reported; After says for each of them how many other calls come
-// before it in the reply.
+// before it in the reply. NotOwn is what was dropped of the text and of the signals' fields, as it was not the model's
+// own.
 type Heard struct {
 	Signal    *signal.Signal   `json:"signal,omitempty"`
 	Extra     []signal.Signal  `json:"extra,omitempty"`
@@ -27,6 +28,7 @@ type Heard struct {
 	Calls     []model.ToolCall `json:"calls,omitempty"`
 	After     []int            `json:"after,omitempty"`
 	Quoted    *Quoted          `json:"quoted,omitempty"` // how an answer from what was looked up was checked
+	NotOwn    []string         `json:"not_own,omitempty"`
 }
 
 // Said is the signal as it was written into the text.
@@ -53,18 +55,18 @@ func (h Heard) Among(calls []model.ToolCall) []model.ToolCall {
 	return calls
 }
 
-// listener extracts signals, and calls that the model wrote as text from a reply.
+// listener extracts signals, and calls that the model wrote as text from a reply, and drops what is not its own.
 type listener struct {
-	x       signal.Extractor
-	offered []tool.Spec
-	told    bool // of a call that looks like one and can't be performed
+	x     signal.Extractor
+	asked agent.Request
+	told  bool // of a call that looks like one and can't be performed
 }
 
 func newListener(asked agent.Request) agent.Listener[Heard] {
 	if asked.Schema != nil {
-		return newQuoteListener(asked.Request)
+		return newQuoteListener(asked)
 	}
-	return &listener{offered: asked.Offered, told: agent.WasToldOfCalls(asked.Request)}
+	return &listener{asked: asked, told: agent.WasToldOfCalls(asked.Request)}
 }
 
 func (l *listener) Write(text string) string { return l.x.Write(text) }
@@ -77,14 +79,11 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteRep
 	whole := shown + rest
 	text := whole
 	if len(calls) == 0 {
-		if calls, text = agent.WrittenCalls(text, l.offered); len(calls) == 0 {
-			if calls, text = agent.RefusedCalls(text, l.offered); l.told {
+		if calls, text = agent.WrittenCalls(text, l.asked.Offered); len(calls) == 0 {
+			if calls, text = agent.RefusedCalls(text, l.asked.Offered); l.told {
 				calls = nil
 			}
 		}
-	}
-	if len(text) != len(whole) {
-		c.Text = &text
 	}
 	for _, call := range calls {
 		if call.Name == ReportTool {
@@ -95,7 +94,37 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteRep
 		}
 	}
 	c.Report.setTime(now)
+	if strings.TrimSpace(text) != "" || c.Report.Signal != nil {
+		text = c.Report.keepOwn(text, agent.OriginOf(l.asked))
+	}
+	if len(text) != len(whole) {
+		c.Text = &text
+	}
 	return c
+}
+
+// keepOwn drops what is not the model's own of a reply's text, which it returns, and of the fields of its signals.
+func (h *Heard) keepOwn(text string, from *origin.Request) string {
+	text, h.NotOwn = from.Own(text)
+	clean := func(s *signal.Signal) {
+		for name, v := range s.Fields {
+			if v.Kind == signal.Text && !from.IsOwn(v.Text) {
+				h.NotOwn = append(h.NotOwn, v.Text)
+				s.Fields[name] = signal.Value{Kind: signal.Text}
+			}
+			if v.Kind == signal.List {
+				items := slices.DeleteFunc(slices.Clone(v.Items), func(item string) bool { return !from.IsOwn(item) })
+				s.Fields[name] = signal.Value{Kind: signal.List, Items: items}
+			}
+		}
+	}
+	if h.Signal != nil {
+		clean(h.Signal)
+	}
+	for i := range h.Extra {
+		clean(&h.Extra[i])
+	}
+	return text
 }
 
 func (h *Heard) setTime(now time.Time) {

@@ -232,7 +232,7 @@ func askModel() bt.Leaf {
 		if r.Report.Signal != nil {
 			event.Signal = r.Report.Signal.Type
 		}
-		o.Events = []bt.Typed{event}
+		o.Events = agent.WithNotOwn([]bt.Typed{event}, r.Report.NotOwn)
 		return nil
 	}
 	return bt.Task("AskModel", "Asks the model for one turn.", plan, collect)

@@ -366,7 +366,7 @@ func (a *Answer) setAccepted(v *run.View, w treeResult) journal.Status {
 		a.Signal = replyAt(v, w.Accepted.By).Report.Signal
 	}
 	if a.Signal != nil && a.Signal.Type == signal.PartialAnswer {
-		if missing := a.Signal.Text("missing"); missing != a.Signal.Text("caveat") {
+		if missing := a.Signal.Text("missing"); missing != "" && missing != a.Signal.Text("caveat") {
 			a.addCaveat(isMissing.With(missing))
 		}
 		a.addCaveat(bt.Because(a.Signal.Text("caveat")))

@@ -41,11 +41,11 @@ type Quoted struct {
 // quotation that no place holds it is no finding: the person reads that no place answers the question, and the best
 // places, as without a model. A reply of another form is text.
 type quoteListener struct {
-	req  model.Request
-	text strings.Builder
+	asked agent.Request
+	text  strings.Builder
 }
 
-func newQuoteListener(req model.Request) agent.Listener[Heard] { return &quoteListener{req: req} }
+func newQuoteListener(asked agent.Request) agent.Listener[Heard] { return &quoteListener{asked: asked} }
 
 // Write shows nothing: half an answer can't be checked.
 func (l *quoteListener) Write(text string) string {
@@ -55,16 +55,20 @@ func (l *quoteListener) Write(text string) string {
 
 func (l *quoteListener) Close(string, []model.ToolCall) agent.CompleteReply[Heard] {
 	var said quotedAnswer
-	o, err := newOffline(l.req)
-	if err != nil || l.req.Schema.Read(l.text.String(), &said) != nil {
-		return agent.CompleteReply[Heard]{Rest: signal.Neutralise(l.text.String())}
+	o, err := newOffline(l.asked.Request)
+	from := agent.OriginOf(l.asked)
+	if err != nil || l.asked.Schema.Read(l.text.String(), &said) != nil {
+		own, dropped := from.Own(l.text.String())
+		return agent.CompleteReply[Heard]{Rest: signal.Neutralise(own), Report: Heard{NotOwn: dropped}}
 	}
+	own, dropped := from.Own(said.Answer)
+	said.Answer = own
 	answer, q := o.checkQuoted(said)
 	kind, confidence, field := "context_sufficient", 0.9, fieldXML("sources_found", "1")
 	if q.Cite == "" && !q.General {
 		kind, field = "partial_answer", fieldXML("missing", o.phrase("place"))
 	}
-	h := Heard{Quoted: &q}
+	h := Heard{Quoted: &q, NotOwn: dropped}
 	if s, err := signal.Parse(signalXML(kind, confidence, field)); err == nil {
 		h.Signal = &s
 		h.setTime(time.Now().UTC().Truncate(time.Millisecond))

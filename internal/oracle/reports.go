@@ -96,7 +96,7 @@ func (r *Reports) noteSignal(report Report, calls int, fresh bool, l *agent.Ledg
 	case s != nil:
 		r.Signals = r.Signals.OnSignal(*s, fresh)
 		event.Type, event.Confidence = s.Type, s.Confidence
-		if s.Type == signal.DelegationRecommended {
+		if s.Type == signal.DelegationRecommended && s.Text("scope") != "" {
 			l.Notice(NoticeDelegation, agent.Warning, agent.Pairs("scope", s.Text("scope"), "reason", s.Text("reason")),
 				delegating.With(s.Text("scope"), s.Text("reason")))
 		}

@@ -206,8 +206,11 @@ func (a turnRequest) Before(
 }
 
 func (a turnRequest) System(shown []tool.Spec, note agent.Note) (agent.System, error) {
-	c, err := a.prompts.Compose(promptSituation(a.TurnSituation, a.TurnPayload, a.env, shown))
-	return agentSystem(c, note), err
+	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, shown)
+	c, err := a.prompts.Compose(of)
+	system := agentSystem(c, note)
+	system.Facts = append(append([]string{of.Date}, of.Sources...), of.Missing...)
+	return system, err
 }
 
 // promptSituation is what the prompt of a turn depends on, besides its history. shown are the tools that are sent.

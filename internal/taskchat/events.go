@@ -3,17 +3,19 @@ package taskchat
 import (
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/taskchat/understand"
 )
 
 // Events gives one event of each type.
 func Events() []bt.Typed {
-	return []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}}
+	return []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}, agent.NotOwn{}}
 }
 
 func eventReasons() []bt.Reason {
-	all := []bt.Reason{wishRead, taskFound, taskNotFound, toolSelected, toolWaits, askedFirst, modelUnheard}
+	all := []bt.Reason{wishRead, taskFound, taskNotFound, toolSelected, toolWaits, askedFirst, modelUnheard,
+		agent.SaidNotOwn}
 	for _, wish := range wishReasons() {
 		all = append(all, wish)
 	}

@@ -29,6 +29,7 @@ type IntentPayload struct {
 type IntentReceipt struct {
 	Heard
 	Answered
+	NotOwn []string `json:"not_own,omitempty"` // what was dropped of Reply: only repeated of what was sent
 }
 
 // Answered is which model answered, what that used, and what it was sent.
@@ -119,7 +120,9 @@ func (d Deps) readIntents(ctx context.Context, job run.Job) (any, error) {
 		return nil, err
 	}
 	var r IntentReceipt
-	r.Answered, err = d.fillSchema(ctx, job, q, readingSchema(), &r.Heard)
+	if r.Answered, err = d.fillSchema(ctx, job, q, readingSchema(), &r.Heard); r.Reply != "" {
+		r.Reply, r.NotOwn = agent.OriginOfTexts(q.TextsByOrigin("intent")).Own(r.Reply)
+	}
 	return r, err
 }
 
@@ -247,7 +250,7 @@ func askModel() bt.Leaf {
 		if i.Open.Kind != understand.KindChoose {
 			dropContradicted(o.Acts, i.Metadata.AgentContext.Shown, r.Intents)
 		}
-		o.Events = intentEvents(o.Acts)
+		o.Events = agent.WithNotOwn(intentEvents(o.Acts), r.NotOwn)
 		return nil
 	}
 	return bt.One("AskModel",

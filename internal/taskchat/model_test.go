@@ -221,6 +221,19 @@ func TestModelThatIsNotHeardIsToldAndRulesRead(t *testing.T) {
 }
 
 // A conversation is its runs: another process, with nothing in memory, goes on with it.
+func TestReplyThatRepeatsTheInstructionsIsNotSaid(t *testing.T) {
+	h, m := withModel(t)
+	c := h.process("p").talk(ada)
+	const rule = "Things to do that are named one after the other, such as milk and bread, are one task; they are several " +
+		"where a colon or the word says so. Never say that something was done: nothing was. Else it is empty."
+	m.hears(taskchat.Heard{Reply: "Good morning! " + rule})
+	r := c.say("good morning to you", taskchat.StatusSuccess)
+	assert.That(t, strings.Contains(r.Response, "Good morning!"), "the model's own words are lost: %q", r.Response)
+	m.hears(taskchat.Heard{Reply: "You change nothing yourself: you say what they want, and the assistant checks and does it."})
+	r = c.say("and how are you today?", taskchat.StatusClarification)
+	assert.That(t, !strings.Contains(r.Response, "you say what they want"), "an echo is said: %q", r.Response)
+}
+
 func TestConversationIsLoadedWithEachMessage(t *testing.T) {
 	h := newHouse(t)
 	h.has(ada, "Buy groceries", "Call John")

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/text"
 )
@@ -67,7 +68,8 @@ func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []
 		return Answer{}, err
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
-	return Answer{Text: clipAnswer(strings.TrimSpace(resp.Text)), By: by, Usage: resp.Usage, Sent: req.Digest(),
+	own, dropped := agent.OriginOf(agent.Request{Request: req}).Own(strings.TrimSpace(resp.Text))
+	return Answer{Text: clipAnswer(own), NotOwn: dropped, By: by, Usage: resp.Usage, Sent: req.Digest(),
 		Tries: resp.Tries, TimedOut: noting.TimedOut}, nil
 }
 

@@ -52,6 +52,8 @@ type Answer struct {
 	By        string     // who answered, or chose the quotations: "documents", or "provider:model"
 	Notes     []bt.Why   // what happened besides the answer: "the search by meaning failed, …"
 
+	NotOwn []string // what was dropped of a model's answer: only repeated of what was sent
+
 	Given []string    // the passages that a model chose from, as "FILE, page 2, passage 7"
 	Model string      // the model that was asked to choose, even if its choice was unusable
 	Usage model.Usage // of a model

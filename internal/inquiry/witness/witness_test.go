@@ -360,3 +360,14 @@ func TestNothingFoundSaysWhatWasNotRead(t *testing.T) {
 	a, err := w.Answer(t.Context(), "When was the bridge built?", "en", nil)
 	assert.That(t, err == nil && !strings.Contains(a.Text, "Not read"), "what was found: %q, %v", a.Text, err)
 }
+
+func TestModelThatRepeatsItsInstructionsSaysNothing(t *testing.T) {
+	const prompt = "You are a witness. If you don't know something, say so plainly: nothing is worse than an invented answer."
+	m := modeltest.Script(t, modeltest.Say("If you don't know something, say so plainly: nothing is worse than an "+
+		"invented answer."), modeltest.Say("I don't know."))
+	w := Model(m, prompt)
+	a := answer(t, w, "Where is the wall?", "en")
+	assert.That(t, a.Text == "" && len(a.NotOwn) == 1, "%q, dropped %q", a.Text, a.NotOwn)
+	a = answer(t, w, "Where is the wall?", "en")
+	assert.That(t, a.Text == "I don't know." && a.NotOwn == nil, "%q, dropped %q", a.Text, a.NotOwn)
+}

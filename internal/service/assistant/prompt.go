@@ -3,6 +3,7 @@ package assistant
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"sibyl/internal/model"
@@ -30,6 +31,22 @@ func (p *Prompt) BeginMessage(by model.Role) {
 func (p *Prompt) AddPart(kind PartKind, name, text string) {
 	p.Request.Messages[len(p.Request.Messages)-1].Text += text
 	p.said = appendPart(p.said, kind, name, text)
+}
+
+// TextsByOrigin gives the texts of the parts by whose words they are: the segments of these names are the assistant's
+// own, and what the control layer told is too. All else is the person's, of a source, or of an earlier answer.
+func (p *Prompt) TextsByOrigin(segments ...string) (ours, told, theirs []string) {
+	for _, part := range append(slices.Clip(p.system), p.said...) {
+		switch {
+		case part.Kind == PartControl:
+			told = append(told, part.Text)
+		case part.Kind == PartSegment && slices.Contains(segments, part.Name):
+			ours = append(ours, part.Text)
+		default:
+			theirs = append(theirs, part.Text)
+		}
+	}
+	return ours, told, theirs
 }
 
 // appendPart appends a part with the trimmed text, unless that is empty.

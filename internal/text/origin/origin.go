@@ -1,0 +1,284 @@
+// Package origin tells a model's own words in a reply from those that it was only sent, by where they come from: a run
+// of words that stands in what Sibyl wrote into the request, and in nothing that the person, a source or an earlier
+// answer said, is an echo. No list of phrases decides.
+//
+// Guarantees:
+//   - A reply that shares no run of words, no mark and no call with the request is returned unchanged.
+//   - What is dropped is whole: sentences, blocks, or marks.
+//   - The same request and reply give the same result, in time proportional to their sizes.
+package origin
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Sent is what a model was sent, by whose words it is.
+type Sent struct {
+	Ours    []string // the instructions, and the words around what others said
+	Told    []string // whole messages of the controller, and errors: one that is repeated whole is an echo, if it is short too
+	Theirs  []string // the person's words, sources, and earlier answers
+	Results []string // those of them that tools returned
+	Tools   []Tool   // that the request describes
+	Mark    string   // begins messages of the controller; "": there are none
+}
+
+// Tool is a tool as it was described.
+type Tool struct {
+	Name string
+	Text string // its description and schema
+}
+
+// The sizes from which equal words are no chance. A run of gram words is looked for; an echo has leastEcho words, with
+// leastLetters letters. Words of the person, a source or an earlier answer count from knownGram words on.
+const (
+	gram         = 4
+	knownGram    = 5
+	leastEcho    = 9
+	leastLetters = 24
+	leastWhole   = 4 // words of a whole message
+	leastField   = 5 // words of a field
+	mostGap      = 2 // words that an echo may have changed in one place
+	mostPlaces   = 8 // at which the beginning of a run is tried
+)
+
+// echoShare is the part of a sentence's words that makes it an echo.
+const echoShare = 0.7
+
+// Request is an index of what was sent. It is safe for concurrent use.
+type Request struct {
+	sent   Sent
+	ours   []int32 // the words of all texts of ours; between is between two texts
+	whole  []span  // of ours: the messages that were told
+	ids    map[string]int32
+	places map[[gram]int32][]int32
+	marked map[string]bool // names of elements that texts of ours have
+}
+
+type span struct{ from, to int }
+
+// between never equals a word.
+const between = -1
+
+// Of indexes a request.
+func Of(sent Sent) *Request {
+	r := &Request{sent: sent, ids: map[string]int32{}, places: map[[gram]int32][]int32{}, marked: map[string]bool{}}
+	add := func(text string) {
+		from := len(r.ours)
+		for w := range words(text) {
+			id, known := r.ids[w.text]
+			if !known {
+				id = int32(len(r.ids))
+				r.ids[w.text] = id
+			}
+			r.ours = append(r.ours, id)
+			if at := len(r.ours) - gram; at >= from {
+				key := [gram]int32(r.ours[at:])
+				if all := r.places[key]; len(all) < mostPlaces {
+					r.places[key] = append(all, int32(at))
+				}
+			}
+		}
+		r.ours = append(r.ours, between)
+		for _, e := range elementsIn(text, nowhere) {
+			r.marked[e.name] = true
+		}
+	}
+	for _, text := range sent.Ours {
+		add(text)
+	}
+	for _, text := range sent.Told {
+		from := len(r.ours)
+		add(strings.TrimPrefix(text, sent.Mark))
+		r.whole = append(r.whole, span{from, len(r.ours) - 1})
+	}
+	for _, t := range sent.Tools {
+		add(t.Text)
+	}
+	return r
+}
+
+// AddTheirs adds words of an earlier answer. It must not be called while replies are read.
+func (r *Request) AddTheirs(said string) { r.sent.Theirs = append(slices.Clip(r.sent.Theirs), said) }
+
+// echo is a run of words of a reply, from one to before another, that stand in a text of ours.
+type echo struct {
+	span
+	whole bool // it has a whole message
+}
+
+// echoes finds the runs of a reply that stand in texts of ours. Two that are neighbours in both are one.
+func (r *Request) echoes(reply []word) (all []echo) {
+	ids := make([]int32, len(reply))
+	for i, w := range reply {
+		ids[i] = between - 1
+		if id, known := r.ids[w.text]; known {
+			ids[i] = id
+		}
+	}
+	end := 0 // of the last run, in ours
+	for i := 0; i+gram <= len(ids); {
+		n, at := r.longest(ids[i:], r.places[[gram]int32(ids[i:])], end)
+		if n == 0 {
+			i++
+			continue
+		}
+		run := echo{span: span{i, i + n}, whole: r.hasWhole(at, at+n)}
+		if last := len(all) - 1; last >= 0 && i-all[last].to <= mostGap && at >= end && at-end <= mostGap {
+			all[last].to, all[last].whole = i+n, all[last].whole || run.whole
+		} else {
+			all = append(all, run)
+		}
+		i, end = i+n, at+n
+	}
+	return all
+}
+
+// longest is the longest run that begins at one of these places, the nearest behind end of equal ones.
+func (r *Request) longest(ids []int32, places []int32, end int) (n, at int) {
+	for _, p := range places {
+		m := 0
+		for m < len(ids) && int(p)+m < len(r.ours) && ids[m] == r.ours[int(p)+m] {
+			m++
+		}
+		if m > n || m == n && at < end && int(p) >= end {
+			n, at = m, int(p)
+		}
+	}
+	return n, at
+}
+
+func (r *Request) hasWhole(from, to int) bool {
+	return slices.ContainsFunc(r.whole, func(s span) bool {
+		return from <= s.from && s.to <= to && s.to-s.from >= leastWhole
+	})
+}
+
+// known marks the words of a reply that stand in one of the texts, in runs of knownGram.
+func known(reply []word, texts []string) []bool {
+	ids, wanted := map[string]int32{}, map[[knownGram]int32][]int{}
+	own := make([]int32, len(reply))
+	for i, w := range reply {
+		id, seen := ids[w.text]
+		if !seen {
+			id = int32(len(ids))
+			ids[w.text] = id
+		}
+		own[i] = id
+		if at := i + 1 - knownGram; at >= 0 {
+			key := [knownGram]int32(own[at:])
+			wanted[key] = append(wanted[key], at)
+		}
+	}
+	is := make([]bool, len(reply))
+	for _, text := range texts {
+		var last [knownGram]int32
+		n := 0
+		for w := range words(text) {
+			id, seen := ids[w.text]
+			if !seen {
+				n = 0
+				continue
+			}
+			copy(last[:], last[1:])
+			last[knownGram-1] = id
+			if n++; n < knownGram {
+				continue
+			}
+			for _, at := range wanted[last] {
+				for i := range knownGram {
+					is[at+i] = true
+				}
+			}
+			delete(wanted, last)
+		}
+	}
+	return is
+}
+
+// echoed marks the words of a reply that are an echo of at least so many words, or of a whole message.
+func (r *Request) echoed(text string, reply []word, least int) []bool {
+	is := make([]bool, len(reply))
+	all := r.echoes(reply)
+	if len(all) == 0 {
+		return is
+	}
+	theirs := known(reply, r.theirs())
+	r.allowToolTexts(text, reply, theirs)
+	for _, e := range all {
+		n, letters := 0, 0
+		for i := e.from; i < e.to; i++ {
+			if !theirs[i] {
+				n, letters = n+1, letters+utf8.RuneCountInString(reply[i].text)
+			}
+		}
+		if n < least || letters < leastLetters*least/leastEcho {
+			if !e.whole || n < leastWhole {
+				continue
+			}
+		}
+		for i := e.from; i < e.to; i++ {
+			is[i] = !theirs[i]
+		}
+	}
+	return is
+}
+
+// theirs are the words of the person, of sources and of earlier answers, and what the instructions quote: that is what a
+// model is told to say.
+func (r *Request) theirs() []string {
+	all := slices.Clone(r.sent.Theirs)
+	for _, text := range r.sent.Ours {
+		all = append(all, quotedIn(text)...)
+	}
+	return all
+}
+
+// allowToolTexts marks what a line says of a tool that it names, in the words of the tool's description.
+func (r *Request) allowToolTexts(text string, reply []word, is []bool) {
+	for from := 0; from < len(reply); {
+		to, names := from+1, []string{}
+		for to < len(reply) && !strings.Contains(text[reply[to-1].to:reply[to].from], "\n") {
+			to++
+		}
+		for _, t := range r.sent.Tools {
+			if slices.ContainsFunc(reply[from:to], func(w word) bool { return w.text == strings.ToLower(t.Name) }) {
+				names = append(names, t.Text)
+			}
+		}
+		if len(names) > 0 {
+			for i, k := range known(reply[from:to], names) {
+				is[from+i] = is[from+i] || k
+			}
+		}
+		from = to
+	}
+}
+
+// IsOwn says whether a short text, such as the field of a report, is the model's own: an empty one is.
+func (r *Request) IsOwn(field string) bool {
+	all := slices.Collect(words(field))
+	n := 0
+	for _, is := range r.echoed(field, all, leastField) {
+		if is {
+			n++
+		}
+	}
+	isEcho := n > 0 && float64(n) >= echoShare*float64(len(all))
+	return !isEcho && !r.isMarkedMessage(field)
+}
+
+// isMarkedMessage says whether a text is a message of the controller with its mark.
+func (r *Request) isMarkedMessage(text string) bool {
+	rest, marked := strings.CutPrefix(strings.TrimSpace(text), strings.TrimSpace(r.sent.Mark))
+	return r.sent.Mark != "" && marked && r.isTold(rest)
+}
+
+// isTold says whether a text has the words of a whole message.
+func (r *Request) isTold(text string) bool {
+	plain := wordsOnly(text)
+	return slices.ContainsFunc(r.sent.Told, func(told string) bool {
+		return plain == wordsOnly(strings.TrimPrefix(told, r.sent.Mark))
+	})
+}
