@@ -66,8 +66,8 @@ var builtIn = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// notBuiltIn gives the sentences of a system prompt that the person has written into it, or that have facts of this run.
-// What describes a tool is none of these.
+// notBuiltIn gives the sentences of a system prompt that the person has written into it, or that have facts of this
+// run. What describes a tool is none of these.
 func notBuiltIn(asked Request) (all []string) {
 	for line := range strings.Lines(asked.System) {
 		for _, s := range text.Sentences(line) {

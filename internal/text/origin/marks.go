@@ -12,7 +12,7 @@ import (
 var (
 	// elementPattern matches the tags of elements.
 	elementPattern = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`<(/?)([A-Za-z][\w:.-]*)(=[^<>\n]*|\s[^<>\n]*)?>`)
+		return regexp.MustCompile(`<(/?)([A-Za-z][\w:.-]*)(=[^<>\n]*|[ \t][^<>\n]*)?>`)
 	})
 	// tokenPattern matches tokens that no language of markup has: names between bars, and in doubled or square brackets.
 	tokenPattern = sync.OnceValue(func() *regexp.Regexp {
@@ -75,6 +75,7 @@ func nowhere(int) bool { return false }
 func (c *cutter) cutMarks() {
 	c.cutControlMark()
 	if strings.ContainsAny(c.text, "<[") {
+		c.countTicks()
 		c.cutTokens()
 		c.cutElements()
 	}
@@ -116,10 +117,21 @@ func (c *cutter) cutTokens() {
 	}
 }
 
+func (c *cutter) countTicks() {
+	c.ticks = make([]int32, len(c.text)+1)
+	for i := range len(c.text) {
+		c.ticks[i+1] = c.ticks[i]
+		if c.text[i] == '`' {
+			c.ticks[i+1]++
+		}
+	}
+}
+
 // inCode says whether a place is in code, or in a quoted line.
 func (c *cutter) inCode(at int) bool {
-	begin := strings.LastIndexByte(c.text[:at], '\n') + 1
-	if line := c.text[begin:at]; strings.Count(line, "`")%2 == 1 || strings.HasPrefix(strings.TrimLeft(line, " "), ">") {
+	begin, _ := c.lineAt(at)
+	isQuoted := strings.HasPrefix(strings.TrimLeft(c.text[begin:at], " "), ">")
+	if isQuoted || (c.ticks[at]-c.ticks[begin])%2 == 1 {
 		return true
 	}
 	n, _ := slices.BinarySearchFunc(c.units, at, func(u unit, at int) int { return u.to - 1 - at })
@@ -145,8 +157,8 @@ func (c *cutter) cutElements() {
 	}
 }
 
-// cutElement cuts an element of the prompt, or the tags of one that holds nothing of the reply's own; false if it is any
-// other.
+// cutElement cuts an element of the prompt, or the tags of one that holds nothing of the reply's own; false if it is
+// any other.
 func (c *cutter) cutElement(open, shut element) bool {
 	inner := span{open.to, shut.from}
 	isEmpty := open.value == "" && strings.TrimSpace(c.text[inner.from:inner.to]) == ""
@@ -163,8 +175,8 @@ func (c *cutter) cutElement(open, shut element) bool {
 }
 
 func (c *cutter) beginsLine(at int) bool {
-	line := c.text[strings.LastIndexByte(c.text[:at], '\n')+1 : at]
-	return strings.Trim(line, " \t*-#") == ""
+	from, _ := c.lineAt(at)
+	return strings.TrimLeft(c.text[from:at], " \t*-#") == ""
 }
 
 // belongsToNothing says whether a tag without a partner is at an end of its line and closes, or is of the prompt; or
@@ -174,8 +186,8 @@ func (c *cutter) belongsToNothing(e element) bool {
 	if e.partner >= 0 || e.value != "" {
 		return false
 	}
-	rest, _, _ := strings.Cut(c.text[e.to:], "\n")
-	begins, ends := c.beginsLine(e.from), strings.TrimSpace(rest) == ""
+	_, end := c.lineAt(e.from)
+	begins, ends := c.beginsLine(e.from), strings.TrimSpace(c.text[e.to:end]) == ""
 	if e.closes || c.marked[e.name] {
 		return begins || ends
 	}
@@ -291,7 +303,8 @@ func (c *cutter) names(form *regexp.Regexp, line string) bool {
 	return found != nil && c.isTool(found[1])
 }
 
-// endOfArguments is where the arguments end that follow a name in its line, or alone in one of the next; 0: none follow.
+// endOfArguments is where the arguments end that follow a name in its line, or alone in one of the next; 0: there are
+// none.
 func (c *cutter) endOfArguments(from int) int {
 	at := from
 	for line := range strings.Lines(c.text[from:]) {
@@ -342,8 +355,8 @@ func (c *cutter) isCall(value string) bool {
 		slices.ContainsFunc(keys, isTool) || c.isResult(value)
 }
 
-// isResult says whether a value of JSON is the whole reply, and only frames what a tool returned. It is an answer if the
-// person or a source speaks of JSON, or the result itself has that form.
+// isResult says whether a value of JSON is the whole reply, and only frames what a tool returned. It is an answer if
+// the person or a source speaks of JSON, or the result itself has that form.
 func (c *cutter) isResult(value string) bool {
 	plain := strings.Trim(c.text, "` \n\t")
 	if plain = strings.TrimSpace(strings.TrimPrefix(plain, "json")); plain != strings.TrimSpace(value) ||

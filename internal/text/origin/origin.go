@@ -9,6 +9,7 @@
 package origin
 
 import (
+	"iter"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -17,7 +18,7 @@ import (
 // Sent is what a model was sent, by whose words it is.
 type Sent struct {
 	Ours    []string // the instructions, and the words around what others said
-	Told    []string // whole messages of the controller, and errors: one that is repeated whole is an echo, if it is short too
+	Told    []string // whole messages of the controller, and errors: one repeated whole is an echo, if it is short, too
 	Theirs  []string // the person's words, sources, and earlier answers
 	Results []string // those of them that tools returned
 	Tools   []Tool   // that the request describes
@@ -102,10 +103,10 @@ func Of(sent Sent) *Request {
 // AddTheirs adds words of an earlier answer. It must not be called while replies are read.
 func (r *Request) AddTheirs(said string) { r.sent.Theirs = append(slices.Clip(r.sent.Theirs), said) }
 
-// echo is a run of words of a reply, from one to before another, that stand in a text of ours.
+// echo is words of a reply that stand in a text of ours: a run of them, or several with few other words between.
 type echo struct {
-	span
-	whole bool // it has a whole message
+	runs  []span // each from a word to before another
+	whole bool   // it has a whole message
 }
 
 // echoes finds the runs of a reply that stand in texts of ours. Two that are neighbours in both are one.
@@ -117,22 +118,35 @@ func (r *Request) echoes(reply []word) (all []echo) {
 			ids[i] = id
 		}
 	}
-	end := 0 // of the last run, in ours
+	before, end := 0, 0 // the ends of the last run, in the reply and in ours
 	for i := 0; i+gram <= len(ids); {
 		n, at := r.longest(ids[i:], r.places[[gram]int32(ids[i:])], end)
 		if n == 0 {
 			i++
 			continue
 		}
-		run := echo{span: span{i, i + n}, whole: r.hasWhole(at, at+n)}
-		if last := len(all) - 1; last >= 0 && i-all[last].to <= mostGap && at >= end && at-end <= mostGap {
-			all[last].to, all[last].whole = i+n, all[last].whole || run.whole
-		} else {
-			all = append(all, run)
+		if before == 0 || i-before > mostGap || at < end || at-end > mostGap {
+			all = append(all, echo{})
 		}
+		last := &all[len(all)-1]
+		last.runs, last.whole = append(last.runs, span{i, i + n}), last.whole || r.hasWhole(at, at+n)
 		i, end = i+n, at+n
+		before = i
 	}
 	return all
+}
+
+// words gives the indexes of an echo's words.
+func (e echo) words() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for _, run := range e.runs {
+			for i := run.from; i < run.to; i++ {
+				if !yield(i) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // longest is the longest run that begins at one of these places, the nearest behind end of equal ones.
@@ -208,7 +222,7 @@ func (r *Request) echoed(text string, reply []word, least int) []bool {
 	r.allowToolTexts(text, reply, theirs)
 	for _, e := range all {
 		n, letters := 0, 0
-		for i := e.from; i < e.to; i++ {
+		for i := range e.words() {
 			if !theirs[i] {
 				n, letters = n+1, letters+utf8.RuneCountInString(reply[i].text)
 			}
@@ -218,15 +232,15 @@ func (r *Request) echoed(text string, reply []word, least int) []bool {
 				continue
 			}
 		}
-		for i := e.from; i < e.to; i++ {
+		for i := range e.words() {
 			is[i] = !theirs[i]
 		}
 	}
 	return is
 }
 
-// theirs are the words of the person, of sources and of earlier answers, and what the instructions quote: that is what a
-// model is told to say.
+// theirs are the words of the person, of sources and of earlier answers, and what the instructions quote: that is what
+// a model is told to say.
 func (r *Request) theirs() []string {
 	all := slices.Clone(r.sent.Theirs)
 	for _, text := range r.sent.Ours {

@@ -14,7 +14,12 @@ import (
 // tools written as text, and marks of templates. A reply of nothing else is empty.
 func (r *Request) Own(reply string) (own string, dropped []string) {
 	c := &cutter{Request: r, text: reply, gone: make([]bool, len(reply)), units: unitsOf(reply),
-		lookedUp: map[string]bool{}}
+		starts: []int{0}, lookedUp: map[string]bool{}}
+	for at := range reply {
+		if reply[at] == '\n' {
+			c.starts = append(c.starts, at+1)
+		}
+	}
 	c.cutCalls()
 	c.cutEchoes()
 	c.cutIntroductions()
@@ -33,6 +38,8 @@ type cutter struct {
 	text     string
 	gone     []bool
 	units    []unit
+	starts   []int           // of the lines
+	ticks    []int32         // backticks before each byte, where marks are looked for
 	lookedUp map[string]bool // whether a text is in theirs
 }
 
@@ -83,6 +90,18 @@ func sentencesOf(line string, offset int) (all []unit) {
 		all[n-1].to = offset + len(line)
 	}
 	return all
+}
+
+// lineAt gives where the line of a place begins, and where it ends.
+func (c *cutter) lineAt(at int) (from, to int) {
+	n, found := slices.BinarySearch(c.starts, at)
+	if !found {
+		n--
+	}
+	if to = len(c.text); n+1 < len(c.starts) {
+		to = c.starts[n+1] - 1
+	}
+	return c.starts[n], to
 }
 
 func (c *cutter) cut(from, to int) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 	"sibyl/internal/behaviour/assert"
@@ -130,7 +131,9 @@ func TestReplyThatSharesNoRunWithTheRequestIsNeverChanged(t *testing.T) {
 
 func TestDroppedAndLeftAreTheWholeReply(t *testing.T) {
 	r := Of(Sent{Ours: []string{prompts(t, "")}, Tools: tools(), Mark: "[control] "})
-	rules := strings.Split(prompts(t, ""), "\n")
+	rules := slices.DeleteFunc(strings.Split(prompts(t, ""), "\n"), func(line string) bool {
+		return strings.Contains(line, "<") // what an element of the prompt holds goes with it
+	})
 	own := []string{"The harbour closes in May.", "391", "Das Tor bleibt offen.", "`retry.go:12`", "A ponte abriu."}
 	rapid.Check(t, func(t *rapid.T) {
 		var lines []string
@@ -145,6 +148,22 @@ func TestDroppedAndLeftAreTheWholeReply(t *testing.T) {
 		all := slices.Sorted(slices.Values(strings.Fields(wordsOnly(strings.Join(lines, "\n")))))
 		got := slices.Sorted(slices.Values(strings.Fields(wordsOnly(left + "\n" + strings.Join(dropped, "\n")))))
 		assert.That(t, slices.Equal(all, got), "%q became %q and %q", lines, left, dropped)
+	})
+}
+
+func TestAnyReplyIsReadTheSameTwice(t *testing.T) {
+	r := Of(Sent{Ours: []string{prompts(t, "")}, Told: []string{"[control] Go on."}, Tools: tools(),
+		Results: []string{"the plant of the gateway listens on 10.0.4.1"}, Mark: "[control] "})
+	parts := []string{"<", ">", "</", "<example>", "</example>", "<tools>", "\n", "\r\n", " ", "`", "```", "```json\n", "{", "}",
+		"[", "]", "(", ")", `"`, `\`, ":", "=", "|", "<|", "|>", "[INST]", "[/INST]", "[control] Go on.", "code_search", `"name"`,
+		"Action: ", "#", ">", "-", "é", "漢", "\x00", "\xff", "’", "a", "1", "Never invent a path, line, URL, quotation or result."}
+	rapid.Check(t, func(t *rapid.T) {
+		reply := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 40).Draw(t, "reply"), "")
+		own, dropped := r.Own(reply)
+		again, droppedAgain := r.Own(reply)
+		assert.That(t, own == again && slices.Equal(dropped, droppedAgain), "%q: %q and %q", reply, own, again)
+		assert.That(t, dropped != nil || own == reply, "%q lost something that is not told: %q", reply, own)
+		assert.That(t, utf8.ValidString(own) || !utf8.ValidString(reply), "%q is cut within a character: %q", reply, own)
 	})
 }
 
@@ -177,7 +196,8 @@ func TestCostIsInProportion(t *testing.T) {
 	lineartest.Check(t, 40, func(n int) func() {
 		sent := Sent{Ours: []string{prompt}, Theirs: []string{strings.Repeat("The plant of the gateway. ", 20*n)},
 			Tools: tools(), Mark: "[control] "}
-		reply := strings.Repeat(line, n) + prompt[:min(len(prompt), 10*n)]
+		reply := strings.Repeat(line, n) + prompt[:min(len(prompt), 10*n)] + "\n" + // and all in one line
+			strings.ReplaceAll(strings.Repeat(line, n), "\n", " ")
 		return func() { Of(sent).Own(reply) }
 	})
 }
