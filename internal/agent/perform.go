@@ -73,6 +73,9 @@ func performTurn[R Report](
 		return nil, errors.Join(&bt.Fault{Kind: "request", Reason: err.Error()}, err)
 	}
 	asked.Purpose = purpose
+	if kind == EffectNotes {
+		asked.Bound = model.BoundNotes
+	}
 	stream := &replyStream[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
 	stream.listener = stream.listen()
 	resp, err := m.Chat(ctx, asked.Request, stream.emitDelta)

@@ -147,7 +147,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 		return Request{}, err
 	}
 	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose,
-		NoCalls: p.Last || p.Withdrawn}}
+		Bound: model.BoundIn(b.Window), NoCalls: p.Last || p.Withdrawn}}
 	for _, s := range shown {
 		r.Request.Tools = append(r.Request.Tools, model.Tool{Name: s.Name, Description: s.Description,
 			Schema: s.Schema})

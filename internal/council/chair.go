@@ -64,7 +64,7 @@ type chairReply struct {
 // point is a sentence of the model's reply.
 type point struct {
 	Text string   `json:"text" min:"1"`
-	By   []quoted `json:"by"`
+	By   []quoted `json:"by" max:"36"`
 }
 
 // credited is a point that may be a minority view.

@@ -175,10 +175,19 @@ func (t *turn) applyChunk(data []byte) error {
 
 // applyDelta adds text, reasoning and calls of d to the answer.
 func (t *turn) applyDelta(d *delta) error {
-	size := len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
+	size := len(d.Refusal)
+	if d.ReasoningContent != "" { // some endpoints send it under both names
+		size += len(d.Reasoning)
+	}
+	if err := t.CountThinking(string(cmp.Or(d.ReasoningContent, d.Reasoning))); err != nil {
+		return err
+	}
 	for i := range d.ToolCalls {
 		c := &d.ToolCalls[i]
-		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
+		size += len(c.ID) + len(c.Extra)
+		if err := t.CountCall(string(c.Function.Name) + string(c.Function.Arguments)); err != nil {
+			return err
+		}
 		t.addCallPart(c)
 	}
 	for _, part := range d.ReasoningDetails {
