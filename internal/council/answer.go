@@ -61,7 +61,7 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 	if err != nil {
 		return nil, err
 	}
-	resp, err := m.Chat(ctx, q.Request, emitPieces(job))
+	resp, err := model.WithReading(m, agent.TellReading(job)).Chat(ctx, q.Request, emitPieces(job))
 	r := ReplyReceipt{Text: resp.Text, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage,
 		Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Digest()}
 	switch {

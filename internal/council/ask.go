@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/model"
+	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/text/language"
@@ -91,7 +92,7 @@ func plainHeadings(text string) string { return headings.ReplaceAllString(text, 
 
 // askStructured has the run's model do a task, and decodes its reply into a value; a fault if the session was deleted.
 func (p *performer) askStructured(
-	ctx context.Context, m modelTask, into any,
+	ctx context.Context, job run.Job, m modelTask, into any,
 ) (c Composed, resp model.Response, err error) {
 	if err := p.notDeleted(ctx); err != nil {
 		return c, resp, err
@@ -104,7 +105,7 @@ func (p *performer) askStructured(
 	if err != nil {
 		return c, resp, err
 	}
-	if _, resp, err = model.Structured(ctx, by, q.Request, m.schema, into); err != nil {
+	if _, resp, err = model.Structured(ctx, model.WithReading(by, agent.TellReading(job)), q.Request, m.schema, into); err != nil {
 		err = agent.ModelFault(err)
 	}
 	return c, resp, err

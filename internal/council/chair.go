@@ -132,13 +132,13 @@ func chairLeaf() bt.Leaf {
 	return bt.One("Preside", doc, plan, collect, failed)
 }
 
-func (p *performer) mergeAnswers(ctx context.Context, _ run.Job, asked ChairPayload) (any, error) {
+func (p *performer) mergeAnswers(ctx context.Context, job run.Job, asked ChairPayload) (any, error) {
 	m, _, err := p.modelTaskOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
 	var said chairReply
-	c, resp, err := p.askStructured(ctx, m, &said)
+	c, resp, err := p.askStructured(ctx, job, m, &said)
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
 	if err != nil {
 		return r, err

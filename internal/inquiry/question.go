@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/collect"
 	"sibyl/internal/inquiry/record"
@@ -103,7 +104,8 @@ func askLeaf() bt.Leaf {
 	return bt.One("AskNext", "Finds the next question. FAILURE if nothing is left to ask.", plan, collect, fails)
 }
 
-func (p *performer) performAsk(ctx context.Context, _ run.Job, payload AskPayload) (any, error) {
+func (p *performer) performAsk(ctx context.Context, job run.Job, payload AskPayload) (any, error) {
+	ctx = witness.WithReading(ctx, agent.TellReading(job))
 	all, latest, err := p.pairsAndAnalysis(payload.Turns)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
@@ -75,7 +76,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		return SumReceipt{Failure: faultOf(err)}, nil
 	}
 	noting := &witness.Noting{Model: m}
-	resp, err := noting.Chat(ctx, q.Request, func(d model.Delta) error {
+	resp, err := noting.Chat(witness.WithReading(ctx, agent.TellReading(job)), q.Request, func(d model.Delta) error {
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})

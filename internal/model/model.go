@@ -147,11 +147,13 @@ type Schema struct {
 }
 
 // Delta is one piece of a streamed answer. Retract withdraws all text emitted so far: an attempt failed and another
-// begins. Wait, if set, says when the next attempt begins.
+// begins. Wait, if set, says when the next attempt begins. Reading, if set, says how much of the request is read; such a
+// Delta has nothing else.
 type Delta struct {
 	Text    string
 	Retract bool
 	Wait    *Wait
+	Reading *Reading
 }
 
 // Wait is a pause between two attempts.

@@ -103,7 +103,7 @@ func (d Deps) fillSchema(
 	if err != nil {
 		return Answered{}, agent.ModelFault(err)
 	}
-	_, resp, err := model.Structured(ctx, m, q.Request, schema, into)
+	_, resp, err := model.Structured(ctx, model.WithReading(m, agent.TellReading(job)), q.Request, schema, into)
 	if err != nil {
 		err = agent.ModelFault(err)
 	}

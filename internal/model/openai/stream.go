@@ -16,6 +16,13 @@ type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+
+	// Progress is how much of the request llama.cpp has read, if it was asked for that.
+	Progress *struct {
+		Total     int `json:"total"`
+		Cached    int `json:"cache"`
+		Processed int `json:"processed"` // with those that were cached
+	} `json:"prompt_progress"`
 }
 
 // choice is one of several answers to a request. Only the first, number 0, is asked for.
@@ -159,6 +166,11 @@ func (t *turn) applyChunk(data []byte) error {
 		t.Usage = model.Usage{
 			InputTokens: p.Usage.PromptTokens, OutputTokens: p.Usage.CompletionTokens,
 			CachedTokens: p.Usage.Details.CachedTokens,
+		}
+	}
+	if read := p.Progress; read != nil {
+		if err := t.NoteReading(read.Total-read.Cached, read.Processed-read.Cached); err != nil {
+			return err
 		}
 	}
 	for i := range p.Choices {

@@ -43,6 +43,8 @@ type answerState struct {
 	text    repetition   // what came as its text, as the others of what else came
 	thought repetition
 	called  repetition
+	writes  bool            // something of the answer has come
+	read    int             // tokens of the request that were read
 	callIDs map[string]bool // of its complete calls
 
 	sent, received int // bytes of the last request, and of all that came back
@@ -147,8 +149,25 @@ func (x *Call) countSilent(to *repetition, text string) error {
 	if err := x.CountBytes(len(text)); err != nil || text == "" {
 		return err
 	}
+	if !x.writes {
+		x.writes = true
+		if err := x.emitDelta(model.Delta{Reading: &model.Reading{}}); err != nil {
+			return err
+		}
+	}
 	_, repeats := to.add(text)
 	return x.stopIfEndless(repeats)
+}
+
+// NoteReading passes on how many of so many tokens the server has read before it writes. What is read is progress for
+// the clock, but no beginning of an answer.
+func (x *Call) NoteReading(tokens, read int) error {
+	if read = min(read, tokens); tokens <= 0 || read <= x.read {
+		return nil
+	}
+	x.read = read
+	x.clock.noteReading()
+	return x.emitDelta(model.Delta{Reading: &model.Reading{Tokens: tokens, Read: read}})
 }
 
 // bytesOfToken is an estimate that is rather too high, so that no answer is ended too early.
@@ -215,14 +234,23 @@ func (x *Call) emitAnswer(text string, anew bool) error {
 	if x.emit == nil || text == "" && !anew {
 		return nil
 	}
-	var err error
+	x.writes = true
 	if anew {
-		err = x.emit(model.Delta{Retract: true})
+		if err := x.emitDelta(model.Delta{Retract: true}); err != nil {
+			return err
+		}
 	}
-	if text != "" && err == nil {
-		err = x.emit(model.Delta{Text: text})
+	if text == "" {
+		return nil
 	}
-	if err != nil {
+	return x.emitDelta(model.Delta{Text: text})
+}
+
+func (x *Call) emitDelta(d model.Delta) error {
+	if x.emit == nil {
+		return nil
+	}
+	if err := x.emit(d); err != nil {
 		x.emit = nil
 		return x.Fail(model.Cancelled, "the receiver ended the answer: "+err.Error(), err)
 	}
