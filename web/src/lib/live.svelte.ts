@@ -18,8 +18,8 @@ export interface LiveRun {
   taken: { html: string; why: string } | undefined;
   /** Why the last reply was not enough. */
   lacks: string;
-  /** How far a model is with reading what it was sent, while it does. */
-  reading: string;
+  /** How much a model reads, and how much of that it has read if its server tells; undefined: none reads, or not for long. */
+  reading: { tokens: number; read: number } | undefined;
   /** It has stopped short or gone on: a row that was fetched may be how it stood before. */
   turned: boolean;
 }
@@ -85,13 +85,13 @@ class Live {
     delete this.#unread[id];
     const one = this.runs[id] ?? (tokens ? this.of(id) : undefined);
     if (!one) return;
-    if (read) one.reading = say("talk.reading.share", { share: Math.min(100, Math.floor((100 * read) / tokens)) });
-    else if (!tokens) one.reading = "";
-    else this.#unread[id] = setTimeout(() => (one.reading = say("talk.reading", { tokens: number(tokens) })), readsFor);
+    if (read) one.reading = { tokens, read };
+    else if (!tokens) one.reading = undefined;
+    else this.#unread[id] = setTimeout(() => (one.reading = { tokens, read }), readsFor);
   }
 
   private of(id: string): LiveRun {
-    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", reading: "", turned: false });
+    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", reading: undefined, turned: false });
   }
 
   /** What an event decides on what is shown. */
@@ -109,8 +109,16 @@ class Live {
   }
 }
 
+/** That a model reads, and how far it is; nothing where none does. */
+export function readingTold(one: LiveRun | undefined): string {
+  if (!one?.reading) return "";
+  const { tokens, read } = one.reading;
+  if (read) return say("talk.reading.share", { share: Math.min(100, Math.floor((100 * read) / tokens)) });
+  return say("talk.reading", { tokens: number(tokens) });
+}
+
 /** What a run does, or the last that is told of it; nothing where it is not followed. */
-export const lastTold = (one: LiveRun | undefined) => one?.reading || (one?.told.length ? reason(one.told.at(-1)!) : "");
+export const lastTold = (one: LiveRun | undefined) => readingTold(one) || (one?.told.length ? reason(one.told.at(-1)!) : "");
 
 function takeBack(one: LiveRun, why: string) {
   if (one.html) one.taken = { html: one.html, why };
