@@ -105,7 +105,8 @@ func (p *performer) askStructured(
 	if err != nil {
 		return c, resp, err
 	}
-	if _, resp, err = model.Structured(ctx, model.WithReading(by, agent.TellReading(job)), q.Request, m.schema, into); err != nil {
+	by = model.WithReading(by, agent.TellReading(job))
+	if _, resp, err = model.Structured(ctx, by, q.Request, m.schema, into); err != nil {
 		err = agent.ModelFault(err)
 	}
 	return c, resp, err

@@ -99,7 +99,7 @@ type Request struct {
 
 	// Bound ends an answer that goes on for longer, in tokens by estimate and without its thinking; 0: none. The
 	// provider is not told, since many refuse a limit that the model or its window does not have. A limit of output
-	// that the person has set replaces it. See the Bounds below.
+	// that the person has set replaces it. BoundTurn and others are there for it.
 	Bound int
 
 	// NoCalls says that no tool may be called. Tools still lists them, as in earlier requests of the conversation, so
@@ -147,8 +147,8 @@ type Schema struct {
 }
 
 // Delta is one piece of a streamed answer. Retract withdraws all text emitted so far: an attempt failed and another
-// begins. Wait, if set, says when the next attempt begins. Reading, if set, says how much of the request is read; such a
-// Delta has nothing else.
+// begins. Wait, if set, says when the next attempt begins. Reading, if set, says how much of the request is read; then
+// there is nothing else.
 type Delta struct {
 	Text    string
 	Retract bool

@@ -143,8 +143,8 @@ func typeSchemas() *jsonschema.ForOptions {
 	}}
 }
 
-// Answer is the JSON Schema of a value that a model is asked for: the tags hold for the fields of all structs in T. Each
-// list in it needs a max, since a model may go on with one for as long as its form allows.
+// Answer is the JSON Schema of a value that a model is asked for: the tags hold for the fields of all structs in T.
+// Each list in it needs a max, since a model may go on with one for as long as its form allows.
 func Answer[T any]() json.RawMessage {
 	whole := schemaOf(reflect.TypeFor[T](), typeSchemas())
 	if name := endlessList(whole, "it"); name != "" {

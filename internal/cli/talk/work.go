@@ -120,7 +120,7 @@ func (w *Work) Waiting(now time.Time) string {
 		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), oneLine(w.wait.Why))
 }
 
-// readsAtOnce is how long a model may read before it is told that it does, where its server does not tell how far it is.
+// readsAtOnce is how long a model reads before that is told, where its server does not tell how far it is.
 const readsAtOnce = 3 * time.Second
 
 // Reading says that a model reads what it was sent, and how far it is if its server tells that; "": none reads, or not

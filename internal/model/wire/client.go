@@ -6,8 +6,8 @@
 //   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use
 //     and holds nothing of any request. It should be opened once for a process: all its requests share its connections.
 //   - Time: a call ends with the caller's context, after FirstByte if no answer has begun and the server has read no
-//     more of the request, after Idle without progress, and after Whole in all. Progress is text, thinking or a part of a call, not what only keeps a connection alive.
-//     The time that a receiver takes does not count as silence.
+//     more of the request, after Idle without progress, and after Whole in all. Progress is text, thinking or a part of
+//     a call, not what only keeps a connection alive. The time that a receiver takes does not count as silence.
 //   - Repetition: an answer that repeats itself is ended, and so is one beyond its Bound, with its request. What came
 //     before stands if it says something; else the error is Repeated. Calls of such an answer are left out.
 //   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the

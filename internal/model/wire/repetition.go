@@ -10,10 +10,10 @@ import (
 // repetition notices that a model writes the same again and again: a character, some words, a paragraph, or blanks,
 // exactly or in ever new order. The result is the same however the text is cut into chunks.
 //
-// A text that repeats has few different pieces. Each of n rows of which any two differ has a piece's length of pieces of
-// its own, and all share the rest of a row: of a span they have at least n*piece + span/n, so at least twice the root of
-// piece*span. That is more than a measure allows, so a list, a table or a log is never taken for repetition, however
-// alike its rows are. Nor is a text that comes three times, such as a draft, the text itself, and a corrected one.
+// A text that repeats has few different pieces. Each of n rows of which any two differ has a piece's length of pieces
+// of its own, and all share the rest of a row: of a span they have at least n*piece + span/n, so at least twice the
+// root of piece*span. That is more than a measure allows, so a list, a table or a log is never taken for repetition,
+// however alike its rows are. Nor is a text that comes three times, such as a draft, the text, and a corrected one.
 type repetition struct {
 	said  []byte
 	found bool // it repeats
@@ -33,7 +33,7 @@ func measures() []measure {
 	return []measure{{span: 3000, piece: 24, most: 375, prose: true}, {span: 6000, piece: 96, most: 1200}}
 }
 
-// mostBlanks is how many bytes of white space in a row are honest; checkEvery is after how many bytes a text is checked.
+// mostBlanks is how many bytes of white space in a row are too many; a text is checked after each checkEvery bytes.
 const (
 	mostBlanks = 1000
 	checkEvery = 250
