@@ -240,6 +240,8 @@ func checks() []check {
 		{name: "SignsThatRepeatAreRepeatedAndWithdrawn", provider: true,
 			answer: Answer{Chunks: slices.Repeat([]string{"!!!!"}, 1500), Break: Hang}, kind: model.Repeated,
 			says: "again and again"},
+		{name: "ThinkingInTheTextThatRepeatsIsRepeated", provider: true, kind: model.Repeated,
+			answer: Answer{Chunks: append([]string{"<", "think>"}, slices.Repeat([]string{"So it is. "}, 300)...)}},
 		{name: "CallThatRepeatsIsRepeated", provider: true, answer: Answer{Calls: []model.ToolCall{{Name: "list",
 			Arguments: `{"q":"` + strings.Repeat("look for it ", 400) + `"}`}}}, kind: model.Repeated},
 		{name: "CallThatRepeatsLeavesTheTextBefore", provider: true, answer: Answer{Chunks: []string{"Let me look."},
