@@ -47,7 +47,7 @@ func NewPerformer[P any](
 // Turns performs turns of the model. It emits the text as it arrives, as far as the listener shows it.
 func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R]) run.Performer {
 	return run.Performer{Do: NewPerformer(func(ctx context.Context, job run.Job, p TurnPayload) (any, error) {
-		return performTurn(ctx, b, m, listen, job.Emit, b.Purpose, job.Effect.Kind, p)
+		return performTurn(ctx, b, m, listen, job.Emit, TellReading(job), b.Purpose, job.Effect.Kind, p)
 	})}
 }
 
@@ -55,13 +55,13 @@ func Turns[R Report](b *Builder[R], m model.Model, listen func(Request) Listener
 // they arrive.
 func Notes[R Report](b *Builder[R], m model.Model, listen func(Request) Listener[R], purpose string) run.Performer {
 	return run.Performer{Do: NewPerformer(func(ctx context.Context, job run.Job, p TurnPayload) (any, error) {
-		return performTurn(ctx, b, m, listen, func(run.Piece) {}, purpose, job.Effect.Kind, p)
+		return performTurn(ctx, b, m, listen, func(run.Piece) {}, TellReading(job), purpose, job.Effect.Kind, p)
 	})}
 }
 
 func performTurn[R Report](
 	ctx context.Context, b *Builder[R], m model.Model, listen func(Request) Listener[R], emit func(run.Piece),
-	purpose, kind string, p TurnPayload,
+	tell func(model.Reading), purpose, kind string, p TurnPayload,
 ) (any, error) {
 	asked, err := b.Build(ctx, p)
 	var known *bt.Fault
@@ -73,9 +73,12 @@ func performTurn[R Report](
 		return nil, errors.Join(&bt.Fault{Kind: "request", Reason: err.Error()}, err)
 	}
 	asked.Purpose = purpose
+	if kind == EffectNotes {
+		asked.Bound = model.BoundNotes
+	}
 	stream := &replyStream[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
 	stream.listener = stream.listen()
-	resp, err := m.Chat(ctx, asked.Request, stream.emitDelta)
+	resp, err := model.WithReading(m, tell).Chat(ctx, asked.Request, stream.emitDelta)
 	err = whetherTooLong(err, asked.Sent, b.Window)
 	end := stream.close(nameCalls(resp.ToolCalls, asked.Request.Tools))
 	text := stream.text.String()
@@ -146,6 +149,20 @@ type replyStream[R any] struct {
 // PauseFor is a model's wait in the form for watchers.
 func PauseFor(w model.Wait) *run.Wait {
 	return &run.Wait{Until: w.Until, Why: w.Model + ": " + w.Kind.Words()}
+}
+
+// TellReading tells watchers of a job how far a model is with reading what it was sent, for model.WithReading.
+func TellReading(job run.Job) func(model.Reading) {
+	var since time.Time
+	return func(r model.Reading) {
+		switch {
+		case r.Tokens == 0:
+			since = time.Time{}
+		case since.IsZero():
+			since = time.Now()
+		}
+		job.Emit(run.Piece{Reading: &run.Reading{Tokens: r.Tokens, Read: r.Read, Since: since}})
+	}
 }
 
 func (h *replyStream[R]) emitDelta(d model.Delta) error {

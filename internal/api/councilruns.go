@@ -214,6 +214,7 @@ type CouncilSatAnswer struct {
 	HTML     string       `json:"html" doc:"In which nothing runs."`
 	Model    string       `json:"model"`
 	CutOff   bool         `json:"cut_off,omitempty" doc:"The model's limit of output was reached."`
+	Repeated bool         `json:"repeated,omitempty" doc:"The model repeated itself and was stopped."`
 	Unsaved  bool         `json:"unsaved,omitempty" doc:"It is not in the folder of the session yet."`
 }
 
@@ -286,7 +287,7 @@ func (f *CouncilSitting) addOutcome(sat council.SittingResult) {
 	f.Oracles, f.Silent, f.LeftOut = sat.Oracles, sat.Silent, sat.Skipped
 	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model,
-			a.CutOff, a.Unsaved != ""})
+			a.CutOff, a.Repeated, a.Unsaved != ""})
 	}
 	if m := sat.MergedAnswers; sat.Chair != nil && m != nil {
 		f.Chair = &CouncilChair{Oracle: sat.Chair.Oracle, Sequence: sat.Chair.Sequence, Unused: f.seatsNamed(m.Unused),

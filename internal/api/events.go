@@ -94,6 +94,14 @@ type Paused struct {
 	Why   string    `json:"why"`
 }
 
+// BeingRead is the data of the event reading: a model reads what an operation has sent it.
+type BeingRead struct {
+	About
+	Op     uint64 `json:"op"`
+	Tokens int    `json:"tokens" doc:"That it reads, by estimate where its server does not tell. 0: it reads no more."`
+	Read   int    `json:"read" doc:"Of them; 0 where its server does not tell."`
+}
+
 // RunEnded is the data of the events end and answer.
 type RunEnded struct {
 	About
@@ -112,6 +120,7 @@ func streamEvents() []streamEvent {
 		{"record", reflect.TypeFor[RecordAdded]()}, {"step", reflect.TypeFor[StepMade]()},
 		{"event", reflect.TypeFor[Decided]()}, {"text", reflect.TypeFor[Draft]()},
 		{"retract", reflect.TypeFor[Retracted]()}, {"wait", reflect.TypeFor[Paused]()},
+		{"reading", reflect.TypeFor[BeingRead]()},
 		{"end", reflect.TypeFor[RunEnded]()}, {"answer", reflect.TypeFor[RunEnded]()}}
 }
 

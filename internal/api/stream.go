@@ -187,6 +187,9 @@ func (t *stream) handle(a arrival) (over bool) {
 	case h.Wait != nil:
 		t.writeEvent("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why})
 		return false
+	case h.Reading != nil:
+		t.writeEvent("reading", "", BeingRead{who, h.Op, h.Reading.Tokens, h.Reading.Read})
+		return false
 	case h.Begun != nil:
 		t.writeEvent("begin", t.eventID(h), RunBegun{who, *h.Begun})
 	case h.Ended != nil:

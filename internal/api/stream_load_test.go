@@ -81,18 +81,23 @@ func TestClientThatReadsNothingIsDroppedAndHoldsUpNobody(t *testing.T) {
 func TestEventsAreAsTheDescriptionSays(t *testing.T) {
 	h := newHouse(t).open()
 	conforms := h.described()
-	words := make(chan string)
+	words, reads := make(chan string), make(chan struct{})
 	h.says("ada", words)
 	h.mu.Lock()
 	said := h.do["ada"]
 	h.do["ada"] = func(ctx context.Context, job run.Job) (any, error) {
 		job.Emit(run.Piece{Wait: &run.Wait{Until: time.Now(), Why: "it is busy"}})
+		<-reads
+		job.Emit(run.Piece{Reading: &run.Reading{Tokens: 4900, Read: 1960}})
 		return said(ctx, job)
 	}
 	h.mu.Unlock()
 	begun := h.begin("", "Tea?")
 	one, all := h.stream(question{path: "/api/runs/" + begun.Run + "/events"}), h.stream(question{path: "/api/events"})
 	events := append(one.until("a pause", isEvent("wait")), all.until("a pause", isEvent("wait"))...)
+	close(reads)
+	events = append(append(events, one.until("a reading", isEvent("reading"))...),
+		all.until("a reading", isEvent("reading"))...)
 	words <- "half"
 	events = append(append(events, one.until("a text", isEvent("text"))...), all.until("a text", isEvent("text"))...)
 	words <- ""
@@ -107,7 +112,7 @@ func TestEventsAreAsTheDescriptionSays(t *testing.T) {
 		raw := assert.Must(json.Marshal(map[string]any{"event": e.Event, "id": e.ID, "data": e.Data}))(t)
 		conforms(e.Event, "StreamEvent", answer{body: raw})
 	}
-	same(t, "kinds of events", len(seen), 9) // all but answer
+	same(t, "kinds of events", len(seen), 10) // all but answer
 }
 
 func TestAssistantThatPanicsEndsTheStreamAndNotTheServer(t *testing.T) {

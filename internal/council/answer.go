@@ -66,7 +66,7 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 	if err != nil {
 		return nil, err
 	}
-	resp, err := m.Chat(ctx, q.Request, emitPieces(job))
+	resp, err := model.WithReading(m, agent.TellReading(job)).Chat(ctx, q.Request, emitPieces(job))
 	own, dropped := agent.OriginOfTexts(q.TextsByOrigin(p.firstOracle().Name)).Own(resp.Text)
 	if dropped != nil {
 		job.Emit(run.Piece{Text: own, Retract: true})

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/model"
+	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/text/language"
@@ -27,6 +28,7 @@ type Composed struct {
 type modelTask struct {
 	purpose, about string // purpose of the request, and the name of the text with its instructions
 	schema         model.Schema
+	bound          int // of the reply, in tokens
 	answers        []Answer
 }
 
@@ -35,11 +37,11 @@ func (p *performer) modelTaskOf(ctx context.Context, asked any) (m modelTask, as
 	switch a := asked.(type) {
 	case ChairPayload:
 		m, asks = modelTask{purpose: EffectChair, about: textChair, schema: model.Schema{Name: "merged",
-			JSON: schema.Answer[chairReply]()}}, true
+			JSON: schema.Answer[chairReply]()}, bound: model.BoundTurn}, true
 		m.answers, err = p.readAnswers(a.Answers)
 	case NamePayload:
 		m, asks = modelTask{purpose: EffectName, about: textName, schema: model.Schema{Name: "name",
-			JSON: schema.Answer[nameReply]()}}, true
+			JSON: schema.Answer[nameReply]()}, bound: model.BoundName}, true
 	}
 	return m, asks, err
 }
@@ -69,7 +71,7 @@ func (p *performer) requestFor(
 	if err != nil {
 		return nil, c, err
 	}
-	q := &assistant.Prompt{Request: model.Request{Purpose: m.purpose}}
+	q := &assistant.Prompt{Request: model.Request{Purpose: m.purpose, Bound: m.bound}}
 	q.AddSegment(m.about, string(told))
 	q.AddSegment("language", "\n\nWrite in "+
 		cmp.Or(language.Name(p.env.Language), "the language of what the person said")+".")
@@ -91,7 +93,7 @@ func plainHeadings(text string) string { return headings.ReplaceAllString(text, 
 // askStructured has the run's model do a task, and decodes its reply into a value; a fault if the session was deleted.
 // q is the request.
 func (p *performer) askStructured(
-	ctx context.Context, m modelTask, into any,
+	ctx context.Context, job run.Job, m modelTask, into any,
 ) (q *assistant.Prompt, c Composed, resp model.Response, err error) {
 	if err := p.notDeleted(ctx); err != nil {
 		return q, c, resp, err
@@ -104,6 +106,7 @@ func (p *performer) askStructured(
 	if err != nil {
 		return q, c, resp, err
 	}
+	by = model.WithReading(by, agent.TellReading(job))
 	if _, resp, err = model.Structured(ctx, by, q.Request, m.schema, into); err != nil {
 		err = agent.ModelFault(err)
 	}
@@ -124,7 +127,7 @@ func (p *performer) oracleRequest(ctx context.Context) (*assistant.Prompt, error
 	if err != nil {
 		return nil, err
 	}
-	q := &assistant.Prompt{Request: model.Request{Purpose: Purpose}}
+	q := &assistant.Prompt{Request: model.Request{Purpose: Purpose, Bound: model.BoundTurn}}
 	q.BeginMessage(model.User)
 	for _, s := range segmentsOf(oracle, string(composed)) {
 		q.AddPart(assistant.PartSegment, s.name, s.text)

@@ -284,6 +284,17 @@ func TestAnswerCutOffByTheModelsLimitIsKeptAndSaidSo(t *testing.T) {
 	same(t, "stored", h.stored("001_ada.txt"), "It begins well and")
 }
 
+func TestAnswerOfAModelThatRepeatsItselfIsKeptAndSaidSo(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	h.plays = func(model.Request) modeltest.Turn {
+		return modeltest.Turn{Text: "It begins well.", Finish: model.FinishRepeated}
+	}
+	res, o := h.process("one", h.journal).run(h.ask("ada"))
+	same(t, "repeated, cut off, partial", []bool{o.Answer.Repeated, o.Answer.CutOff, res.Partial}, []bool{true, false, true})
+	contains(t, strings.Join(res.Warnings, "\n"), "repeated itself and was stopped", "the answer of Ada")
+	same(t, "stored", h.stored("001_ada.txt"), "It begins well.")
+}
+
 func TestStoppedRunShowsWhatHadArrivedAndStoresNothing(t *testing.T) {
 	h := houseOf(t, "Hm.")
 	before := h.metadata()

@@ -67,7 +67,7 @@ type chairReply struct {
 // point is a sentence of the model's reply.
 type point struct {
 	Text string   `json:"text" min:"1"`
-	By   []quoted `json:"by"`
+	By   []quoted `json:"by" max:"36"`
 }
 
 // credited is a point that may be a minority view.
@@ -152,13 +152,13 @@ func chairLeaf() bt.Leaf {
 	return bt.One("Preside", doc, plan, collect, failed)
 }
 
-func (p *performer) mergeAnswers(ctx context.Context, _ run.Job, asked ChairPayload) (any, error) {
+func (p *performer) mergeAnswers(ctx context.Context, job run.Job, asked ChairPayload) (any, error) {
 	m, _, err := p.modelTaskOf(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
 	var said chairReply
-	q, c, resp, err := p.askStructured(ctx, m, &said)
+	q, c, resp, err := p.askStructured(ctx, job, m, &said)
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
 	if err != nil {
 		return r, err

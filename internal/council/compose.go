@@ -46,7 +46,8 @@ func (c *composer) addReceipt(o *Outcome, seq int64, done *run.CompletionRecord)
 	case ReplyReceipt:
 		if done.Err == nil || r.Text != "" {
 			o.Answer = c.newAnswer(seq, Answer{Oracle: c.firstOracle(), Text: r.Text, Model: r.Model, Usage: r.Usage,
-				CutOff: r.Finish == string(model.FinishLength) || done.Err != nil})
+				CutOff:   r.Finish == string(model.FinishLength) || done.Err != nil,
+				Repeated: r.Finish == string(model.FinishRepeated)})
 		}
 	case ChairReceipt:
 		if done.Err == nil {

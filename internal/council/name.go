@@ -43,7 +43,7 @@ func (p *performer) nameSession(ctx context.Context, job run.Job, asked NamePayl
 		return nil, err
 	}
 	var r NameReceipt
-	_, c, resp, err := p.askStructured(ctx, m, &r)
+	_, c, resp, err := p.askStructured(ctx, job, m, &r)
 	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
 	if err != nil {
 		return r, err

@@ -63,7 +63,8 @@ type Answer struct {
 	Usage    model.Usage             `json:"usage"`
 	At       time.Time               `json:"created_at"`
 	Snapshot session.ContextSnapshot `json:"context_snapshot"`
-	CutOff   bool                    `json:"cut_off,omitempty"` // the model's limit of output was reached
+	CutOff   bool                    `json:"cut_off,omitempty"`  // the model's limit of output was reached
+	Repeated bool                    `json:"repeated,omitempty"` // the model repeated itself, and was stopped
 }
 
 // Silent is an oracle that gave no answer.
@@ -170,6 +171,10 @@ func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 		if a.CutOff {
 			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")
 		}
+		if a.Repeated {
+			s.Warnings = append(s.Warnings, "the model repeated itself and was stopped: the answer of "+a.Oracle.Name+
+				" is what came before")
+		}
 		if a.File != "" {
 			s.Sources = append(s.Sources, a.File)
 		}
@@ -202,7 +207,7 @@ func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 
 // isPartial says whether something that was asked for is missing.
 func (o *Outcome) isPartial() bool {
-	lacks := func(a Answer) bool { return a.CutOff || a.Unsaved != "" }
+	lacks := func(a Answer) bool { return a.CutOff || a.Repeated || a.Unsaved != "" }
 	return len(o.Silent)+len(o.Failed)+len(o.Skipped) > 0 || slices.ContainsFunc(o.allAnswers(), lacks)
 }
 

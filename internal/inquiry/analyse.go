@@ -154,7 +154,8 @@ func (r *AnalyseReceipt) ledgerEvent(number, limit int) LedgerKept {
 	return e
 }
 
-func (p *performer) performAnalyse(ctx context.Context, _ run.Job, payload AnalysePayload) (any, error) {
+func (p *performer) performAnalyse(ctx context.Context, job run.Job, payload AnalysePayload) (any, error) {
+	ctx = witness.WithReading(ctx, agent.TellReading(job))
 	all, latest, err := p.pairsAndAnalysis(payload.Turns)
 	if err != nil {
 		return nil, err

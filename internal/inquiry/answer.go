@@ -141,7 +141,8 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 	if err != nil {
 		return nil, err
 	}
-	a, err := w.Answer(ctx, q.Text, p.given.Language, witnessExchanges(earlier))
+	reading := witness.WithReading(ctx, agent.TellReading(job))
+	a, err := w.Answer(reading, q.Text, p.given.Language, witnessExchanges(earlier))
 	if err != nil {
 		return nil, agent.ModelFault(err)
 	}

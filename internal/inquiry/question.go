@@ -61,7 +61,7 @@ type modelQuestion struct {
 	Question string   `json:"question" min:"1" max:"1000"`
 	Strategy string   `json:"strategy" enum:"breadth,depth,timeline"`
 	Aspect   string   `json:"aspect"`
-	Gaps     []string `json:"gaps"`
+	Gaps     []string `json:"gaps" max:"30"`
 }
 
 func askLeaf() bt.Leaf {
@@ -104,7 +104,8 @@ func askLeaf() bt.Leaf {
 	return bt.One("AskNext", "Finds the next question. FAILURE if nothing is left to ask.", plan, collect, fails)
 }
 
-func (p *performer) performAsk(ctx context.Context, _ run.Job, payload AskPayload) (any, error) {
+func (p *performer) performAsk(ctx context.Context, job run.Job, payload AskPayload) (any, error) {
+	ctx = witness.WithReading(ctx, agent.TellReading(job))
 	all, latest, err := p.pairsAndAnalysis(payload.Turns)
 	if err != nil {
 		return nil, err
@@ -326,7 +327,8 @@ type task struct {
 func (p *performer) newPrompt(
 	ctx context.Context, about string, all []AnsweredPair, latest AnalyseReceipt,
 ) (*assistant.Prompt, error) {
-	q := &assistant.Prompt{Request: model.Request{Purpose: "inquiry." + about}}
+	bound := map[string]int{textSummary: model.BoundNotes, textAnalyse: model.BoundForm}[about]
+	q := &assistant.Prompt{Request: model.Request{Purpose: "inquiry." + about, Bound: cmp.Or(bound, model.BoundReading)}}
 	now := ""
 	q.AddSegment("tasks", "The last message says which of these tasks you do. Do no other.\n\n")
 	for _, t := range tasks() {

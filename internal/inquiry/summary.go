@@ -17,7 +17,7 @@ type SumPayload struct {
 	Turns []Turn `json:"turns,omitempty"`
 }
 
-// SumReceipt is the summary, as Markdown. Failure says why there is none.
+// SumReceipt is the summary, as Markdown. Failure says why there is none, or why it ends early.
 type SumReceipt struct {
 	Text    string      `json:"text"`
 	By      string      `json:"by,omitempty"`
@@ -78,7 +78,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		return SumReceipt{Failure: faultOf(err)}, nil
 	}
 	noting := &witness.Noting{Model: m}
-	resp, err := noting.Chat(ctx, q.Request, func(d model.Delta) error {
+	resp, err := noting.Chat(witness.WithReading(ctx, agent.TellReading(job)), q.Request, func(d model.Delta) error {
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
 	})
@@ -93,6 +93,8 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		return nil, faultOf(err)
 	case err != nil:
 		return SumReceipt{Failure: faultOf(err), Sent: r.Sent, TimedOut: r.TimedOut}, nil
+	case resp.Finish == model.FinishRepeated:
+		r.Failure = &bt.Fault{Kind: string(model.Repeated), Reason: resp.Model + ": " + model.Repeated.Words()}
 	case r.Text == "":
 		return SumReceipt{Failure: &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model +
 			": the summary is empty"}, Usage: r.Usage, Sent: r.Sent, NotOwn: dropped}, nil

@@ -63,7 +63,7 @@ func TestChainMovesOnWhereAnotherModelMayAnswerAndNowhereElse(t *testing.T) {
 		model.Overloaded: true,
 		model.Payment:    true, model.OutputLength: false, model.Auth: false,
 		model.ContextLength: false, model.Refused: false, model.Invalid: false, model.Garbled: false,
-		model.Cancelled: false} {
+		model.Repeated: false, model.Cancelled: false} {
 		t.Run(string(kind), func(t *testing.T) {
 			c := newChained(t, []bool{false, false}, turns(kindTurn(kind, 0, "half ")), turns(modeltest.Say("whole")))
 			resp, shown, err := c.ask(t.Context())

@@ -97,6 +97,11 @@ type Request struct {
 	Tools           []Tool
 	MaxOutputTokens int // 0: the provider's default
 
+	// Bound ends an answer that goes on for longer, in tokens by estimate and without its thinking; 0: none. The
+	// provider is not told, since many refuse a limit that the model or its window does not have. A limit of output
+	// that the person has set replaces it. BoundTurn and others are there for it.
+	Bound int
+
 	// NoCalls says that no tool may be called. Tools still lists them, as in earlier requests of the conversation, so
 	// that the provider's cache stays valid. If a protocol can't say so, the tools are left out.
 	NoCalls bool
@@ -142,11 +147,13 @@ type Schema struct {
 }
 
 // Delta is one piece of a streamed answer. Retract withdraws all text emitted so far: an attempt failed and another
-// begins. Wait, if set, says when the next attempt begins.
+// begins. Wait, if set, says when the next attempt begins. Reading, if set, says how much of the request is read; then
+// there is nothing else.
 type Delta struct {
 	Text    string
 	Retract bool
 	Wait    *Wait
+	Reading *Reading
 }
 
 // Wait is a pause between two attempts.
@@ -167,6 +174,9 @@ const (
 	FinishLength Finish = "length"
 	FinishFilter Finish = "filter"
 	FinishOther  Finish = "other"
+
+	// FinishRepeated: the model wrote the same again and again, and was stopped. The text is what came before.
+	FinishRepeated Finish = "repeated"
 )
 
 // OrInferred returns f or, if it is empty, the usual Finish of a turn with these calls.
@@ -298,6 +308,7 @@ const (
 	Refused       Kind = "refused"        // the provider will not answer this content
 	Invalid       Kind = "invalid"        // the request was wrong: unknown model, bad argument
 	Garbled       Kind = "garbled"        // the answer is not what the protocol promises
+	Repeated      Kind = "repeated"       // the model wrote the same again and again: there is no answer
 	Cancelled     Kind = "cancelled"      // the caller withdrew the request
 )
 
@@ -308,7 +319,7 @@ func (k Kind) Words() string {
 		OutputLength: "the reply is too long", Auth: "the key is refused", ContextLength: "the request is too long",
 		Timeout: "no answer in time", Server: "the provider failed or can't be reached",
 		Refused: "the provider refused to answer", Invalid: "the request was refused",
-		Garbled: "the reply is unusable", Cancelled: "the request was cancelled",
+		Garbled: "the reply is unusable", Repeated: "the model repeats itself", Cancelled: "the request was cancelled",
 	}[k], string(k))
 }
 

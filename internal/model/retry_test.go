@@ -184,7 +184,7 @@ func TestRetryAfterThatIsTooLongGivesUpAtOnceAndSaysWhy(t *testing.T) {
 func TestOtherFailuresAreNotRepeated(t *testing.T) {
 	for _, kind := range []model.Kind{
 		model.Auth, model.Payment, model.ContextLength, model.OutputLength, model.Refused, model.Invalid,
-		model.Cancelled,
+		model.Cancelled, model.Repeated,
 	} {
 		got := play(t, model.RetryPolicy{}, kindTurn(kind, 0, "half"))
 		assert.That(t, model.KindOf(got.err) == kind && got.resp.Attempts == 1 && got.resp.Text == "half" && got.took == 0,

@@ -22,8 +22,10 @@ func (e *SchemaError) Error() string {
 // Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
 // The schema is in the system prompt too, as not every provider enforces it; so the value may have a fence or words
-// around it. A system prompt that has it stays as it is. If the answer does not fit, the model is asked once more, with the problem named. Usage, Attempts and
-// Tries of the response count both answers. If the second one does not fit either, the error is of kind Garbled and
+// around it. A system prompt that has it stays as it is. If the answer does not fit, the model is asked once more, with
+// the problem named. Usage, Attempts and Tries of the response count both answers. One that was stopped because it
+// repeats itself is Repeated, and the model is not asked again. If the second one does not fit either, the error is of
+// kind Garbled and
 // wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
 func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
 	check, err := compileSchema(schema)
@@ -39,8 +41,11 @@ func Structured(ctx context.Context, m Model, req Request, schema Schema, into a
 		return nil, total, err
 	}
 	value, problem := firstFittingValue(total.Text, check, into)
-	if problem == "" {
+	switch {
+	case problem == "":
 		return value, total, nil
+	case total.Finish == FinishRepeated:
+		return nil, total, &Error{Kind: Repeated, Model: total.Model, Message: "the form is not complete: " + problem}
 	}
 	req.Messages = append(req.Messages[:len(req.Messages):len(req.Messages)],
 		Message{Role: Assistant, Text: total.Text, Native: total.Native},

@@ -80,6 +80,15 @@ func TestSecondAnswerThatDoesNotFitIsGarbledAndSaysWhy(t *testing.T) {
 	assert.That(t, strings.Contains(first, "holds no whole JSON value"), "repaired with %q", first)
 }
 
+func TestValueOfAModelThatRepeatsItselfIsTakenIfItIsWholeAndElseNotAskedForAgain(t *testing.T) {
+	for text, kind := range map[string]model.Kind{`{"name":"Ada","age":36}`: "", `{"name":"Ada Ada Ada`: model.Repeated} {
+		m := modeltest.Script(t, modeltest.Turn{Text: text, Finish: model.FinishRepeated})
+		_, resp, err := model.Structured(t.Context(), m, askPerson(), person, new(any))
+		assert.That(t, (err == nil) == (kind == "") && (kind == "" || model.KindOf(err) == kind) && resp.Attempts == 1,
+			"%s: %v after %d attempts", text, err, resp.Attempts)
+	}
+}
+
 func TestFailureIsNoAnswerThatDoesNotFit(t *testing.T) {
 	for i, turns := range [][]modeltest.Turn{{{Text: `{"name":"Ada","age":36}`, Err: &model.Error{Kind: model.Auth}}},
 		{modeltest.Say("no"), modeltest.Fail(model.Auth)}} {

@@ -110,7 +110,8 @@ func Remedy(k model.Kind) string {
 		model.Server: "try again, or check with ‘sibyl doctor’ what responds",
 		model.Garbled: "try again; if it keeps failing, check the provider's " +
 			"address and kind: it may speak another protocol",
-		model.Invalid: "‘sibyl models’ lists the available models",
+		model.Repeated: "ask again in other words, or ask a larger model with -m",
+		model.Invalid:  "‘sibyl models’ lists the available models",
 	}[k]
 }
 

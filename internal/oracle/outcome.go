@@ -371,8 +371,11 @@ func (a *Answer) setAccepted(v *run.View, w treeResult) journal.Status {
 		}
 		a.addCaveat(bt.Because(a.Signal.Text("caveat")))
 	}
-	if t.Finish == model.FinishLength {
+	switch t.Finish {
+	case model.FinishLength:
 		a.addCaveat(cutAtLimit.With())
+	case model.FinishRepeated:
+		a.addCaveat(cutRepeating.With())
 	}
 	if a.Partial() && a.Model != model.OfflineRules { // the rules have said it
 		a.setBlocker()

@@ -145,6 +145,7 @@ var furthers = map[string]func(h *harness, t modeltest.Turn, rest string) modelt
 		return t
 	},
 	"cut":      func(_ *harness, t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishLength; return t },
+	"repeats":  func(_ *harness, t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishRepeated; return t },
 	"filtered": func(_ *harness, t modeltest.Turn, _ string) modeltest.Turn { t.Finish = model.FinishFilter; return t },
 	// so many milliseconds, by the clock that stands still
 	"takes": func(h *harness, t modeltest.Turn, rest string) modeltest.Turn {

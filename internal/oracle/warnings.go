@@ -12,6 +12,7 @@ const (
 	nothingWritten bt.Reason = "lacks.written: Nothing was written."
 	noneRead       bt.Reason = "lacks.citations: None of the answer's citations were read."
 	cutAtLimit     bt.Reason = "lacks.length: The answer was cut off at the model's output limit."
+	cutRepeating   bt.Reason = "lacks.repeated: The model repeated itself and was stopped."
 	isMissing      bt.Reason = "lacks.missing: Missing: {what}"
 
 	webOff   bt.Reason = "notice.web_off: The web is off, so it was not searched."
@@ -71,7 +72,7 @@ const (
 
 func warningReasons() []bt.Reason {
 	return []bt.Reason{
-		nothingWritten, noneRead, cutAtLimit, isMissing, webOff, noEngine, noVault, notSearched,
+		nothingWritten, noneRead, cutAtLimit, cutRepeating, isMissing, webOff, noEngine, noVault, notSearched,
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, modelsOwn, topicChanged, ServerFailed,
 		ServerStarts, ServerToolsLeft,
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,

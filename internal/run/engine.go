@@ -65,12 +65,20 @@ type Job struct {
 }
 
 // Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if
-// set, says that the operation pauses.
+// set, says that the operation pauses; Reading, if set, how far a model is with reading what it was sent.
 type Piece struct {
 	Op      uint64
 	Text    string
 	Retract bool
 	Wait    *Wait
+	Reading *Reading
+}
+
+// Reading says how many of so many tokens a model has read, and since when it reads. No tokens: it reads no more. Read
+// is 0 where its server does not tell.
+type Reading struct {
+	Tokens, Read int
+	Since        time.Time
 }
 
 // Wait is a pause of an effect: until when, and why.

@@ -45,6 +45,7 @@ type draft struct {
 	text      []byte
 	retracted int   // how often
 	wait      *Wait // the pause that it is in
+	reading   *Reading
 	posted    bool
 	settled   int64 // the number of the receipt
 }
@@ -93,14 +94,14 @@ func (f *feed) piece(p Piece) {
 			d.retract()
 		}
 		d.text = append(d.text, p.Text...)
-		d.wait = p.Wait // whatever else comes ends a pause
+		d.wait, d.reading = p.Wait, p.Reading // whatever else comes ends them
 	})
 }
 
 // retract removes the text so far. It must not overwrite the bytes: watchers may hold them.
 func (d *draft) retract() {
 	d.text = nil
-	d.wait = nil
+	d.wait, d.reading = nil, nil
 	d.retracted++
 }
 
@@ -109,7 +110,7 @@ func (f *feed) settleDraft(op uint64, seq int64) {
 	f.change(func() {
 		if d := f.drafts[op]; d != nil {
 			d.settled = seq
-			d.wait = nil
+			d.wait, d.reading = nil, nil
 		}
 		delete(f.drafts, op)
 	})
@@ -149,6 +150,7 @@ type draftReader struct {
 	bytes     int
 	retracted int
 	wait      *Wait
+	reading   *Reading
 }
 
 // unseen returns the updates that r has not seen; of records and steps only from record number from on. changed is
@@ -198,7 +200,10 @@ func (h *draftReader) appendUnseen(fresh []Update) []Update {
 	if d.wait != nil && d.wait != h.wait {
 		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Wait: d.wait}})
 	}
-	h.wait = d.wait
+	if d.reading != nil && d.reading != h.reading {
+		fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Reading: d.reading}})
+	}
+	h.wait, h.reading = d.wait, d.reading
 	return fresh
 }
 

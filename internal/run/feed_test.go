@@ -154,6 +154,35 @@ func TestPauseIsToldWhileItLastsAndNotAfterwards(t *testing.T) {
 	}
 }
 
+func TestReadingIsToldWhileItLastsAndNotAfterwards(t *testing.T) {
+	readings := func(f *feed, r *reader) (all []int) {
+		fresh, _ := f.unseen(r, 0)
+		for _, u := range fresh {
+			if u.Piece != nil && u.Piece.Reading != nil {
+				all = append(all, u.Piece.Reading.Read)
+			}
+		}
+		return all
+	}
+	for name, after := range map[string]func(*feed){
+		"text":       func(f *feed) { f.piece(Piece{Op: 1, Text: "x"}) },
+		"retraction": func(f *feed) { f.piece(Piece{Op: 1, Retract: true}) },
+		"receipt":    func(f *feed) { f.settleDraft(1, 2) },
+		"withdrawal": func(f *feed) { f.withdraw(1) },
+	} {
+		f, during := newFeed(), &reader{}
+		f.open(1)
+		for _, read := range []int{0, 7, 20} {
+			f.piece(Piece{Op: 1, Reading: &Reading{Tokens: 70, Read: read}})
+		}
+		assert.Same(t, []int{20}, readings(f, during)) // the last share
+		assert.That(t, readings(f, during) == nil, "%s: a share is told twice", name)
+		after(f)
+		assert.That(t, readings(f, during) == nil, "%s: a reading is told that is over", name)
+		assert.That(t, readings(f, &reader{}) == nil, "%s: a reading that is over is told to who comes late", name)
+	}
+}
+
 func TestTextInTinyPiecesTakesLittleMoreMemoryThanTheTextThatStands(t *testing.T) {
 	const size, most = 1 << 18, 1 << 20
 	before := heap()

@@ -144,9 +144,30 @@ func typeSchemas() *jsonschema.ForOptions {
 }
 
 // Answer is the JSON Schema of a value that a model is asked for: the tags hold for the fields of all structs in T.
+// Each list in it needs a max, since a model may go on with one for as long as its form allows.
 func Answer[T any]() json.RawMessage {
-	raw, _ := json.Marshal(schemaOf(reflect.TypeFor[T](), typeSchemas())) // it has no value that JSON can't have
+	whole := schemaOf(reflect.TypeFor[T](), typeSchemas())
+	if name := endlessList(whole, "it"); name != "" {
+		panic(fmt.Sprintf("%s of %s is a list without a max", name, reflect.TypeFor[T]()))
+	}
+	raw, _ := json.Marshal(whole) // it has no value that JSON can't have
 	return raw
+}
+
+// endlessList names a list in a schema that has no bound; "" if there is none.
+func endlessList(s *jsonschema.Schema, name string) string {
+	if s.Items != nil {
+		if s.MaxItems == nil {
+			return name
+		}
+		return endlessList(s.Items, name)
+	}
+	for property, of := range s.Properties {
+		if endless := endlessList(of, property); endless != "" {
+			return endless
+		}
+	}
+	return ""
 }
 
 // schemaOf is the schema of a type, with the tags of all structs in it.

@@ -101,6 +101,25 @@ func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
 	}
 }
 
+func TestListThatAModelIsAskedForNeedsABound(t *testing.T) {
+	type bounded struct {
+		All []struct {
+			Names []string `json:"names" max:"3"`
+		} `json:"all" max:"2"`
+	}
+	text := string(schema.Answer[bounded]())
+	assert.That(t, strings.Count(text, `"maxItems"`) == 2, "%s", text)
+	defer func() {
+		said, _ := recover().(string)
+		assert.Contains(t, "what the declaration lacks", said, "names", "without a max")
+	}()
+	schema.Answer[struct {
+		All []struct {
+			Names []string `json:"names"`
+		} `json:"all" max:"2"`
+	}]()
+}
+
 func TestFlagsAndSettingsSayWhatJSONSays(t *testing.T) {
 	o := schema.Of[asked]()
 	fields := map[string]*schema.Field{}

@@ -52,14 +52,14 @@ type Said struct {
 	// none, value, choice, no or unclear; a yes is none of these: it is read from closed lists
 	Kind    string `json:"kind" enum:"none,value,choice,no,unclear"`
 	Value   string `json:"value"`
-	Choices []int  `json:"choices"` // of the options, from 1
+	Choices []int  `json:"choices" max:"50"` // of the options, from 1
 }
 
 // Wish is one thing that a model thinks is wanted.
 type Wish struct {
 	Intent       string   `json:"intent" enum:"create,list,update,complete,delete,undo,talk,help"`
 	Confidence   float64  `json:"confidence" min:"0" max:"1"` // 0 to 1
-	Alternatives []Likely `json:"alternatives"`
+	Alternatives []Likely `json:"alternatives" max:"8"`
 	Task         Named    `json:"task"`
 	Title        string   `json:"title"`
 	Description  string   `json:"description"`
@@ -79,7 +79,7 @@ type Likely struct {
 // Named is how a message names tasks. Words are the person's; one of the others says what they mean.
 type Named struct {
 	Words     string `json:"words"`
-	Positions []int  `json:"positions"` // in the last list
+	Positions []int  `json:"positions" max:"100"` // in the last list
 	It        bool   `json:"it"`
 	All       bool   `json:"all"`
 	Except    string `json:"except"` // of all
@@ -91,9 +91,6 @@ func readingSchema() model.Schema { return model.Schema{Name: "reading", JSON: s
 
 // promptText is the name under which a run keeps the prompt of its model.
 const promptText = "prompt"
-
-// intentTokens bounds a model's answer.
-const intentTokens = 2000
 
 // fillSchema has the run's model answer in a schema. The usage is returned besides an error, too.
 func (d Deps) fillSchema(
@@ -107,7 +104,7 @@ func (d Deps) fillSchema(
 	if err != nil {
 		return Answered{}, agent.ModelFault(err)
 	}
-	_, resp, err := model.Structured(ctx, m, q.Request, schema, into)
+	_, resp, err := model.Structured(ctx, model.WithReading(m, agent.TellReading(job)), q.Request, schema, into)
 	if err != nil {
 		err = agent.ModelFault(err)
 	}
@@ -139,7 +136,7 @@ func intentPrompt(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: intentTokens, Purpose: EffectIntent}}
+	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: model.BoundReading, Purpose: EffectIntent}}
 	q.AddSegment("intent", string(prompt))
 	say := func(by model.Role, kind assistant.PartKind, text string) {
 		q.BeginMessage(by)

@@ -44,7 +44,7 @@ type Worded struct {
 // sentencesSchema is the schema of a model's translations.
 func sentencesSchema() model.Schema {
 	return model.Schema{Name: "sentences", JSON: schema.Answer[struct {
-		Sentences []string `json:"sentences"`
+		Sentences []string `json:"sentences" max:"200"`
 	}]()}
 }
 
@@ -83,7 +83,7 @@ func (m *askedOnce) Chat(ctx context.Context, r model.Request, emit func(model.D
 }
 
 func (p *WordsPayload) prompt() *assistant.Prompt {
-	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: intentTokens, Purpose: EffectWords}}
+	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: model.BoundReading, Purpose: EffectWords}}
 	q.AddSegment("words", translationPrompt)
 	raw, _ := json.Marshal(p) // texts
 	q.BeginMessage(model.User)

@@ -142,6 +142,22 @@ func TestLineThatLivesIsOneLineOfTheTerminalWithItsTokens(t *testing.T) {
 	}
 }
 
+func TestModelThatReadsIsToldAtOnceWithItsShareAndElseAfterAWhile(t *testing.T) {
+	var w Work
+	w.Track(service.Update{Step: &service.Step{Started: []run.RequestedEffect{{Op: 1, Label: "Skeptic"}}}})
+	line := func(seconds int) string { return w.Line(began, began.Add(time.Duration(seconds)*time.Second), 80, "") }
+	w.Track(service.Update{Reading: &run.Reading{Tokens: 4900, Since: began}})
+	assert.Equal(t, line(2), "2 s · Skeptic")
+	assert.Equal(t, line(3), "3 s · reading the prompt, about 4900 tokens")
+	w.Track(service.Update{Reading: &run.Reading{Tokens: 4900, Read: 1960, Since: began}})
+	assert.Equal(t, line(1), "1 s · reading the prompt, 40 %")
+	w.Track(service.Update{Reading: &run.Reading{}})
+	assert.Equal(t, line(9), "9 s · Skeptic")
+	w.Track(service.Update{Reading: &run.Reading{Tokens: 4900, Read: 4900, Since: began}})
+	w.Track(service.Update{Text: "word"})
+	assert.Equal(t, line(9), "9 s · writing · 1 token")
+}
+
 func TestWorkEndsWithItsReceiptsAndCountsTokens(t *testing.T) {
 	var w Work
 	w.Track(service.Update{Step: &service.Step{Started: []run.RequestedEffect{{Op: 1, Label: "Skeptic"},

@@ -53,6 +53,7 @@ func WithoutShown(answer string, shown []string) string {
 // Work follows what a run is doing, for a status line.
 type Work struct {
 	wait   *run.Wait             // the pause before a retry; nil: none
+	reads  *run.Reading          // by a model; nil: none reads
 	ops    []run.RequestedEffect // in progress
 	early  int                   // partial answers so far; of: how many are expected
 	of     int
@@ -64,6 +65,10 @@ type Work struct {
 func (w *Work) Track(u service.Update) {
 	w.wait = u.Wait
 	switch {
+	case u.Reading != nil:
+		if w.reads = u.Reading; u.Reading.Tokens == 0 {
+			w.reads = nil
+		}
 	case u.Step != nil:
 		if len(u.Step.Started) > 0 {
 			w.of, w.early = len(u.Step.Started), 0
@@ -71,6 +76,7 @@ func (w *Work) Track(u service.Update) {
 		w.end(u.Step.Withdrawn...)
 		w.ops = append(w.ops, u.Step.Started...)
 	case u.Record != nil && u.Record.Kind == run.KindCompletion:
+		w.reads = nil
 		if body, err := run.Read(*u.Record); err == nil {
 			w.end(body.(*run.CompletionRecord).Op)
 		}
@@ -81,8 +87,9 @@ func (w *Work) Track(u service.Update) {
 		}
 	case u.Text != "":
 		w.said += len(u.Text)
+		w.reads = nil
 	case u.Retract:
-		w.said = 0
+		w.said, w.reads = 0, nil
 	}
 }
 
@@ -113,10 +120,27 @@ func (w *Work) Waiting(now time.Time) string {
 		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), oneLine(w.wait.Why))
 }
 
+// readsAtOnce is how long a model reads before that is told, where its server does not tell how far it is.
+const readsAtOnce = 3 * time.Second
+
+// Reading says that a model reads what it was sent, and how far it is if its server tells that; "": none reads, or not
+// for long.
+func (w *Work) Reading(now time.Time) string {
+	switch r := w.reads; {
+	case r == nil:
+		return ""
+	case r.Read > 0:
+		return fmt.Sprintf("reading the prompt, %d %%", min(100, r.Read*100/r.Tokens))
+	case now.Sub(r.Since) >= readsAtOnce:
+		return "reading the prompt, about " + text.Count(r.Tokens, "token")
+	}
+	return ""
+}
+
 // Line returns the status line: the time since begun, what is in progress, and the tokens so far, in less than width
 // columns. A text in instead replaces what is in progress.
 func (w *Work) Line(begun, now time.Time, width int, instead string) string {
-	what, end := cmp.Or(instead, w.Waiting(now), w.What()), ""
+	what, end := cmp.Or(instead, w.Waiting(now), w.Reading(now), w.What()), ""
 	if more := len(w.ops) - 1; more > 0 && what == w.What() {
 		end = fmt.Sprintf(" and %d more", more)
 	}

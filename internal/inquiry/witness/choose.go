@@ -25,8 +25,8 @@ const PurposeChoose = "inquiry.passages"
 
 // modelChoice is a model's reply.
 type modelChoice struct {
-	Quotations []quotation `json:"quotations"`
-	Search     []string    `json:"search"`
+	Quotations []quotation `json:"quotations" max:"60"`
+	Search     []string    `json:"search" max:"30"`
 }
 
 // quotation is a quotation that a model chose.
@@ -97,7 +97,7 @@ func (w *documentWitness) chooseFrom(
 	}
 	b.WriteString(told)
 	for range 2 {
-		req := model.Request{System: w.Prompt, Purpose: PurposeChoose,
+		req := model.Request{System: w.Prompt, Purpose: PurposeChoose, Bound: model.BoundForm,
 			Messages: []model.Message{{Role: model.User, Text: b.String()}}}
 		var said modelChoice
 		noting := &Noting{Model: w.Model}

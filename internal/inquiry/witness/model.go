@@ -11,7 +11,6 @@ import (
 )
 
 const (
-	mostTokens  = 600   // of an answer
 	mostAnswer  = 4_000 // bytes of an answer
 	mostEarlier = 24    // earlier exchanges in a request
 )
@@ -33,7 +32,7 @@ func (w modelWitness) Name() string { return w.model.ID() }
 // Check asks for a word.
 func (w modelWitness) Check(ctx context.Context) error {
 	word := model.Message{Role: model.User, Text: "Answer with the word yes."}
-	req := model.Request{Messages: []model.Message{word}, MaxOutputTokens: mostTokens, Purpose: Purpose}
+	req := model.Request{Messages: []model.Message{word}, MaxOutputTokens: model.BoundWitness, Purpose: Purpose}
 	_, err := w.model.Chat(ctx, req, nil)
 	return err
 }
@@ -47,7 +46,7 @@ func leftOut(n int) int {
 
 // Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns.
 func Request(prompt, question string, earlier []Exchange) model.Request {
-	req := model.Request{System: prompt, MaxOutputTokens: mostTokens, Purpose: Purpose}
+	req := model.Request{System: prompt, MaxOutputTokens: model.BoundWitness, Purpose: Purpose}
 	for _, e := range earlier[leftOut(len(earlier)):] {
 		if strings.TrimSpace(e.Answer) == "" {
 			continue // some providers refuse a turn without words
@@ -69,8 +68,12 @@ func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
 	own, dropped := agent.OriginOf(agent.Request{Request: req}).Own(strings.TrimSpace(resp.Text))
-	return Answer{Text: clipAnswer(own), NotOwn: dropped, By: by, Usage: resp.Usage, Sent: req.Digest(),
-		Tries: resp.Tries, TimedOut: noting.TimedOut}, nil
+	a := Answer{Text: clipAnswer(own), NotOwn: dropped, By: by, Usage: resp.Usage, Sent: req.Digest(),
+		Tries: resp.Tries, TimedOut: noting.TimedOut}
+	if resp.Finish == model.FinishRepeated {
+		a.Notes = append(a.Notes, stoppedRepeating.With(by))
+	}
+	return a, nil
 }
 
 // clipAnswer keeps the beginning of an answer that is too long, up to the end of a word.

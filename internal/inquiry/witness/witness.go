@@ -27,10 +27,13 @@ const (
 	onlyWords     bt.Reason = "witness.words: the search by meaning failed; from here on only words are searched: {why}"
 	chosenByWords bt.Reason = "witness.sentences: the passages could not be read by a model, and sentences are " +
 		"chosen by their words: {why}"
+	stoppedRepeating bt.Reason = "witness.repeated: {model} repeated itself and was stopped"
 )
 
 // Reasons are the sentences of Answer.Notes.
-func Reasons() []bt.Reason { return []bt.Reason{chosenByOther, notInPassage, onlyWords, chosenByWords} }
+func Reasons() []bt.Reason {
+	return []bt.Reason{chosenByOther, notInPassage, onlyWords, chosenByWords, stoppedRepeating}
+}
 
 // modelFailure is the reason for a model's failure.
 func modelFailure(err error) bt.Why {

@@ -331,6 +331,12 @@ func TestModelSeesQuestionAndEarlierExchangesAlone(t *testing.T) {
 	assert.That(t, len(a.Text) <= mostAnswer+8 && strings.HasSuffix(a.Text, "word …"), "%d bytes", len(a.Text))
 }
 
+func TestModelThatRepeatsItselfIsToldBesideItsAnswer(t *testing.T) {
+	w := Model(modeltest.Script(t, modeltest.Turn{Text: "On Monday.", Finish: model.FinishRepeated}), "")
+	a := answer(t, w, "When?", "en")
+	assert.That(t, a.Text == "On Monday." && len(a.Notes) == 1 && a.Notes[0].Code == "witness.repeated", "%+v", a)
+}
+
 func TestErrorsOfAModelKeepTheirKinds(t *testing.T) {
 	w := Model(modeltest.Script(t, modeltest.Fail(model.RateLimit), modeltest.Fail(model.Auth)), "")
 	_, err := w.Answer(t.Context(), "When?", "en", nil)

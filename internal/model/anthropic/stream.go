@@ -183,11 +183,11 @@ func (t *turn) extendBlock(b *block, p *piece) error {
 	switch b.Type {
 	case kindToolUse:
 		b.content.WriteString(string(p.PartialJSON))
-		return t.CountBytes(len(p.PartialJSON))
+		return t.CountCall(string(p.PartialJSON))
 	case kindThinking:
 		b.content.WriteString(p.Thinking)
 		b.Signature += p.Signature
-		return t.CountBytes(len(p.Thinking) + len(p.Signature))
+		return cmp.Or(t.CountThinking(p.Thinking), t.CountBytes(len(p.Signature)))
 	case kindText:
 		b.content.WriteString(string(p.Text))
 		return t.EmitText(string(p.Text))

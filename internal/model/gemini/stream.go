@@ -136,12 +136,15 @@ func (t *turn) addPart(raw json.RawMessage) error {
 	}
 	t.parts = append(t.parts, raw)
 	if f := p.FunctionCall; f != nil {
+		if err := t.CountCall(f.Name + f.arguments()); err != nil {
+			return err
+		}
 		if err := t.AddCall(model.ToolCall{ID: f.ID, Name: f.Name, Arguments: f.arguments()}); err != nil {
 			return err
 		}
 	}
 	if p.Thought {
-		return t.CountBytes(len(p.Text))
+		return t.CountThinking(string(p.Text))
 	}
 	return t.EmitText(string(p.Text))
 }

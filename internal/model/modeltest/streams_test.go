@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -194,7 +195,7 @@ func pacedTransport(pause time.Duration, parts []string, whole bool) transport {
 				case <-r.Context().Done():
 					return 0, r.Context().Err()
 				}
-				left = executeTemplate(way.name+"/"+parts[i], "word ")
+				left = executeTemplate(way.name+"/"+parts[i], fmt.Sprintf("word %d ", i))
 				if i == 0 {
 					left = executeTemplate(way.name+"/begin", answerData{}) + left
 				}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -165,8 +166,17 @@ type check struct {
 	provider bool // a model without one can't be brought to it
 }
 
+// counted is at least so many bytes of a text with numbers between, which does not repeat.
+func counted(text string, size int) string {
+	var b strings.Builder
+	for n := 0; b.Len() < size; n++ {
+		fmt.Fprintf(&b, "%s%d ", text, n)
+	}
+	return b.String()
+}
+
 func checks() []check {
-	long := strings.Repeat("x", 2<<20)
+	long, lines := counted("x", 2<<20), counted("ü🚀\n", 1<<17)
 	calls := []model.ToolCall{
 		{ID: "call_a", Name: "code_search", Arguments: `{"q":"needle in a haystack"}`},
 		{ID: "call_b", Name: "web_fetch", Arguments: `{"url":"https://example.org/ü","n":3}`},
@@ -180,8 +190,8 @@ func checks() []check {
 		{name: "TextIsWhatWasEmittedInOrder", answer: Stream("Grüße", ", ", "<signal type=\"x\">", "\n\"quoted\" 🚀",
 			" end"),
 			want: model.Response{Text: "Grüße, <signal type=\"x\">\n\"quoted\" 🚀 end", Finish: model.FinishStop}},
-		{name: "LongLineIsReadWhole", answer: Stream(strings.Repeat("ü🚀\n", 1<<15), "end"),
-			want: model.Response{Text: strings.Repeat("ü🚀\n", 1<<15) + "end", Finish: model.FinishStop}},
+		{name: "LongLineIsReadWhole", answer: Stream(lines, "end"),
+			want: model.Response{Text: lines + "end", Finish: model.FinishStop}},
 		{name: "ParallelToolCallsComeWholeAndInOrder", answer: Answer{Chunks: []string{"Let me ", "look."},
 			Calls: calls},
 			want: model.Response{Text: "Let me look.", ToolCalls: calls, Finish: model.FinishTools}},
@@ -223,6 +233,20 @@ func checks() []check {
 			kind:   model.Garbled, says: "1 MB"},
 		{name: "LineAbove8MBIsGarbled", provider: true, answer: Stream(strings.Repeat(long, 5)), kind: model.Garbled,
 			says: "8 MB"},
+		{name: "TextThatRepeatsIsEndedWithWhatCameBefore", provider: true,
+			answer: Answer{Chunks: append([]string{"It is 391.\n\n"}, slices.Repeat([]string{"I am ", "here to help. "},
+				158)...), Break: Hang}, // the last of them shows it
+			want: model.Response{Text: "It is 391.\n\nI am here to help.", Finish: model.FinishRepeated}},
+		{name: "SignsThatRepeatAreRepeatedAndWithdrawn", provider: true,
+			answer: Answer{Chunks: slices.Repeat([]string{"!!!!"}, 1500), Break: Hang}, kind: model.Repeated,
+			says: "again and again"},
+		{name: "ThinkingInTheTextThatRepeatsIsRepeated", provider: true, kind: model.Repeated,
+			answer: Answer{Chunks: append([]string{"<", "think>"}, slices.Repeat([]string{"So it is. "}, 300)...)}},
+		{name: "CallThatRepeatsIsRepeated", provider: true, answer: Answer{Calls: []model.ToolCall{{Name: "list",
+			Arguments: `{"q":"` + strings.Repeat("look for it ", 400) + `"}`}}}, kind: model.Repeated},
+		{name: "CallThatRepeatsLeavesTheTextBefore", provider: true, answer: Answer{Chunks: []string{"Let me look."},
+			Calls: []model.ToolCall{{Name: "list", Arguments: `{"q":"` + strings.Repeat("look for it ", 400) + `"}`}}},
+			want: model.Response{Text: "Let me look.", Finish: model.FinishRepeated}},
 		{name: "RetryAfterIsPassedOn", answer: Answer{Fail: model.RateLimit, RetryAfter: 7 * time.Second},
 			kind: model.RateLimit},
 	}
@@ -255,6 +279,8 @@ func Suite(t *testing.T, build Factory) {
 		{"CancelEndsTheRequest", cancelEndsTheRequest},
 		{"DeadlineOfTheCallerEndsTheRequest", deadlineEndsTheRequest},
 		{"ErrorFromEmitEndsTheRequest", emitErrorEndsTheRequest},
+		{"ThinkingThatRepeatsIsRepeated", repeatedThinking},
+		{"BoundEndsTheAnswer", boundEndsTheAnswer},
 		{"ConcurrentAnswersAreNotMixed", concurrentAnswers},
 		{"ConnectionIsUsedAgainAndTheKeyAskedFor", connectionAndKey},
 		{"WaitsAreForProgress", waitsAreForProgress},
@@ -296,6 +322,37 @@ func (c check) run(t *testing.T, build Factory) {
 	diff := gocmp.Diff(c.want, got.resp, cmpopts.IgnoreFields(model.ToolCall{}, "ID"),
 		cmpopts.IgnoreFields(model.Response{}, "Model", "Attempts", "Native"))
 	assert.That(t, got.err == nil && diff == "", "error %v, response (-want +got):\n%.1000s", got.err, diff)
+}
+
+// repeatedThinking gives a stream of the same thought again and again.
+func repeatedThinking(t *testing.T, build Factory) {
+	if _, s := startSetup(t, build, Setup{}); s.script != nil {
+		return
+	}
+	m := build(t, &Setup{BaseURL: "http://house", Client: &http.Client{Transport: transport(func(r *http.Request) io.Reader {
+		way, _ := routeOf(r.URL.Path)
+		thought := executeTemplate(way.name+"/begin", answerData{}) + executeTemplate(way.name+"/thought", "")
+		return strings.NewReader(strings.Replace(thought, `"hm"`, `"`+strings.Repeat("So it is. ", 900)+`"`, 1))
+	})}})
+	resp, err := m.Chat(t.Context(), question(), nil)
+	_ = wantFailure(t, err, m, model.Repeated, "")
+	assert.Equal(t, resp.Text, "")
+}
+
+// boundEndsTheAnswer has an answer go on beyond its bound, at which the request ends, and the text stands.
+func boundEndsTheAnswer(t *testing.T, build Factory) {
+	long := counted("word ", 4000)
+	answer := Answer{Chunks: []string{long[:100], long[100:]}, Break: Hang}
+	m, s := startSetup(t, build, Setup{}, answer)
+	if s.script != nil {
+		return
+	}
+	req := question()
+	req.Bound = 500
+	resp, err := m.Chat(t.Context(), req, nil)
+	assert.NoError(t, err)
+	assert.That(t, resp.Finish == model.FinishLength && resp.Text == long, "%s after %d bytes", resp.Finish, len(resp.Text))
+	s.awaitEnded(t)
 }
 
 func cancelEndsTheRequest(t *testing.T, build Factory) {

@@ -1,6 +1,7 @@
 package ollama
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -82,14 +83,14 @@ func (t *turn) applyLine(line []byte) error {
 
 // addMessage adds text, thinking and calls of msg to the answer.
 func (t *turn) addMessage(msg *piece) error {
-	size := len(msg.Thinking)
-	for _, c := range msg.ToolCalls {
-		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments)
-	}
-	if err := t.CountBytes(size); err != nil {
+	if err := t.CountThinking(msg.Thinking); err != nil {
 		return err
 	}
 	for _, c := range msg.ToolCalls { // the protocol always sends them whole
+		if err := cmp.Or(t.CountBytes(len(c.ID)), t.CountCall(string(c.Function.Name)),
+			t.CountCall(string(c.Function.Arguments))); err != nil {
+			return err
+		}
 		if c.ID == "" && c.Function.Name == "" && !wire.IsSet(c.Function.Arguments) {
 			continue // an empty entry
 		}

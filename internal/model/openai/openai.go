@@ -18,6 +18,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -60,7 +61,7 @@ func New(c Config) *Model {
 	if base, err := url.Parse(cmp.Or(c.BaseURL, address)); err == nil {
 		host = base.Hostname()
 	}
-	p := &protocol{config: c, preset: presetQuirks(host, c.Provider, c.Model)}
+	p := &protocol{config: c, preset: presetQuirks(host, c.Provider, c.Model), own: c.Local || isPrivate(host)}
 	wireProtocol := wire.Protocol{
 		DefaultURL: address,
 		ExampleURL: "https://host.example/v1",
@@ -97,6 +98,13 @@ type protocol struct {
 	config   Config
 	preset   quirk
 	otherAPI string // the API that is not the one in use
+	own      bool   // the server is the person's: it may be llama.cpp, and others of them ignore fields they don't know
+}
+
+// isPrivate says whether a host is in a network of the person's own.
+func isPrivate(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return err == nil && (ip.IsPrivate() || ip.IsLinkLocalUnicast())
 }
 
 // header sets the key in the header in which the endpoint expects it.

@@ -119,6 +119,52 @@ func TestClassicAzureGetsItsKeyVersionAndDeployment(t *testing.T) {
 	}
 }
 
+// TestWhatLlamaCppHasReadIsToldWithoutWhatItRemembers has chunks as its server sends them.
+func TestWhatLlamaCppHasReadIsToldWithoutWhatItRemembers(t *testing.T) {
+	progress := func(processed string) string {
+		return `data: {"choices":[{"finish_reason":null,"index":0,"delta":{"role":"assistant","content":null}}],` +
+			`"object":"chat.completion.chunk","prompt_progress":{"total":1100,"cache":100,"processed":` + processed +
+			`,"time_ms":181}}` + "\n\n"
+	}
+	thought := `data: {"choices":[{"index":0,"delta":{"reasoning_content":"hm"}}]}` + "\n\n"
+	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Body: progress("100") + progress("350") +
+		progress("350") + progress("1100") + thought + delta("ok") + done}})
+	m := connect(t, server, func(c *openai.Config) { c.Local = true })
+	var told []model.Reading
+	resp, err := m.Chat(t.Context(), hello(), func(d model.Delta) error {
+		if d.Reading != nil {
+			told = append(told, *d.Reading)
+		}
+		return nil
+	})
+	assert.NoError(t, err)
+	assert.That(t, resp.Text == "ok" && server.Last().At("return_progress") == true, "%q, asked with %s", resp.Text,
+		server.Last().Body)
+	assert.Same(t, []model.Reading{{Tokens: 1000, Read: 250}, {Tokens: 1000, Read: 1000}, {}}, told)
+}
+
+func TestOnlyServersOfThePersonAreAskedWhatTheyHaveReadAndNoneThatRejectsIt(t *testing.T) {
+	var got asked
+	for address, want := range map[string]bool{"https://api.house.example/v1": false, "http://192.168.1.7:8080/v1": true} {
+		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: address,
+			HTTPClient: &http.Client{Transport: &got}})
+		assert.Must(m.Chat(t.Context(), hello(), nil))(t)
+		body := string(assert.Must(io.ReadAll(got.Body))(t))
+		assert.That(t, strings.Contains(body, "return_progress") == want, "%s was asked with %s", address, body)
+	}
+	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Status: 400,
+		Body: `{"error":{"message":"unknown field: return_progress"}}`}}, modeltest.Stream("ok"), modeltest.Stream("ok"))
+	m := connect(t, server, func(c *openai.Config) { c.Local = true })
+	for range 2 {
+		assert.Must(m.Chat(t.Context(), hello(), nil))(t)
+	}
+	var sent []bool
+	for _, r := range server.Requests() {
+		sent = append(sent, r.At("return_progress") == true)
+	}
+	assert.Same(t, []bool{true, false, false}, sent)
+}
+
 func TestReasoningThatAnEndpointRejectsIsLeftOut(t *testing.T) {
 	for name, said := range map[string]string{
 		"reasoning_content": "'messages.1' : for 'role:assistant' the following must be satisfied[('messages.1' : " +

@@ -28,6 +28,7 @@ const (
 	noEncrypted    // the model has no encrypted reasoning
 	noSummary      // no summary of the reasoning is given
 	keyHeader      // the key is sent in a header of its own
+	noProgress     // the server is not asked how much of a request it has read
 )
 
 // rule says who has a quirk: an endpoint that rejects a request with the words of complaint and, without a request, a
@@ -73,6 +74,7 @@ func rules() []rule {
 		{quirk: noEncrypted, complaint: "encrypted_content", model: "chatgpt-*"},
 		{quirk: noSummary, complaint: "reasoning summaries"}, // the organization is not verified
 		{quirk: noSummary, complaint: "reasoning.summary"},
+		{quirk: noProgress, complaint: "return_progress"},
 	}
 }
 

@@ -20,6 +20,7 @@ type chatRequest struct {
 	ToolChoice          string          `json:"tool_choice,omitempty"`
 	StreamOptions       map[string]bool `json:"stream_options,omitempty"`
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
+	ReturnProgress      bool            `json:"return_progress,omitempty"` // llama.cpp
 }
 
 // chatMessage is one turn. Its content is a text or, with pictures, a list of userPart. Reasoning is sent back as it
@@ -84,7 +85,7 @@ const bridge = "I have the results."
 func (p *protocol) encode(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
 	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req, q), Stream: true,
-		ReasoningEffort: q.effort(p.config.Think)}
+		ReasoningEffort: q.effort(p.config.Think), ReturnProgress: p.own && q&noProgress == 0}
 	if q&completionLimit != 0 != (q&swappedLimit != 0) {
 		body.MaxCompletionTokens = req.MaxOutputTokens
 	} else {

@@ -134,9 +134,10 @@ func (t *responseTurn) applyEvent(data []byte) error {
 			return t.addRefusal(o, string(e.Delta))
 		}
 		return t.finishItem(o, e.Item)
-	case "response.function_call_arguments.delta", "response.reasoning_summary_text.delta",
-		"response.reasoning_text.delta":
-		return t.CountBytes(len(e.Delta)) // they come again with their item
+	case "response.function_call_arguments.delta": // they come again with their item, as does the reasoning
+		return t.CountCall(string(e.Delta))
+	case "response.reasoning_summary_text.delta", "response.reasoning_text.delta":
+		return t.CountThinking(string(e.Delta))
 	case "response.completed", "response.incomplete", "response.failed":
 		return t.finishAnswer(&e.Response)
 	}

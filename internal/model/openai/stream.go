@@ -16,6 +16,13 @@ type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *usage          `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+
+	// Progress is how much of the request llama.cpp has read, if it was asked for that.
+	Progress *struct {
+		Total     int `json:"total"`
+		Cached    int `json:"cache"`
+		Processed int `json:"processed"` // with those that were cached
+	} `json:"prompt_progress"`
 }
 
 // choice is one of several answers to a request. Only the first, number 0, is asked for.
@@ -161,6 +168,11 @@ func (t *turn) applyChunk(data []byte) error {
 			CachedTokens: p.Usage.Details.CachedTokens,
 		}
 	}
+	if read := p.Progress; read != nil {
+		if err := t.NoteReading(read.Total-read.Cached, read.Processed-read.Cached); err != nil {
+			return err
+		}
+	}
 	for i := range p.Choices {
 		c := &p.Choices[i]
 		if c.Index != 0 {
@@ -175,10 +187,19 @@ func (t *turn) applyChunk(data []byte) error {
 
 // applyDelta adds text, reasoning and calls of d to the answer.
 func (t *turn) applyDelta(d *delta) error {
-	size := len(d.Refusal) + len(d.ReasoningContent) + len(d.Reasoning)
+	size := len(d.Refusal)
+	if d.ReasoningContent != "" { // some endpoints send it under both names
+		size += len(d.Reasoning)
+	}
+	if err := t.CountThinking(string(cmp.Or(d.ReasoningContent, d.Reasoning))); err != nil {
+		return err
+	}
 	for i := range d.ToolCalls {
 		c := &d.ToolCalls[i]
-		size += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + len(c.Extra)
+		size += len(c.ID) + len(c.Extra)
+		if err := t.CountCall(string(c.Function.Name) + string(c.Function.Arguments)); err != nil {
+			return err
+		}
 		t.addCallPart(c)
 	}
 	for _, part := range d.ReasoningDetails {

@@ -3,8 +3,10 @@ package wire
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"sibyl/internal/model"
 )
@@ -35,7 +37,14 @@ type answerState struct {
 
 	emit    func(model.Delta) error
 	split   splitter
-	size    int             // bytes kept of the answer
+	size    int          // bytes kept of the answer
+	stopped model.Finish // why it was ended here; empty: it was not
+	bound   int          // tokens after which it is; 0: none
+	text    repetition   // what came as its text, as the others of what else came
+	thought repetition
+	called  repetition
+	writes  bool            // something of the answer has come
+	read    int             // tokens of the request that were read
 	callIDs map[string]bool // of its complete calls
 
 	sent, received int // bytes of the last request, and of all that came back
@@ -66,6 +75,8 @@ func (x *Call) response() model.Response {
 func (x *Call) finish() model.Finish {
 	finish, known := x.m.protocol.Finishes[x.Finish]
 	switch {
+	case x.stopped != "":
+		return x.stopped
 	case x.Finish == "" && !x.Done:
 		return ""
 	case x.Finish == "":
@@ -116,7 +127,102 @@ func (x *Call) EmitText(text string) error {
 	if err := x.CountBytes(len(text)); err != nil {
 		return err
 	}
-	return x.emitAnswer(x.split.write(text))
+	n, repeats := x.text.add(text)
+	if err := x.emitAnswer(x.split.write(text[:n])); err != nil {
+		return err
+	}
+	return x.stopIfEndless(repeats)
+}
+
+// CountThinking counts a piece of thinking that comes apart from the text.
+func (x *Call) CountThinking(text string) error {
+	return x.countSilent(&x.thought, text)
+}
+
+// CountCall counts a piece of a call: its name or its arguments.
+func (x *Call) CountCall(text string) error {
+	return x.countSilent(&x.called, text)
+}
+
+// countSilent counts what is not shown.
+func (x *Call) countSilent(to *repetition, text string) error {
+	if err := x.CountBytes(len(text)); err != nil || text == "" {
+		return err
+	}
+	if !x.writes {
+		x.writes = true
+		if err := x.emitDelta(model.Delta{Reading: &model.Reading{}}); err != nil {
+			return err
+		}
+	}
+	_, repeats := to.add(text)
+	return x.stopIfEndless(repeats)
+}
+
+// NoteReading passes on how many of so many tokens the server has read before it writes. What is read is progress for
+// the clock, but no beginning of an answer.
+func (x *Call) NoteReading(tokens, read int) error {
+	if read = min(read, tokens); tokens <= 0 || read <= x.read {
+		return nil
+	}
+	x.read = read
+	x.clock.noteReading()
+	return x.emitDelta(model.Delta{Reading: &model.Reading{Tokens: tokens, Read: read}})
+}
+
+// bytesOfToken is an estimate that is rather too high, so that no answer is ended too early.
+const bytesOfToken = 5
+
+// maxThinking bounds the thinking for an answer with a bound, in tokens: more than any model needs.
+const maxThinking = 64 << 10
+
+// errStopped ends the reading of an answer that is ended here.
+var errStopped = errors.New("the answer was ended")
+
+// stopIfEndless ends an answer that repeats itself, or has reached its bound.
+func (x *Call) stopIfEndless(repeats bool) error {
+	answered := x.split.answer.Len()
+	thought := len(x.thought.said) + len(x.text.said) - answered
+	switch {
+	case repeats:
+		x.stopped = model.FinishRepeated
+	case x.bound > 0 && (answered+len(x.called.said) > x.bound*bytesOfToken || thought > maxThinking*bytesOfToken):
+		x.stopped = model.FinishLength
+	default:
+		return nil
+	}
+	return x.Fail(model.Cancelled, errStopped.Error(), errStopped)
+}
+
+// keepWhole keeps of an answer that was ended here what is whole: no calls, and of a text that repeats itself what came
+// before. If that says nothing, the error is Repeated.
+func (x *Call) keepWhole() error {
+	x.Calls, x.Native = nil, nil
+	if x.stopped != model.FinishRepeated {
+		return x.endText()
+	}
+	if x.text.found {
+		x.split = splitter{}
+		x.split.write(x.text.before())
+		x.split.close()
+		if err := x.emitAnswer(x.Text(), true); err != nil {
+			return err
+		}
+	} else if err := x.endText(); err != nil {
+		return err
+	}
+	if strings.ContainsFunc(x.Text(), func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
+		return nil
+	}
+	shown := x.Text() != ""
+	x.split = splitter{}
+	x.stopped = ""
+	if shown {
+		if err := x.emitAnswer("", true); err != nil {
+			return err
+		}
+	}
+	return x.Fail(model.Repeated, "it wrote the same again and again, and nothing before that; try another model", nil)
 }
 
 // endText passes on the rest of the answer.
@@ -128,14 +234,23 @@ func (x *Call) emitAnswer(text string, anew bool) error {
 	if x.emit == nil || text == "" && !anew {
 		return nil
 	}
-	var err error
+	x.writes = true
 	if anew {
-		err = x.emit(model.Delta{Retract: true})
+		if err := x.emitDelta(model.Delta{Retract: true}); err != nil {
+			return err
+		}
 	}
-	if text != "" && err == nil {
-		err = x.emit(model.Delta{Text: text})
+	if text == "" {
+		return nil
 	}
-	if err != nil {
+	return x.emitDelta(model.Delta{Text: text})
+}
+
+func (x *Call) emitDelta(d model.Delta) error {
+	if x.emit == nil {
+		return nil
+	}
+	if err := x.emit(d); err != nil {
 		x.emit = nil
 		return x.Fail(model.Cancelled, "the receiver ended the answer: "+err.Error(), err)
 	}

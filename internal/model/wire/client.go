@@ -5,9 +5,11 @@
 // package model:
 //   - Ownership: no request, timer or goroutine outlives the call that began it. A Client is safe for concurrent use
 //     and holds nothing of any request. It should be opened once for a process: all its requests share its connections.
-//   - Time: a call ends with the caller's context, after FirstByte if no answer has begun, after Idle without progress,
-//     and after Whole in all. Progress is text, thinking or a part of a call, not what only keeps a connection alive.
-//     The time that a receiver takes does not count as silence.
+//   - Time: a call ends with the caller's context, after FirstByte if no answer has begun and the server has read no
+//     more of the request, after Idle without progress, and after Whole in all. Progress is text, thinking or a part of
+//     a call, not what only keeps a connection alive. The time that a receiver takes does not count as silence.
+//   - Repetition: an answer that repeats itself is ended, and so is one beyond its Bound, with its request. What came
+//     before stands if it says something; else the error is Repeated. Calls of such an answer are left out.
 //   - Bounds: of a turn at most MaxReply bytes are kept, an answer and each line of it hold at most MaxAnswer, the
 //     stream around it at most MaxStream, an answer calls at most MaxCalls tools, and of a failed request's body at
 //     most 64 KB are read.
@@ -301,6 +303,9 @@ func (x *Call) requestTurn(req model.Request) error {
 	if prepare := x.m.protocol.Prepare; prepare != nil {
 		prepare(x)
 	}
+	if x.m.config.MaxOutput == 0 {
+		x.bound = req.Bound
+	}
 	answer, err := x.sendTurn(req)
 	if err != nil {
 		return err
@@ -309,7 +314,12 @@ func (x *Call) requestTurn(req model.Request) error {
 	if mediaType(answer) == "text/html" {
 		return x.Fail(model.Garbled, "the answer is a web page"+x.BaseHint(), nil)
 	}
-	if err := cmp.Or(x.m.protocol.ReadTurn(x, answer), x.endText()); err != nil {
+	err = x.m.protocol.ReadTurn(x, answer)
+	if x.stopped != "" {
+		_ = answer.Body.Close() // the server ends its work
+		err = x.keepWhole()
+	}
+	if err := cmp.Or(err, x.endText()); err != nil {
 		return err
 	}
 	if finish := strings.ToLower(x.Finish); ContainsAny(finish, "malformed", "error", "abort", "fail") {

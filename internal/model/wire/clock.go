@@ -52,6 +52,12 @@ func (c *clock) awaitProgress() {
 	}
 }
 
+// noteReading notes that the request is being read, for which the time until an answer begins starts anew.
+func (c *clock) noteReading() {
+	c.waiting = false
+	c.timer.Stop()
+}
+
 // noteProgress notes that a part of the answer has come, and stops the time until the next awaitProgress: the receiver
 // may take long.
 func (c *clock) noteProgress() {

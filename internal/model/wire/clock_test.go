@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -119,6 +120,27 @@ func TestTimeOfTheReceiverIsNoSilence(t *testing.T) {
 		x.SetEmit(func(model.Delta) error { <-time.After(time.Minute); return nil })
 		err, _ := readUntilError(t, x, body)
 		assert.That(t, x.Text() == "word word word " && err.Lost, "took %q, %v", x.Text(), err)
+	})
+}
+
+func TestWhatIsReadAnewGivesTheAnswerItsWholeTimeToBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x, body, lines := openClocked(t, time.Minute, time.Second, time.Hour)
+		defer x.Close()
+		go sendLines(x, lines, 50*time.Second, "10\n", "20\n", "30\n", "30\n")
+		start := time.Now()
+		err := x.ReadLines(body, func(line []byte) error {
+			read, err := strconv.Atoi(string(line))
+			if err != nil {
+				return err
+			}
+			return x.NoteReading(100, read)
+		})
+		var failed *model.Error
+		assert.Require(t, errors.As(err, &failed), "%v", err)
+		wantFailure(t, failed, model.Timeout, "no answer began in time (limit 1m0s)")
+		took := time.Since(start)
+		assert.That(t, took == 150*time.Second+time.Minute, "ended after %v", took)
 	})
 }
 

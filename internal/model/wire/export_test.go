@@ -22,3 +22,14 @@ func (x *Call) Get(path string, query url.Values) (*http.Response, error) {
 func (x *Call) Post(path string, body []byte) (*http.Response, error) {
 	return x.send(http.MethodPost, x.m.addressOf(path, nil), jsonType, "text/odd", body)
 }
+
+// Repeats says whether a text that comes in these chunks repeats, and what is kept of it then.
+func Repeats(chunks ...string) (kept string, at int, repeats bool) {
+	var r repetition
+	for _, chunk := range chunks {
+		if _, repeats := r.add(chunk); repeats {
+			return r.before(), len(r.said), true
+		}
+	}
+	return string(r.said), len(r.said), false
+}

@@ -16,6 +16,7 @@ func Failures() []bt.Reason {
 		"fail.refused: the model refused to answer",
 		"fail.invalid: the provider does not know this model, or does not take such a request",
 		"fail.garbled: the model’s reply could not be read",
+		"fail.repeated: the model repeated itself and was stopped",
 		"fail.cancelled: it was stopped",
 		"fail.witness: the witness can’t be asked",
 		"fail.folder: the session’s folder can’t be used",

@@ -12,10 +12,15 @@ import (
 )
 
 // ToldAsSent compares what is shown of the effects of runs with the requests that models got: each request is shown by
-// one receipt, whole, part by part and in its order, and nothing else is shown as sent to a model.
+// one receipt, whole, part by part and in its order, and nothing else is shown as sent to a model. Each has a bound.
 func ToldAsSent(t testing.TB, s *service.Service, owner journal.Owner, runs []journal.Run, requests []model.Request) {
 	t.Helper()
 	left := slices.Clone(requests)
+	for _, req := range requests {
+		if req.Bound == 0 && req.MaxOutputTokens == 0 {
+			t.Errorf("the answer to a request for %q has no bound", req.Purpose)
+		}
+	}
 	for _, run := range runs {
 		for record := range run.Records {
 			r, err := s.Receipt(t.Context(), owner, run.ID, record)

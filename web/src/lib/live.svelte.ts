@@ -2,7 +2,7 @@ import { get, type Form } from "./api";
 import { Stream, turns, type Link } from "./stream";
 import { callTold, type Call } from "./did";
 import { isControl, type Why } from "./sentence";
-import { reason, say } from "./words.svelte";
+import { number, reason, say } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
 export interface LiveRun {
@@ -18,12 +18,17 @@ export interface LiveRun {
   taken: { html: string; why: string } | undefined;
   /** Why the last reply was not enough. */
   lacks: string;
+  /** How much a model reads, and how much of that it has read if its server tells; undefined: none reads, or not for long. */
+  reading: { tokens: number; read: number } | undefined;
   /** It has stopped short or gone on: a row that was fetched may be how it stood before. */
   turned: boolean;
 }
 
 /** Sentences of a run that are kept; the first of them go. */
 const mostTold = 20;
+
+/** How long a model may read before that is told, where its server does not say how far it is, in ms. */
+const readsFor = 3000;
 
 /** All runs that go on, by their ids, and the connection that tells of them. */
 class Live {
@@ -48,25 +53,45 @@ class Live {
       },
       record: (said) => {
         if (turns.includes(said.kind)) this.of(said.run).turned = true;
+        this.reads(said.run, 0, 0);
         this.tell(said.run, said);
       },
       event: (said) => {
         this.tell(said.run, said);
         this.decided(this.of(said.run), said.type, said.data);
       },
-      text: ({ run, op, html }) => Object.assign(this.of(run), { html: html ?? "", op }),
+      text: ({ run, op, html }) => {
+        Object.assign(this.of(run), { html: html ?? "", op });
+        this.reads(run, 0, 0);
+      },
+      reading: ({ run, tokens, read }) => this.reads(run, tokens, read),
       retract: ({ run, op }) => {
         const one = this.of(run);
+        this.reads(run, 0, 0);
         if (one.op === op) takeBack(one, say("talk.taken.broke"));
       },
       end: ({ run }) => {
+        this.reads(run, 0, 0);
         delete this.runs[run];
       },
     });
   }
 
+  #unread: Record<string, ReturnType<typeof setTimeout>> = {};
+
+  /** Tells how far a model is with reading. No tokens: it reads no more. */
+  private reads(id: string, tokens: number, read: number) {
+    clearTimeout(this.#unread[id]);
+    delete this.#unread[id];
+    const one = this.runs[id] ?? (tokens ? this.of(id) : undefined);
+    if (!one) return;
+    if (read) one.reading = { tokens, read };
+    else if (!tokens) one.reading = undefined;
+    else this.#unread[id] = setTimeout(() => (one.reading = { tokens, read }), readsFor);
+  }
+
   private of(id: string): LiveRun {
-    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", turned: false });
+    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", reading: undefined, turned: false });
   }
 
   /** What an event decides on what is shown. */
@@ -84,8 +109,16 @@ class Live {
   }
 }
 
-/** The last that is told of a run; nothing where it is not followed. */
-export const lastTold = (one: LiveRun | undefined) => (one?.told.length ? reason(one.told.at(-1)!) : "");
+/** That a model reads, and how far it is; nothing where none does. */
+export function readingTold(one: LiveRun | undefined): string {
+  if (!one?.reading) return "";
+  const { tokens, read } = one.reading;
+  if (read) return say("talk.reading.share", { share: Math.min(100, Math.floor((100 * read) / tokens)) });
+  return say("talk.reading", { tokens: number(tokens) });
+}
+
+/** What a run does, or the last that is told of it; nothing where it is not followed. */
+export const lastTold = (one: LiveRun | undefined) => readingTold(one) || (one?.told.length ? reason(one.told.at(-1)!) : "");
 
 function takeBack(one: LiveRun, why: string) {
   if (one.html) one.taken = { html: one.html, why };

@@ -84,6 +84,7 @@ export const council = {
   "council.answers.wait": ["Thinks…", "Denkt nach…", "A pensar…"],
   "council.answers.silent": ["gave no answer: {why}", "gab keine Antwort: {why}", "não respondeu: {why}"],
   "council.answers.cut": ["This answer is cut off.", "Diese Antwort ist abgeschnitten.", "Esta resposta está cortada."],
+  "council.answers.repeated": ["The model repeated itself and was stopped.", "Das Modell hat sich wiederholt und wurde angehalten.", "O modelo repetiu-se e foi interrompido."],
   "council.answers.unsaved": ["This answer is not in the session's folder yet.", "Diese Antwort liegt noch nicht im Ordner der Sitzung.", "Esta resposta ainda não está na pasta da sessão."],
   "council.agree": ["They agree", "Darin sind sie sich einig", "Estão de acordo"],
   "council.differ": ["They differ", "Darin unterscheiden sie sich", "Divergem"],

@@ -46,6 +46,8 @@ export const talk = {
   ],
   "talk.you": ["You", "Sie", "Você"],
   "talk.working": ["Working…", "Arbeitet…", "A trabalhar…"],
+  "talk.reading": ["Reading the prompt, about {tokens} tokens…", "Liest die Eingabe, etwa {tokens} Token…", "A ler o pedido, cerca de {tokens} tokens…"],
+  "talk.reading.share": ["Reading the prompt, {share} %", "Liest die Eingabe, {share} %", "A ler o pedido, {share} %"],
   "talk.ready": ["The answer is ready.", "Die Antwort ist da.", "A resposta está pronta."],
   "talk.stopped": ["Stopped.", "Angehalten.", "Parado."],
   "talk.failed": ["There is no answer.", "Es gibt keine Antwort.", "Não há resposta."],
