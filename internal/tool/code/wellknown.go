@@ -21,8 +21,8 @@ type fileKind struct {
 }
 
 const (
-	belowRoot   = 0.8                                       // what is left of a fit for each folder that a file is below the root
-	leastCalled = float64(aliasMatch) / float64(exactMatch) // of a word by which a file is called
+	belowRoot   = 0.8 // what is left of a fit for each folder above a file
+	leastCalled = float64(aliasMatch) / float64(exactMatch)
 )
 
 //go:embed wellknown.txt
@@ -43,8 +43,8 @@ var wellKnown = sync.OnceValue(func() (kinds []*fileKind) {
 	return kinds
 })
 
-// fileKindOf is the kind of a file by its path; nil for most files. What is written as code or data is no prose, whatever
-// it is called.
+// fileKindOf is the kind of a file by its path; nil for most files. What is written as code or data is no prose,
+// whatever it is called.
 func fileKindOf(at string) *fileKind {
 	low := strings.ToLower(at)
 	base := path.Base(low)
@@ -76,8 +76,8 @@ func isCalled(at, base, name string) bool {
 	return matched
 }
 
-// calledAs gives for each kind how well each term matches the words by which people ask for it, if one does. A word that
-// says little names no file, as in “how do I make it longer?”.
+// calledAs gives for each kind how well each term matches the words by which people ask for it, if one does. A word
+// that says little names no file, as in “how do I make it longer?”.
 func (s *lookup) calledAs() map[*fileKind][]float64 {
 	called := map[*fileKind][]float64{}
 	for _, k := range wellKnown() {
