@@ -78,6 +78,7 @@ const (
 	openGround  = "the tree does not look up itself"
 	openRunaway = "a runaway is not stopped"
 	openClaim   = "a claim of an act is shown that never was"
+	openRepeat  = "one paragraph stands for every point of a comparison"
 	openVerdict = "a verdict needs no evidence"
 )
 
@@ -142,7 +143,7 @@ func recordedRows() []recordedRow {
 		{about: "qwen1.5b-chair-repeats", before: []string{"council", "say", thought},
 			says: said{"": {"The rent is lower, and the commute is longer."}, "merged": {"qwen1.5b-chair-repeats"}},
 			args: []string{"council", "ask", "skeptic", "optimist", "--chair", "skeptic"}, once: "408 hours per year",
-			holds: []string{"The rent is lower"}, exits: []int{ExitAnswered}, open: openOwn},
+			holds: []string{"The rent is lower"}, exits: []int{ExitAnswered}, open: openRepeat},
 
 		{about: "qwen1.5b-complete-after-one", args: []string{"investigate", "--witness", "lab:m", "--limit", "5",
 			"The Great Wall of China is visible from the Moon"},
