@@ -31,11 +31,6 @@ var folderRanks = map[string]float64{
 var checksums = []string{"go.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "packages.lock.json",
 	"gradle.lockfile"}
 
-// lawOrHistory matches legal texts and lists of changes: their words fit any question, and what a list of changes says
-// may no longer be true. A question that names one finds it by its path.
-var lawOrHistory = pattern(
-	`(?i)^(licen[cs]e|copying|notice|changelog|changes|history|news|release[-_]?notes)([-._].*)?$`)
-
 var testName = pattern(`(?i)(_test|_tests|_spec|\.test|\.spec|-test)\.[a-z]+$|^test_|^conftest\.py$` +
 	`|(Test|Tests|Spec)\.(java|kt|cs|scala|swift|php)$`)
 
@@ -51,7 +46,10 @@ func isTest(at string) bool {
 
 // rankOfPath says by its path how likely a file is to hold an answer, 0 to 1. If tests is set, the question is about
 // tests, which then rank as other files do.
-func rankOfPath(at string, tests bool) float64 {
+func rankOfPath(at string, tests bool) float64 { return rankOfPlace(at, tests) * rankOfFormat(at) }
+
+// rankOfPlace judges the folders of a file, and whether its name is that of a test or of data.
+func rankOfPlace(at string, tests bool) float64 {
 	rank := 1.0
 	dir, name := path.Split(at)
 	for part := range strings.SplitSeq(strings.TrimSuffix(dir, "/"), "/") {
@@ -63,22 +61,30 @@ func rankOfPath(at string, tests bool) float64 {
 	if !tests && holdsFolded(name, "test", "spec") && testName().MatchString(name) {
 		rank = min(rank, testRank)
 	}
-	switch l := languageOf(at, nil); {
-	case strings.Contains(name, ".min."):
+	if strings.Contains(name, ".min.") {
 		rank = min(rank, dataRank)
-	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"),
-		slices.Contains(checksums, name):
-		rank *= generatedRank
-	case !l.defines && lawOrHistory().MatchString(name):
-		rank *= dataRank
-	case l.name == "Assembly":
-		rank *= exampleRank
-	case l == languages().unknown:
-		rank *= plainRank
-	case !l.defines:
-		rank *= proseRank
 	}
 	return rank
+}
+
+// rankOfFormat judges in what form a file is written.
+func rankOfFormat(at string) float64 {
+	name := path.Base(at)
+	switch l, k := languageOf(at, nil), fileKindOf(at); {
+	case strings.Contains(name, ".min."): // its place says it
+	case strings.HasSuffix(name, ".pb.go"), strings.HasPrefix(name, "zz_generated"), strings.HasSuffix(name, ".lock"),
+		slices.Contains(checksums, name):
+		return generatedRank
+	case k != nil && !k.settings: // legal texts, lists of changes: what a list of changes says may not be true today
+		return dataRank
+	case l.name == "Assembly":
+		return exampleRank
+	case l == languages().unknown:
+		return plainRank
+	case !l.defines:
+		return proseRank
+	}
+	return 1
 }
 
 // holdsFolded says whether a text contains one of the words, which are in lower case, without regard to case.

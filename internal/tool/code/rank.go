@@ -29,7 +29,7 @@ func (s *lookup) weighTermsByFiles() {
 		holding := 0.0
 		for _, f := range s.tallies {
 			switch n := f.terms[t]; {
-			case n >= int32(aliasMatch):
+			case n >= int32(aliasMatch), f.called != nil && f.called[t] > 0:
 				holding++
 			case n > 0:
 				holding += 0.25
@@ -55,12 +55,15 @@ func (s *lookup) bestFiles() []tally {
 		f := &s.tallies[i]
 		f.inPath = s.matchName(strings.TrimSuffix(f.path, path.Ext(f.path)))
 		for t, n := range f.terms {
-			x := float64(n) / float64(exactMatch)
-			value[t] = search.Saturated(x, float64(f.size)/usual, fileStrictness) + f.inPath[t]*pathField
-			covered[t] = min(1, max(x, f.inPath[t]))
+			x, named := float64(n)/float64(exactMatch), f.inPath[t]
+			if f.called != nil {
+				named = max(named, f.called[t])
+			}
+			value[t] = search.Saturated(x, float64(f.size)/usual, fileStrictness) + named*pathField
+			covered[t] = min(1, max(x, named))
 		}
-		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * rankOfPath(f.path,
-			s.query.aboutTests) * s.hintFactor(f.path)
+		f.fit = s.fitOf(f, covered)
+		f.score = s.weights.Sum(value) * s.weights.Sum(covered) / all * s.rankOf(f.path, f.fit)
 	}
 	best := slices.Clone(s.tallies)
 	slices.SortStableFunc(best, func(a, b tally) int { return cmp.Compare(b.score, a.score) })
@@ -80,6 +83,13 @@ func (s *lookup) matchName(name string) []float64 {
 		})
 	}
 	return in
+}
+
+// rankOf says by its path how likely a file is to hold an answer. fit is how much of the question asks for its kind,
+// which counts as much as a path that the question names.
+func (s *lookup) rankOf(at string, fit float64) float64 {
+	format := rankOfFormat(at)
+	return rankOfPlace(at, s.query.aboutTests) * (format + (1-format)*fit) * max(s.hintFactor(at), 1+hintBonus*fit)
 }
 
 func (s *lookup) hintFactor(at string) float64 {

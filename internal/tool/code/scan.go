@@ -20,6 +20,7 @@ type match struct {
 	start, end int
 	term       int
 	strength   strength
+	isNumber   bool // a number of a version, for the term that asks for one
 }
 
 // finder finds matches in a file whose content is padded by zero bytes.

@@ -133,6 +133,11 @@ func (s *lookup) scoreUnit(u unit) passage {
 		amount[t] = search.Saturated(amount[t], length, unitStrictness)
 		best[t] = max(best[t], inPath*inPathShare)
 	}
+	if u.tally.called != nil && u.tally.kind.settings {
+		for t, how := range u.tally.called {
+			best[t] = max(best[t], how)
+		}
+	}
 	line, near := s.bestLine(u.spots)
 	p := passage{unit: u, line: line, start: u.start, end: u.end}
 	if all := s.weights.Total(); all > 0 {

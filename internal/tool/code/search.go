@@ -97,6 +97,7 @@ type lookup struct {
 	weights search.Weights // of the terms; nil until they are weighed
 	top     float64        // the best file's score
 	missing []string
+	called  map[*fileKind][]float64 // how well each term fits what people call a kind of file
 }
 
 func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
@@ -119,6 +120,7 @@ func (r *Root) newLookup(args SearchArgs) (*lookup, error) {
 		return nil, tool.Errorf(tool.InvalidArgs, "give a question or identifiers", "there is no word to look for")
 	}
 	s.finder = newScanner(s.query.terms)
+	s.called = s.calledAs()
 	return s, nil
 }
 
@@ -153,10 +155,28 @@ type tally struct {
 	size   int
 	terms  []int32
 	inPath []float64 // how well each term matches the path
+	kind   *fileKind // if the question may ask for it
+	called []float64 // how well each term fits what people call its kind; nil if none does
+	fit    float64   // how much of the question asks for its kind
 	score  float64
 
 	best  pieceSpot // of a file of several pieces: the one that is ranked, with most terms
 	found int       // terms in it
+}
+
+func (s *lookup) newTally(at string) tally {
+	f := tally{path: at}
+	if s.regex {
+		return f
+	}
+	k := fileKindOf(at)
+	if f.called = s.called[k]; f.called != nil { // it is found even if no term is in it
+		f.terms = make([]int32, len(s.query.terms))
+	}
+	if f.called != nil || k != nil && k.manifest && s.query.versionTerm() >= 0 {
+		f.kind = k
+	}
+	return f
 }
 
 // count counts the terms in a piece of the file.
@@ -168,7 +188,7 @@ func (f *tally) count(p piece, s *lookup) {
 	f.size += len(text)
 	counts := make([]int32, len(s.query.terms))
 	found, sum := 0, int32(0)
-	s.finder.find(text, func(m match) {
+	s.find(f.kind, text, func(m match) {
 		if counts[m.term] == 0 {
 			found++
 		}
@@ -193,7 +213,7 @@ func (f *tally) count(p piece, s *lookup) {
 func (s *lookup) countTerms(ctx context.Context) (err error) {
 	var mu sync.Mutex
 	s.skipped, err = s.root.walk(ctx, s.scope, func(at string, pieces iter.Seq[piece]) {
-		of := tally{path: at}
+		of := s.newTally(at)
 		for p := range pieces {
 			of.count(p, s)
 		}

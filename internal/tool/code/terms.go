@@ -40,6 +40,7 @@ type queryWords struct {
 	asksCallers bool              // it asks who uses what it names
 	isForeign   bool              // it is not in English
 	hasMore     bool              // terms beyond maxTerms were left out
+	begun       bool              // its first word was read: a capital tells a name from here on
 }
 
 // namedDefinition is a definition as a question writes it: Server.Shutdown, http.Server, idleConnTimeout.
@@ -57,6 +58,7 @@ func parseQuery(question string) queryWords {
 	tokens := strings.Fields(question)
 	for _, token := range tokens {
 		q.addToken(token, false)
+		q.begun = true
 	}
 	if len(q.terms) == 0 { // only stop words: then search for them
 		for _, token := range tokens {
@@ -163,6 +165,7 @@ func isWord(s string) bool {
 
 // addIdentifier adds a name. A name of several words is added as a whole and, with less weight, in parts.
 func (q *queryWords) addIdentifier(name string, weight float64) {
+	isName := q.begun && unicode.IsUpper(rune(name[0]))
 	parts := search.Parts(name)
 	if len(parts) > 1 {
 		whole := strings.Join(parts, "")
@@ -170,11 +173,12 @@ func (q *queryWords) addIdentifier(name string, weight float64) {
 		weight *= partWeight
 	}
 	for _, part := range parts {
-		q.addWord(part, weight)
+		q.addWord(part, weight, isName)
 	}
 }
 
-func (q *queryWords) addWord(word string, weight float64) {
+// addWord adds a word. A name is one also if it is spelt as a word that says little.
+func (q *queryWords) addWord(word string, weight float64, isName bool) {
 	if word == "test" || word == "tests" {
 		q.aboutTests = true
 	}
@@ -191,6 +195,7 @@ func (q *queryWords) addWord(word string, weight float64) {
 		}
 	}
 	switch {
+	case isName:
 	case search.IsLight(word):
 		weight *= lightWeight
 	case search.IsWeak(word):

@@ -39,7 +39,10 @@ type spot struct {
 // unit around it; the line of a constant, a field or a method of an interface also belongs to the whole group or type.
 func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 	defs := outline(src)
-	likely := rankOfPath(src.path, s.query.aboutTests) * rankOfContent(src.text) * s.hintFactor(src.path)
+	likely := s.rankOf(src.path, file.fit) * rankOfContent(src.text)
+	if file.kind != nil && !file.kind.settings {
+		likely = s.rankOf(src.path, 0) * rankOfContent(src.text)
+	}
 	// By line, index into list plus 1: the unit around it, and the field or constant in that; 0: none.
 	whole, part := make([]int, len(src.lines)+1), make([]int, len(src.lines)+1)
 	var list []unit
@@ -70,7 +73,7 @@ func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 		list[len(list)-1].end = line
 	}
 	line := 0
-	s.finder.find(src.text, func(m match) {
+	s.find(file.kind, src.text, func(m match) {
 		for line < len(src.lines) && src.lines[line] <= m.start {
 			line++
 		}
@@ -83,7 +86,11 @@ func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 		for _, at := range [...]int{whole[line], part[line]} {
 			if at > 0 {
 				u := &list[at-1]
-				if match.field = inBody; !long {
+				switch match.field = inBody; {
+				case long:
+				case file.kind != nil && file.kind.settings && (m.isNumber || isInKey(src.line(line), match.column)):
+					match.field = inName
+				default:
 					match.field = u.fieldAt(line, match.column)
 				}
 				u.spots = append(u.spots, match)
@@ -95,7 +102,25 @@ func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 			found = append(found, u)
 		}
 	}
+	if file.called != nil && (found == nil || !file.kind.settings) {
+		found = append(found, s.beginningOf(file, src))
+	}
 	return found, len(list)
+}
+
+// beginningOf is the unit that stands for a file as a whole. That of prose is named as people call the file.
+func (s *lookup) beginningOf(file *tally, src *source) unit {
+	u := unit{src: src, tally: file, rank: s.rankOf(src.path, file.fit), start: 1, end: min(len(src.lines), looseLines)}
+	field := inName
+	if file.kind.settings { // it has keys, which are names
+		field = inBody
+	}
+	for t, how := range file.called {
+		if how > 0 {
+			u.spots = append(u.spots, spot{line: 1, term: t, strength: how, field: field})
+		}
+	}
+	return u
 }
 
 func (u *unit) fieldAt(line, column int) field {
