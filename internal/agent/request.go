@@ -170,7 +170,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 		return Request{}, err
 	}
 	r := Request{Prompt: system, History: history, Request: model.Request{System: system.Text, Purpose: b.Purpose,
-		NoCalls: p.Last || p.Withdrawn || len(p.Offered) == 0 && len(shown) > 0 && len(b.Reports) == 0}}
+		NoCalls: p.Last || p.Withdrawn}}
 	r.Request.Tools = SentTools(shown)
 	for _, s := range shown {
 		name, tokens := hashAndSize(s)

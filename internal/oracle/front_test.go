@@ -45,7 +45,6 @@ func TestSessionThatBeginsWithTalkHasNoToolsAndThenThoseOfAllQuestions(t *testin
 	same(t, "tools of the first", sentTools(h.request(1)), []string{})
 	same(t, "tools of the third", sentTools(h.request(3)), sentTools(h.request(2)))
 	same(t, "what the third may call", offered(h.request(3)), []string{})
-	same(t, "whether it may call anything", h.request(3).NoCalls, true)
 	wantParts(t, "the note", prompted(h.request(3)), "Call no tool for this question.")
 }
 
