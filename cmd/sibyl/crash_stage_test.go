@@ -19,6 +19,7 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bert/berttest"
@@ -59,8 +60,9 @@ func (r staged) step() int {
 
 // part names what is asked for.
 func (r staged) part() string {
-	isShadow := slices.ContainsFunc(r.Tools, func(one json.RawMessage) bool {
-		return bytes.Contains(one, []byte(`"web_fetch"`))
+	isShadow := slices.ContainsFunc(r.Messages, func(m modeltest.Message) bool {
+		note, _ := agent.SplitNote(m.Content)
+		return strings.Contains(note, "web_fetch") // which the question itself is not offered
 	})
 	switch {
 	case strings.Contains(r.Messages[len(r.Messages)-1].Content, "The conversation has become long"):

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
@@ -51,7 +52,7 @@ func (p *played) answer(r modeltest.Request) modeltest.Answer {
 		case m.Role == "tool":
 			results++
 		case m.Role == "user" && !strings.HasPrefix(m.Content, "[control]"):
-			question = m.Content
+			_, question = agent.SplitNote(m.Content)
 		}
 	}
 	p.mu.Lock()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bert/berttest"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -129,7 +130,8 @@ func sceneOf(body []byte) (s scene, err error) {
 			case m.Role == "tool", p.Type == "tool_result", p.Response != nil:
 				s.results++
 			case m.Role == "user" && p.Text != "" && !strings.HasPrefix(p.Text, "[control]"):
-				s.question, s.results, s.replies = p.Text, 0, 0
+				_, s.question = agent.SplitNote(p.Text)
+				s.results, s.replies = 0, 0
 			}
 		}
 	}

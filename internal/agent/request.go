@@ -183,7 +183,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	}
 	r := Request{Prompt: system, History: history, Recovery: b.Recovery,
 		Request: model.Request{System: system.Text, Purpose: b.Purpose, Bound: model.BoundIn(b.Window),
-			NoCalls: p.Last || p.Withdrawn || len(p.Offered) == 0 && len(shown) > 0 && len(b.Reports) == 0}}
+			NoCalls: p.Last || p.Withdrawn}}
 	r.Request.Tools = SentTools(shown)
 	for _, s := range shown {
 		name, tokens := hashAndSize(s)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/app"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
@@ -220,7 +221,7 @@ func (c *cluster) play(req modeltest.Request) modeltest.Answer {
 		case m.Role == "tool":
 			results, last = results+1, m.Content
 		case m.Role == "user" && !strings.HasPrefix(m.Content, "[control]"):
-			question = m.Content
+			_, question = agent.SplitNote(m.Content)
 		}
 	}
 	c.think(fmt.Sprint(question, results))

@@ -225,7 +225,6 @@ func (g *Given) addPast(
 		return nil, nil, nil
 	}
 	var exchanges []Exchange
-	before := 0                                   // of them, sent because the first one of the topic was sent them, and of another topic
 	replaced := map[string]bool{q.Replaces: true} // a run that replaces another comes before it in the list
 	left := false                                 // the remaining runs belong to a topic that the session has left
 	most := maxPast
@@ -244,37 +243,33 @@ func (g *Given) addPast(
 			if err != nil {
 				return nil, nil, err
 			}
-			if e.Answer == "" || left && e.Place == 0 {
+			if e.Answer == "" || left {
 				continue
 			}
 			if len(past) == 0 {
 				most, env.Shown = e.pastAfter(), e.Shown
 			}
 			past, exchanges = append(past, r.ID), append(exchanges, e)
-			if left {
-				before++
-			}
-			left = left || e.Shift
+			left = e.Shift
 			if e.Pictures > 0 {
 				withPictures = append(withPictures, r.ID)
 			}
 		}
-		if len(past) == most || len(runs) < f.Limit {
+		if left || len(past) == most || len(runs) < f.Limit {
 			break
 		}
 		f.After = runs[len(runs)-1].Cursor()
 	}
 	slices.Reverse(past)
-	for n, e := range slices.Backward(exchanges) {
-		isOfTopic := n < len(exchanges)-before
-		if isOfTopic && !e.Piped && (!e.Relayed || q.Relayed) {
+	for _, e := range slices.Backward(exchanges) {
+		if !e.Piped && (!e.Relayed || q.Relayed) {
 			g.Previous = append(g.Previous, text.Clip(e.Question, maxPreviousBytes))
 		}
 		g.PastTokens += e.Tokens
 		g.LastTokens = e.Tokens
 		g.Ledger.Labels = g.Ledger.Labels.Join(e.labels())
 		g.Ledger.LearnAddresses(e.Addresses...)
-		if isOfTopic && e.QueryType != string(classify.Conversational) {
+		if e.QueryType != string(classify.Conversational) {
 			g.PreviousType = e.QueryType
 		}
 	}

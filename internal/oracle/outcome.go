@@ -156,7 +156,7 @@ func (a *Answer) keptExchange(v *run.View, env Env) Exchange {
 		QueryType: a.QueryType, Shift: a.TopicShift, ShadowOf: env.ShadowOf, Pictures: len(picturesOf(env.Parts)),
 		Shown: env.Shown, Place: len(env.Past) + 1}
 	if a.TopicShift {
-		e.Place = min(e.Place, 2) // only the last exchange was sent
+		e.Place = 1 // what was before is left out from now on
 	}
 	for _, c := range v.Receipts() {
 		if r, isTurn := c.Value.(agent.TurnReceipt[Heard]); isTurn {
