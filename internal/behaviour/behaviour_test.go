@@ -34,6 +34,8 @@ type behaviour struct {
 	basis  string   // what its footer says that it rests on, where that is not what was read
 	told   string   // a pattern of what the model is told; "": that is not looked at
 	ran    []string // the tools that are run, in order; one that fails has a mark behind it
+	looked bool     // the tree looks up what the model does not, after its first reply
+	last   bool     // after all of these
 	signal string   // the type of the signal that counts; "": that is not looked at
 	notice string   // a type of notice; "": that is not looked at
 
@@ -65,6 +67,7 @@ const (
 	known = "from the model's knowledge"
 	found = "from search results"
 	empty = "nothing found"
+	other = "from none of these" // of the places that the tree has found
 )
 
 // markup is never shown, whoever wrote it and however.
@@ -78,6 +81,12 @@ func exits() map[string]string {
 	return map[string]string{"satisfied": "satisfied", "partial": "partial", "budget": "partial", "stuck": "partial",
 		"loop":       "partial",
 		"needs_user": "needs_user", "refused": "refused", "error": "error"}
+}
+
+// lookUps are the calls by which the tree looks up a question.
+func lookUps() map[string][]string {
+	return map[string][]string{auth: {"code_search", "code_read", "code_read"},
+		caching: {"thread_seek", "vault_search", "vault_read"}}
 }
 
 func TestBehaviours(t *testing.T) {
@@ -124,7 +133,7 @@ func (b behaviour) check(t *testing.T, plain, ours []scene, e ending) {
 		assert.That(t, regexp.MustCompile(pattern).MatchString(warnings), "no warning says %q: %q", pattern, warnings)
 	}
 	var bases []string
-	for _, basis := range []string{known, found, empty} {
+	for _, basis := range []string{known, found, empty, other} {
 		if strings.Contains(strings.Join(e.Notes, "\n"), basis) {
 			bases = append(bases, basis)
 		}
@@ -134,7 +143,14 @@ func (b behaviour) check(t *testing.T, plain, ours []scene, e ending) {
 	if told := ours[len(ours)-1].told; !regexp.MustCompile(b.told).MatchString(strings.Join(told, "\n")) {
 		t.Errorf("the model is not told %q: %q", b.told, told)
 	}
-	assert.NoDiff(t, cmp.Diff(b.ran, e.ran(), cmpopts.EquateEmpty()), "the tools that were run (-want +got)")
+	assert.That(t, b.looked == e.LookedUp, "the tree has looked something up: %t", e.LookedUp)
+	ran := b.ran
+	if b.looked {
+		if ran = slices.Concat(lookUps()[b.ask], ran); b.last {
+			ran = slices.Concat(b.ran, lookUps()[b.ask])
+		}
+	}
+	assert.NoDiff(t, cmp.Diff(ran, e.ran(), cmpopts.EquateEmpty()), "the tools that were run (-want +got)")
 	assert.That(t, b.signal == "" || (e.Signal != nil && string(e.Signal.Type) == b.signal),
 		"the signal that counts is %v, not %s", e.Signal, b.signal)
 	assert.That(t, b.notice == "" || slices.Contains(e.noticed(), b.notice),

@@ -42,7 +42,7 @@ func failures() []behaviour {
 		{name: "is stopped by the provider's filter", ask: auth,
 			plays: plays(turn(says("The to"), reply{finish: model.FinishFilter})), plain: 1, ours: exactly(1),
 			stop: "refused"},
-		{name: "says nothing at all", ask: auth, plays: plays(says("")), plain: 1, ours: between(2, 4), stop: "stuck"},
+		{name: "says nothing at all", looked: true, ask: auth, plays: plays(says("")), plain: 1, ours: between(2, 4), stop: "stuck"},
 	}
 }
 

@@ -116,9 +116,9 @@ func writtenCalls() (all []behaviour) {
 		behaviour{name: "writes as text the call of a tool that writes", ask: save,
 			plays: plays(says("I am saving it.\n\n" + write)), plain: 1, ours: exactly(2), stop: "partial",
 			warns: []string{unwritten}},
-		behaviour{name: "quotes a call in its answer", ask: auth, plays: plays(reads(middleware),
+		behaviour{name: "shows a call in its answer", ask: auth, plays: plays(reads(middleware),
 			says(jwt+" A call looks like this:\n\n"+fence("json", object)+"\n\nThat is all.")), plain: 2,
-			ours: exactly(2), stop: "satisfied", holds: []string{jwt, object, "That is all."}, ran: []string{name}})
+			ours: exactly(2), stop: "satisfied", holds: []string{jwt, "That is all."}, lacks: []string{object}, ran: []string{name}})
 }
 
 // tools are of models that call tools in a way of their own.
@@ -155,9 +155,9 @@ func tools() []behaviour {
 		{name: "reads, calls with wrong arguments, and answers", ask: auth, plays: plays(reads(middleware), bad,
 			says(jwt)), plain: 3, ours: exactly(3), stop: "satisfied",
 			holds: []string{jwt}, ran: []string{"code_read", "code_read!"}},
-		{name: "calls with wrong arguments, and answers without another try", ask: auth, plays: plays(bad, says(guess)),
+		{name: "calls with wrong arguments, and answers without another try", looked: true, last: true, ask: auth, plays: plays(bad, says(guess)),
 			plain: 2, ours: exactly(3), stop: "satisfied",
-			holds: []string{guess}, basis: known, ran: []string{"code_read!"}},
+			holds: []string{guess}, basis: other, ran: []string{"code_read!"}},
 		{name: "calls a tool that is not there, then reads and answers", ask: auth,
 			plays: plays(calls("open_file", `{"path":"auth/middleware.go"}`), reads(middleware), says(jwt)), plain: 3,
 			ours: exactly(3), stop: "satisfied", holds: []string{jwt}, ran: []string{"code_read"}},

@@ -92,8 +92,9 @@ func (r *Reports) updateBest(reply agent.Reply, report Report, l *agent.Ledger) 
 	case next.Words.Size == 0 || !noCalls && !next.Words.Cites && !report.signalsAnswer():
 	case better:
 		r.Best = next
-	case (next.Opened > r.Best.Opened || r.Best.Words.Announces) && !next.Words.Announces:
-		r.Best.Also = reply.Ref // it may be an answer of few words
+	// It may be an answer of few words. To what the tree has looked up, that it stands by its answer is none.
+	case (next.Opened > r.Best.Opened && !r.LookedUp || r.Best.Words.Announces) && !next.Words.Announces:
+		r.Best.Also = reply.Ref
 	}
 }
 

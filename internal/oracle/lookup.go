@@ -68,7 +68,7 @@ func lookUp() bt.Leaf {
 		}
 		o.Offered = namesOf(readingTools(i.Tools, i.Offered))
 		o.Reports = i.Reports.clone()
-		o.Reports.LookedUp = true
+		o.Reports.LookedUp, o.Reports.AskedFor = true, true // it is handed what it would be told to look up
 		return err
 	}
 	return bt.Task("LookUp",
