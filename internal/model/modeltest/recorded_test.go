@@ -27,6 +27,12 @@ func TestRecordingsOfRealModelsComeThroughEveryAdapter(t *testing.T) {
 					continue
 				}
 				assert.Require(t, out.err == nil, "%s: %v", name, out.err)
+				if strings.HasSuffix(name, "runaway") { // it is stopped, and what came before stands
+					assert.That(t, out.resp.Finish == model.FinishRepeated && len(out.text) < len(r.Text())/2 &&
+						strings.HasPrefix(r.Text(), out.text) && out.resp.Text == out.text, "%s: %s, after %d of %d bytes", name,
+						out.resp.Finish, len(out.text), len(r.Text()))
+					continue
+				}
 				if adapter == "ollama" { // which does not say what was cached
 					r.Usage.CachedTokens = 0
 				}
