@@ -76,8 +76,9 @@ const (
 	resultsCut bt.Reason = "notice.results_cut: What was read does not fit in the model's context window, so tool " +
 		"results were cut: use a larger window, or ask for less at a time."
 	otherModel  bt.Reason = "notice.other_model: {model} answers instead: {reason}"
-	toolRefused bt.Reason = "notice.tool_refused: The model's provider refuses what it was told of these tools, so they are not offered: {tools}."
-	readInPart  bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
+	toolRefused bt.Reason = "notice.tool_refused: The model's provider refuses what it was told of these tools, " +
+		"so they are not offered: {tools}."
+	readInPart bt.Reason = "notice.read_in_part: The server has read only a part of what was sent ({counted} of " +
 		"about {sent} tokens): give its model a larger context window."
 	unsureWrite bt.Reason = "notice.unsure_write: Not sure to be done: {tool}: {reason}"
 	redacted    bt.Reason = "notice.redacted: A secret was taken out of what was written: {target} has {mark} in " +

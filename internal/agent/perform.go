@@ -85,7 +85,8 @@ func performTurn[R Report](
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
 		Reported: resp.Reported, Model: cmp.Or(resp.Model, m.ID()),
 		Attempts: resp.Attempts, Dropped: resp.Dropped, Refused: resp.LeftOut, Native: resp.Native, Tries: resp.Tries,
-		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, Note: asked.Note, Found: asked.Found, LeftOut: asked.Prompt.LeftOut,
+		Prompt: asked.Prompt.Hash, Segments: asked.Prompt.Segments, Note: asked.Note, Found: asked.Found,
+		LeftOut:    asked.Prompt.LeftOut,
 		ToolHashes: asked.Tools, PromptSize: asked.Prompt.Tokens, SentBytes: asked.bytes(),
 		History: asked.History + Tokens(text) + callTokens(end.Calls), Cut: asked.Cut}
 	if r.Attempts == 1 { // recorded only if there was more than one

@@ -153,8 +153,8 @@ func (s Surroundings) chooseModelAndTools(
 	return specs, info, nil
 }
 
-// smallModel is the number of parameters below which a model is taken to call no tools: of models of 0.5 and 1.5 billion
-// none looked anything up for twelve questions, and both answered from passages.
+// smallModel is the number of parameters below which a model is taken to call no tools: of models of 0.5 and 1.5
+// billion none looked anything up for twelve questions, and both answered from passages.
 const smallModel = 2_500_000_000
 
 // CallsNoTools says whether a model is told of no tools: its server takes none for it, or it is small.
@@ -276,8 +276,8 @@ func (g *Given) addPast(
 	return past, withPictures, nil
 }
 
-// pastAfter is how many exchanges, with this one, the next question is sent. Where there would be too many, half of them
-// are left out at once: what was sent before then stays for the questions that follow.
+// pastAfter is how many exchanges, with this one, the next question is sent. Where there would be too many, half of
+// them are left out at once: what was sent before then stays for the questions that follow.
 func (e Exchange) pastAfter() int {
 	switch {
 	case e.Place == 0: // it does not say

@@ -88,7 +88,8 @@ func whereToLook() bt.Leaf {
 	type out struct {
 		Looking []string `port:"looking" doc:"names of the tools that may be called"`
 	}
-	return bt.Func("WhereToLook", "Names the tools to look something up with. FAILURE for small talk, which needs nothing.",
+	return bt.Func("WhereToLook",
+		"Names the tools to look something up with. FAILURE for small talk, which needs nothing.",
 		func(i in, o *out) error {
 			if isSmallTalk(i.Class, i.Talk) {
 				return fmt.Errorf("small talk needs nothing")

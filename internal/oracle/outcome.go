@@ -179,7 +179,8 @@ func (a *Answer) keptExchange(v *run.View, env Env) Exchange {
 			e.Note = ""
 		}
 	}
-	e.Tokens = agent.Tokens(e.Question) + agent.Tokens(e.Note) + agent.Tokens(e.Found) + agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
+	e.Tokens = agent.Tokens(e.Question) + agent.Tokens(e.Note) + agent.Tokens(e.Found) +
+		agent.PictureTokens*e.Pictures + agent.Tokens(e.Answer)
 	return e
 }
 
@@ -382,7 +383,8 @@ func (a *Answer) setAccepted(v *run.View, w treeResult) journal.Status {
 	}
 	if q := t.Report.Quoted; q != nil && len(q.Own) > 0 {
 		why := modelsOwn.With(strings.Join(q.Own, ", "))
-		a.Notices = append(a.Notices, agent.Notice{Type: NoticeOwn, Severity: agent.Warning, Text: why.Text, Coded: why.Coded})
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeOwn, Severity: agent.Warning, Text: why.Text,
+			Coded: why.Coded})
 	}
 	a.supplementAnswer(v, w.Reports.Best.Words)
 	a.Asked = a.StopReason == StopNeedsUser

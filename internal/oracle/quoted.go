@@ -37,8 +37,8 @@ type Quoted struct {
 	Own     []string `json:"own,omitempty"` // figures and names of the answer that stand in no place that was found
 }
 
-// quoteListener reads a reply of the form quotedAnswer. An answer is shown with the lines that hold its quotation. With a
-// quotation that no place holds it is no finding: the person reads that no place answers the question, and the best
+// quoteListener reads a reply of the form quotedAnswer. An answer is shown with the lines that hold its quotation. With
+// a quotation that no place holds it is no finding: the person reads that no place answers the question, and the best
 // places, as without a model. A reply of another form is text.
 type quoteListener struct {
 	asked agent.Request

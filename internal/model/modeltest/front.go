@@ -6,8 +6,8 @@ import (
 	"sibyl/internal/model"
 )
 
-// FoundAgain is how much of an earlier request a later one begins with, from 0 to 1: what a server has read and need not
-// read again. It is the least of two templates: one puts tools before the system prompt, one behind it.
+// FoundAgain is how much of an earlier request a later one begins with, from 0 to 1: what a server has read and need
+// not read again. It is the least of two templates: one puts tools before the system prompt, one behind it.
 func FoundAgain(earlier, later model.Request) float64 {
 	least := 1.0
 	for _, toolsFirst := range []bool{true, false} {

@@ -261,11 +261,11 @@ func (c *cutter) cutCalls() {
 		if bare == "" || from < upTo {
 			continue
 		}
-		switch to := 0; {
+		switch {
 		case open < mostOpen && (bare[0] == '{' || bare[0] == '[' && !c.names(bareCall(), bare)):
 			from += strings.IndexByte(line, bare[0])
-			whole := false
-			if to, whole = c.endOfValue(from); c.isCall(c.text[from:to]) {
+			to, whole := c.endOfValue(from)
+			if c.isCall(c.text[from:to]) {
 				c.cut(from, to)
 			}
 			if upTo = to; !whole {
@@ -274,7 +274,7 @@ func (c *cutter) cutCalls() {
 		case c.names(bareCall(), bare):
 			c.cut(from, at)
 		case c.names(labelledName(), bare):
-			if to = c.endOfArguments(from); to > 0 && open < mostOpen {
+			if to := c.endOfArguments(from); to > 0 && open < mostOpen {
 				c.cut(from, to)
 				upTo = to
 			}

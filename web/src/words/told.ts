@@ -61,6 +61,7 @@ export const told = {
   "labels.stranger, public": ["words of strangers, not private", "Worte von Fremden, nicht privat", "palavras de estranhos, não privado"],
   "labels.stranger, private": ["words of strangers, private", "Worte von Fremden, privat", "palavras de estranhos, privado"],
 
+  "effect.tree.lookup": ["What to look up", "Was nachgeschlagen wird", "O que procurar"],
   "effect.model.turn": ["A turn of the model", "Eine Runde des Modells", "Um turno do modelo"],
   "effect.model.notes": ["The model takes notes", "Das Modell macht Notizen", "O modelo toma notas"],
   "effect.tool.call": ["Call: {label}", "Aufruf: {label}", "Chamada: {label}"],
