@@ -1,5 +1,5 @@
 // Package prompt composes the Oracle's prompt from segments (FR-011 to FR-014 in docs/requirements.md): the system
-// prompt, which is alike in all questions of a session, and a note with the question, which has what holds for that one.
+// prompt, which is alike in all questions of a session, and a note with the question, which has what holds for it.
 //
 // Guarantees:
 //   - Composition is pure: equal sets and situations give equal bytes.
