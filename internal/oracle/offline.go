@@ -72,24 +72,14 @@ type offline struct {
 }
 
 func newOffline(req model.Request) (o offline, err error) {
-	if o.sit, err = offlineSituation(req); err == nil {
-		o.terms, o.earlier = classify.Terms(o.sit.Question), continuedQuestion(o.sit.Question, req.Messages)
+	if o.sit, err = offlineSituation(req); err != nil {
+		return o, err
+	}
+	o.terms = classify.Terms(o.sit.Question)
+	if classify.Continues(o.sit.Question) {
+		o.earlier = o.sit.Previous
 	}
 	return o, err
-}
-
-// continuedQuestion is the question before, if this one depends on it, as “and how do I make it longer?”; otherwise "".
-func continuedQuestion(question string, messages []model.Message) string {
-	at := slices.IndexFunc(messages, func(m model.Message) bool { return m.Role == model.User && m.Text == question })
-	for i := at - 1; i >= 0; i-- {
-		if messages[i].Role == model.User {
-			if classify.Continues(question) {
-				return messages[i].Text
-			}
-			break
-		}
-	}
-	return ""
 }
 
 const (

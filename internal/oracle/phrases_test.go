@@ -53,22 +53,6 @@ func TestWordIsHeldWithoutItsEndingAndAQuotedPhraseWordByWord(t *testing.T) {
 	}
 }
 
-func TestQuestionBeforeIsSearchedForWithAFollowUpOnly(t *testing.T) {
-	said := func(texts ...string) (out []model.Message) {
-		for i, text := range texts {
-			out = append(out, model.Message{Role: []model.Role{model.User, model.Assistant}[i%2], Text: text})
-		}
-		return out
-	}
-	before := "How long does the poller wait?"
-	for question, want := range map[string]string{"and how do I make it wait longer?": before,
-		"Where is the parser defined?": ""} {
-		assert.Equalf(t, continuedQuestion(question, said(before, "Ten seconds.", question)), want, "%q continues", question)
-	}
-	got := continuedQuestion("and why?", said("and why?"))
-	assert.That(t, got == "", "the first question continues %q", got)
-}
-
 func TestFoundPlacesAreToldInPlaceOfAJudgement(t *testing.T) {
 	found := []agent.Source{{Cite: "a.go:1", Cited: true}, {Cite: "b.go:1"}, {Cite: "c.go:1", Cited: true}}
 	for _, c := range []struct {

@@ -27,6 +27,7 @@ const (
 // Situation is what the rules of the offline model know of a turn, besides the conversation.
 type Situation struct {
 	Question string
+	Previous string // the question before it
 	Class    string
 	Unsure   bool        // of the class
 	Sure     bool        // no other source is likely
@@ -249,7 +250,11 @@ func (a turnRequest) Form() *model.Schema {
 }
 
 func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
-	return Situation{Question: a.given.Question, Class: string(a.Class), Unsure: a.Unsure, Sure: a.Sure, Tools: offered,
+	previous := ""
+	if n := len(a.given.Previous); n > 0 {
+		previous = a.given.Previous[n-1]
+	}
+	return Situation{Question: a.given.Question, Previous: previous, Class: string(a.Class), Unsure: a.Unsure, Sure: a.Sure, Tools: offered,
 		Final: a.Last || a.Withdrawn,
 		Steps: steps, Material: a.material.parts, Named: a.given.Named, LookUp: a.LookUp,
 		General: a.General}
