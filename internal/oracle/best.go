@@ -80,6 +80,9 @@ type Best struct {
 // updateBest makes a reply the best one, unless it only refers back to the one before. Text besides calls comes before
 // the answer and does not count, unless it cites a source or its signal is that of an answer.
 func (r *Reports) updateBest(reply agent.Reply, report Report, l *agent.Ledger) {
+	if r.LookedUp && !r.Handed {
+		r.Handed, r.ByTree = true, len(l.Opened)
+	}
 	next := Best{Ref: reply.Ref, Words: report.Words, Opened: len(l.Opened), Wrote: l.HasWritten()}
 	noCalls, better := len(reply.Calls) == 0, next.replaces(r.Best)
 	switch {
@@ -93,7 +96,7 @@ func (r *Reports) updateBest(reply agent.Reply, report Report, l *agent.Ledger) 
 	case better:
 		r.Best = next
 	// It may be an answer of few words. To what the tree has looked up, that it stands by its answer is none.
-	case (next.Opened > r.Best.Opened && !r.LookedUp || r.Best.Words.Announces) && !next.Words.Announces:
+	case (next.Opened > max(r.Best.Opened, r.ByTree) || r.Best.Words.Announces) && !next.Words.Announces:
 		r.Best.Also = reply.Ref
 	}
 }

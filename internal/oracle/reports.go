@@ -17,6 +17,8 @@ type Reports struct {
 	AskedFor bool         `json:"asked_for,omitempty"` // the model was told once what is missing
 	Reminded bool         `json:"reminded,omitempty"`  // the model was reminded of its signals
 	LookedUp bool         `json:"looked_up,omitempty"` // the tree has looked up what the model did not
+	Handed   bool         `json:"handed,omitempty"`    // and the model has replied to it
+	ByTree   int          `json:"by_tree,omitempty"`   // places read by then
 	Best     Best         `json:"best,omitzero"`       // the text that would be the answer
 	// replies in a row that neither called a tool nor said anything new
 	Idle      int       `json:"idle,omitempty"`
