@@ -101,7 +101,7 @@ func tellCouncil(t *testing.T, s *story) {
 	s.run(t, "", cli.ExitAnswered, []string{"council", "add", filepath.Join(s.vault, "memo.wav")})
 	s.run(t, "", cli.ExitAnswered, []string{"council", "ask", "skeptic"})
 	s.run(t, "", cli.ExitAnswered, []string{"council", "ask", "skeptic", "optimist"})
-	s.sibyl(t, "-5", "council", "ask", "skeptic", "pragmatist")
+	s.sibyl(t, "-3", "council", "ask", "skeptic", "pragmatist")
 }
 
 // tellInquiry leaves an inquiry that ended, and one that a crash interrupted.
