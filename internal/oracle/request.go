@@ -254,8 +254,8 @@ func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
 	if n := len(a.given.Previous); n > 0 {
 		previous = a.given.Previous[n-1]
 	}
-	return Situation{Question: a.given.Question, Previous: previous, Class: string(a.Class), Unsure: a.Unsure, Sure: a.Sure, Tools: offered,
-		Final: a.Last || a.Withdrawn,
+	return Situation{Question: a.given.Question, Previous: previous, Class: string(a.Class), Unsure: a.Unsure,
+		Sure: a.Sure, Tools: offered, Final: a.Last || a.Withdrawn,
 		Steps: steps, Material: a.material.parts, Named: a.given.Named, LookUp: a.LookUp,
 		General: a.General}
 }
