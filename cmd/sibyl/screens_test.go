@@ -188,15 +188,16 @@ func recited(r modeltest.Request, text string) modeltest.Answer {
 			OutputTokens: 120}}
 	}
 	told := first(r, "system")
+	now := r.Messages[len(r.Messages)-1].Content
 	switch {
-	case strings.Contains(told, "You are a detective"):
+	case strings.Contains(now, "(“To ask”)"):
 		return says(`{"question":"When was the bridge closed?","strategy":"breadth","aspect":"when","gaps":[]}`)
-	case strings.Contains(told, "You analyse the answers"):
+	case strings.Contains(now, "(“To analyse”)"):
 		return says(`{"gaps":[{"id":"","category":"missing_information","severity":"low","aspect":"who","description":"Nobody says who ordered it.","pair":1}],` +
 			`"completenessScore":90,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`)
 	case strings.Contains(told, "You find what documents say"):
 		return says(`{"quotations":[{"passage":1,"words":"The bridge was closed on 4 March 2021 because of corrosion."}],"search":[]}`)
-	case strings.Contains(told, "You sum up"):
+	case strings.Contains(now, "(“To sum up”)"):
 		return says("The answers support the hypothesis: corrosion was found, " +
 			"and the bridge was closed for it (answer 1).")
 	}

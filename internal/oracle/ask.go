@@ -166,7 +166,7 @@ func CallsNoTools(info model.Info) bool {
 // never did. Runs in which it was offered none tell nothing; so after lookedBackOn of these it is offered tools again.
 const (
 	lookedBackOn = 12
-	leastRuns    = 2
+	leastRuns    = 4
 )
 
 // neverLooksUp says whether the person's last runs show that a model calls no tools.
