@@ -44,8 +44,16 @@ const begins = "<img src=x onerror="
 var hostile, hostileTitle = strings.Join(hostileTexts, " "), strings.Join(hostileTexts[:6], " ") +
 	strings.Repeat("W", 10_000)
 
-// hostileLong has a megabyte without a blank, or nearly so: a model may say no more.
-var hostileLong = hostile + "\n\n" + strings.Repeat("W", 1_000_000)
+// hostileLong has 60,000 letters without a blank that never come again in the same order: a model that repeats itself is
+// stopped, and may say little more.
+var hostileLong = func() string {
+	b := &strings.Builder{}
+	b.WriteString(hostile + "\n\n")
+	for n := range uint32(60_000 / 8) {
+		fmt.Fprintf(b, "%08X", n*2654435761)
+	}
+	return b.String()
+}()
 
 // attribute makes a text the value of an attribute of XML.
 var attribute = strings.NewReplacer("<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&apos;")
