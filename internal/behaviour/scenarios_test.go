@@ -61,16 +61,17 @@ func sqliteCluster(t *testing.T) *cluster {
 // killed kills a node, and starts it again when others have taken up its runs.
 func (c *cluster) killed(p *process) {
 	c.Helper()
-	holder, at := p.known(), p.kill()
-	c.handedOver(c.drivenBy(holder), holder, at)
+	holder := p.known()
+	lost := c.drivenBy(holder) // looked up beforehand: on a busy machine others take them up while one looks
+	c.handedOver(lost, holder, p.kill())
 	p.start()
 }
 
 // stoppedPastItsLease stops a node, and lets it go on when others have taken up its runs.
 func (c *cluster) stoppedPastItsLease(p *process) {
 	c.Helper()
-	at := p.signal(syscall.SIGSTOP)
-	c.handedOver(c.drivenBy(p.known()), p.known(), at)
+	lost := c.drivenBy(p.known())
+	c.handedOver(lost, p.known(), p.signal(syscall.SIGSTOP))
 	p.signal(syscall.SIGCONT)
 }
 
