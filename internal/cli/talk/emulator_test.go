@@ -297,3 +297,17 @@ func (e *emulator) until(what string, shows func(screen string) bool) string {
 		}
 	}
 }
+
+// settled gives the screen once nothing has been drawn for a while.
+func (e *emulator) settled() string {
+	for {
+		e.mu.Lock()
+		changed := e.changed
+		e.mu.Unlock()
+		select {
+		case <-changed:
+		case <-time.After(time.Second):
+			return e.String()
+		}
+	}
+}

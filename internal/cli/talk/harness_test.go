@@ -332,6 +332,22 @@ func golden(t *testing.T, name, got string) {
 		"the terminal shows\n%s\nand not, as in %s (-update writes it anew),\n%s", got, file, want)
 }
 
+// golden waits until the terminal shows a text, and what a file has. What is printed above the prompt and the prompt
+// itself are drawn apart, in either order.
+func (h *held) golden(name, text string) {
+	h.t.Helper()
+	screen := h.shows(text)
+	if *update {
+		golden(h.t, name, h.settled())
+		return
+	}
+	file := filepath.Join("testdata", name+".txt")
+	want := string(assert.Must(os.ReadFile(file))(h.t))
+	if screen != want {
+		h.until("what "+file+" has (-update writes it anew),\n"+want, func(s string) bool { return s == want })
+	}
+}
+
 // answer is a result that is whole.
 func answer(text string, sources ...string) service.Result {
 	return service.Result{Run: "0run", Status: journal.Done, Shown: assistant.Shown{Answer: text, Sources: sources,
