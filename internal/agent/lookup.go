@@ -75,7 +75,11 @@ func (b *Builder[R]) addLookUp(c *conversation, e Entry, turn TurnReceipt[R]) er
 		c.steps = append(c.steps, step)
 	}
 	var said string
-	switch opened := asking.LookedUp(c.steps[len(c.steps)-len(e.Tools):]); {
+	opened, err := asking.LookedUp(c.steps[len(c.steps)-len(e.Tools):])
+	if err != nil {
+		return err
+	}
+	switch {
 	case opened != "":
 		said = Control(foundForThem) + "\n\n" + signal.Neutralise(opened)
 	case hits == 0:

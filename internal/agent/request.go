@@ -91,10 +91,9 @@ type TurnPrompt interface {
 	Before(ctx context.Context, noted bool) ([]model.Message, Note, error)
 	// System composes the prompt. shown are the tools that are sent, and note is what stands with the question.
 	System(shown []tool.Spec, note Note) (System, error)
-	// Form is the form of the reply; nil: it is text.
-	Form() *model.Schema
-	// LookedUp is what the calls of a look-up opened, for the model; empty: they opened nothing.
-	LookedUp(steps []Step) string
+	// LookedUp is what the calls of a look-up opened, for the model, and how it is to answer from that; empty: they
+	// opened nothing.
+	LookedUp(steps []Step) (string, error)
 	// Facts is the situation for the offline model's rules.
 	Facts(offered []tool.Spec, steps []Step) any
 }
@@ -183,7 +182,7 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	}
 	r := Request{Prompt: system, History: history, Recovery: b.Recovery,
 		Request: model.Request{System: system.Text, Purpose: b.Purpose, Bound: model.BoundIn(b.Window),
-			NoCalls: p.Last || p.Withdrawn}}
+			NoCalls: p.Last || p.Withdrawn, Greedy: p.NoTools}}
 	r.Request.Tools = SentTools(shown)
 	for _, s := range shown {
 		name, tokens := hashAndSize(s)
@@ -192,7 +191,6 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if !p.NoTools {
 		r.Request.Tools = append(r.Request.Tools, b.Reports...)
 	}
-	r.Schema = asking.Form()
 	if !r.NoCalls && !p.NoTools {
 		r.Offered = OfferedSpecs(p, b.Tools)
 	}

@@ -106,6 +106,10 @@ type Request struct {
 	// that the provider's cache stays valid. If a protocol can't say so, the tools are left out.
 	NoCalls bool
 
+	// Greedy asks for the likeliest words, not for varied ones: a temperature of 0, where the server is the person's own.
+	// Others have a temperature that fits their models, or refuse to have one set.
+	Greedy bool
+
 	// Schema, if set, asks for a text that is one JSON value. Providers enforce it if they can; see also Structured.
 	Schema *Schema
 

@@ -27,7 +27,7 @@ type Heard struct {
 	Malformed bool             `json:"malformed,omitempty"`
 	Calls     []model.ToolCall `json:"calls,omitempty"`
 	After     []int            `json:"after,omitempty"`
-	Quoted    *Quoted          `json:"quoted,omitempty"` // how an answer from what was looked up was checked
+	Backing   *Backing         `json:"backing,omitempty"` // how an answer from what was looked up was checked
 	NotOwn    []string         `json:"not_own,omitempty"`
 }
 
@@ -63,8 +63,8 @@ type listener struct {
 }
 
 func newListener(asked agent.Request) agent.Listener[Heard] {
-	if asked.Schema != nil {
-		return newQuoteListener(asked)
+	if l := newBackedListener(asked); l != nil {
+		return l
 	}
 	return &listener{asked: asked, told: agent.WasToldOfCalls(asked.Request)}
 }

@@ -146,8 +146,7 @@ type TurnSituation struct {
 	Unsure     bool          `json:"unsure,omitempty"` // of the class
 	Sure       bool          `json:"sure,omitempty"`   // no other source is likely
 	LookUp     *LookUp       `json:"look_up,omitempty"`
-	Quote      bool          `json:"quote,omitempty"`   // the reply is to quote what was looked up
-	General    bool          `json:"general,omitempty"` // or to answer from the model's knowledge
+	General    bool          `json:"general,omitempty"` // the answer is more likely in the model than in the person's sources
 }
 
 func situationOf(c classify.Classification, topicShift bool) TurnSituation {
@@ -185,7 +184,7 @@ func askModel() bt.Leaf {
 		Tools      []agent.ToolFact        `port:"tools"`
 		Ledger     agent.Ledger            `port:"ledger,optional"`
 		Transcript []agent.Entry           `port:"transcript,optional"`
-		NoTools    bool                    `port:"no_tools,optional" doc:"the model can't call tools: it quotes what was looked up"`
+		NoTools    bool                    `port:"no_tools,optional" doc:"the model can't call tools: it is told of none"`
 		Reports    Reports                 `port:"reports,optional"`
 		LastHint   string                  `port:"last_hint,optional" doc:"what the model is told in the last turn"`
 		Most       int                     `port:"most_tokens,optional" doc:"of the request; results of tools are cut for it; 0: as the window allows"`
@@ -201,8 +200,7 @@ func askModel() bt.Leaf {
 		p := agent.TurnPayload{Offered: i.Offered, Turn: i.Turn, MaxTurns: i.MaxTurns, Last: i.Last,
 			Withdrawn: i.Withdrawn, NoTools: i.NoTools, Fit: i.Most, Labels: i.Ledger.Labels}
 		situation := situationOf(i.Class, i.TopicShift)
-		situation.Quote = i.NoTools && i.Reports.LookedUp && len(i.Ledger.Opened) > 0
-		situation.General = situation.Quote && ownPart(i.Class) < likelyHere
+		situation.General = ownPart(i.Class) < likelyHere
 		p.Situation = situation.encode()
 		p.SetTranscript(i.Transcript)
 		if i.Last {

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -16,10 +18,8 @@ import (
 type LookUp struct {
 	Open   bool `json:"open,omitempty"` // those that were found; otherwise it searches
 	Places int  `json:"places"`
-	Lines  int  `json:"lines"` // of each
-
-	// General says that the answer is more likely elsewhere: then only a place with most words of the question is shown.
-	General bool `json:"general,omitempty"`
+	Lines  int  `json:"lines"`            // of each
+	Tokens int  `json:"tokens,omitempty"` // of all of them, by estimate; 0: as many as there are
 }
 
 // lookUp proposes calls that the tree itself makes, as the run without a model does.
@@ -35,6 +35,7 @@ func lookUp() bt.Leaf {
 		Open       bool                    `port:"open,optional" doc:"the best places that were found, instead of searching for them"`
 		Places     int                     `port:"places" default:"5" doc:"opened at most"`
 		Lines      int                     `port:"lines" default:"30" doc:"of a place at most"`
+		Tokens     int                     `port:"tokens" default:"0" doc:"of all places at most, by estimate: fewer lines of each are shown; 0: as many as there are"`
 	}
 	type out struct {
 		Looked     agent.Reply   `port:"looked" doc:"the calls, for RunTools"`
@@ -51,7 +52,7 @@ func lookUp() bt.Leaf {
 			return nil, fmt.Errorf("no tool that searches is offered")
 		}
 		situation := situationOf(i.Class, i.TopicShift)
-		situation.LookUp = &LookUp{Open: i.Open, Places: i.Places, Lines: i.Lines, General: ownPart(i.Class) < likelyHere}
+		situation.LookUp, situation.General = &LookUp{i.Open, i.Places, i.Lines, i.Tokens}, ownPart(i.Class) < likelyHere
 		p := agent.TurnPayload{Offered: namesOf(readingTools(i.Tools, i.Offered)), Labels: i.Ledger.Labels,
 			Situation: situation.encode()}
 		p.SetTranscript(i.Transcript)
@@ -125,10 +126,13 @@ func searchesAny(tools []agent.ToolFact) bool {
 }
 
 // withMostWords are the passages with at least half as many words of the question as the best one has, that one first.
-// With most, they have at least half of all, and two.
+// With most, they have at least half of all and two, and no number is one of them: it stands anywhere.
 func (o offline) withMostWords(places []passage, most bool) []passage {
+	terms := slices.DeleteFunc(slices.Clone(o.terms), func(t string) bool {
+		return most && !strings.ContainsFunc(t, unicode.IsLetter)
+	})
 	words := func(p passage) (n int) {
-		for _, term := range o.terms {
+		for _, term := range terms {
 			if p.mentions(term) {
 				n++
 			}
@@ -142,9 +146,33 @@ func (o offline) withMostWords(places []passage, most bool) []passage {
 		least = (words(places[0]) + 1) / 2
 	}
 	if most {
-		least = max(least, (len(o.terms)+1)/2, 2)
+		least = max(least, (len(terms)+1)/2, 2)
 	}
 	return slices.DeleteFunc(places, func(p passage) bool { return words(p) < least })
+}
+
+// leastLines is to how few lines a place is cut before a later one is left out.
+const leastLines = 6
+
+// shownPlaces are the best lines of places with their citations, within a number of tokens unless that is 0.
+func (o offline) shownPlaces(places []passage, lines, tokens int) (all []string) {
+	for {
+		used := 0
+		all = nil
+		for _, p := range places {
+			best := p.excerpt(lines, o.terms)
+			all = append(all, "`"+best.cite()+"`:\n\n"+best.fenced())
+			used += agent.Tokens(all[len(all)-1])
+		}
+		switch {
+		case tokens == 0 || used <= tokens || len(places) <= 1 && lines <= leastLines:
+			return all
+		case lines > leastLines:
+			lines = max(leastLines, lines*2/3)
+		default:
+			places = places[:len(places)-1]
+		}
+	}
 }
 
 // proposeLookUp are the calls of a look-up.

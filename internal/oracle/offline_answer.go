@@ -213,27 +213,40 @@ func codeSpan(line string) string {
 	return marks + line + marks
 }
 
-// unmentionedNames says which names in the question, told by capitals or signs, occur in no place; "" if there are
-// none.
+// unmentionedNames says which names in the question occur in no place; "" if there are none.
 func (o offline) unmentionedNames(places []passage) string {
 	if o.asksAboutFolder() {
 		return ""
 	}
 	var gone []string
-	for i, field := range strings.Fields(o.sit.Question) {
-		word := strings.TrimFunc(field, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		word = filepath.ToSlash(word[len(filepath.VolumeName(word)):]) // as files are cited
-		named := strings.IndexFunc(word, func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' })
-		low := strings.ToLower(word)
-		if called := strings.Contains(field, "()"); named < 0 && !called || named == 0 &&
-			(i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) ||
-			slices.ContainsFunc(places, func(p passage) bool { return p.mentions(word) }) {
-			continue
+	for _, name := range namesIn(o.sit.Question) {
+		if !slices.ContainsFunc(places, func(p passage) bool { return p.mentions(name) }) {
+			gone = append(gone, "“"+name+"”")
 		}
-		gone = append(gone, "“"+word+"”")
 	}
 	if gone == nil {
 		return ""
 	}
 	return o.phrase("none_mentions") + " " + agent.Listed(gone[:min(len(gone), 3)], o.phrase("or"))
+}
+
+// namesIn are the names in a question, told by capitals or signs.
+func namesIn(question string) (names []string) {
+	for i, field := range strings.Fields(question) {
+		word := withoutGenitive(trimMarks(field))
+		word = filepath.ToSlash(word[len(filepath.VolumeName(word)):]) // as files are cited
+		named := strings.IndexFunc(word, func(r rune) bool { return unicode.IsUpper(r) || r == '_' || r == '.' })
+		low := strings.ToLower(word)
+		if called := strings.Contains(field, "()"); named < 0 && !called || named == 0 &&
+			(i == 0 || search.IsStop(low) || search.InEnglish(low) != nil) {
+			continue
+		}
+		names = append(names, word)
+	}
+	return names
+}
+
+// trimMarks is a word without what stands around its letters and digits.
+func trimMarks(word string) string {
+	return strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }

@@ -381,7 +381,7 @@ func (a *Answer) setAccepted(v *run.View, w treeResult) journal.Status {
 	if a.Partial() && a.Model != model.OfflineRules { // the rules have said it
 		a.setBlocker()
 	}
-	if q := t.Report.Quoted; q != nil && len(q.Own) > 0 {
+	if q := t.Report.Backing; q != nil && len(q.Own) > 0 {
 		why := modelsOwn.With(strings.Join(q.Own, ", "))
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeOwn, Severity: agent.Warning, Text: why.Text,
 			Coded: why.Coded})

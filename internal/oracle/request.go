@@ -38,6 +38,7 @@ type Situation struct {
 	Named    []tool.Source   // by the person
 	LookUp   *LookUp         // set for calls of the tree itself
 	General  bool            // it may be answered from the model's knowledge
+	NoTools  bool            // the model is told of no tools
 }
 
 // requestData is what the requests of a run are built from, besides its records.
@@ -156,6 +157,12 @@ const (
 	crowdedSegment  = "summarization"
 )
 
+// foundSegment is sent behind what was looked up, and mostRepeated bounds a question that is repeated there, in bytes.
+const (
+	foundSegment = "found"
+	mostRepeated = 500
+)
+
 func turnSituation(p agent.TurnPayload) (s TurnSituation, err error) {
 	if err = json.Unmarshal(p.Situation, &s); err != nil {
 		err = fmt.Errorf("situation of the turn: %w", err)
@@ -223,30 +230,35 @@ func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, shown []tool
 	connected, missing := env.sourceNames()
 	return prompt.Situation{QueryType: string(s.Class), Tools: names, Callable: p.Offered, Sources: connected,
 		Missing: missing, MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
-		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls, Quote: s.Quote, General: s.General}
+		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls}
 }
 
-// LookedUp shows the best lines of the places that were opened, those with most words of the question first.
-func (a turnRequest) LookedUp(steps []agent.Step) string {
+// LookedUp shows the best lines of the places that were opened, those with most words of the question first. A model
+// that is told of no tools reads the question once more behind them, as small ones have lost it by then.
+func (a turnRequest) LookedUp(steps []agent.Step) (string, error) {
 	if a.LookUp == nil {
-		return ""
+		return "", nil
 	}
 	o := offline{sit: Situation{Steps: steps}, terms: classify.Terms(a.given.Question)}
-	var all []string
-	for _, p := range o.withMostWords(o.openedPassages(), a.LookUp.General) {
-		best := p.excerpt(a.LookUp.Lines, o.terms)
-		all = append(all, "`"+best.cite()+"`:\n\n"+best.fenced())
+	all := o.shownPlaces(o.withMostWords(o.openedPassages(), a.General), a.LookUp.Lines, a.LookUp.Tokens)
+	if all == nil || !a.env.NoTools {
+		return strings.Join(all, "\n\n"), nil
 	}
-	return strings.Join(all, "\n\n")
-}
-
-// Form asks for a quotation where the model answers from what was looked up.
-func (a turnRequest) Form() *model.Schema {
-	if !a.Quote {
-		return nil
+	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, nil)
+	of.LookedUp, of.General = true, a.General
+	c, err := a.prompts.Compose(of)
+	if err != nil {
+		return "", err
 	}
-	form := quoteSchema()
-	return &form
+	if len(a.given.Question) <= mostRepeated {
+		all = append(all, "The question again: "+agent.WithoutMarks(a.given.Question))
+	}
+	for _, s := range c.Segments {
+		if s.ID == foundSegment {
+			all = append(all, s.Text)
+		}
+	}
+	return strings.Join(all, "\n\n"), nil
 }
 
 func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
@@ -257,7 +269,7 @@ func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
 	return Situation{Question: a.given.Question, Previous: previous, Class: string(a.Class), Unsure: a.Unsure,
 		Sure: a.Sure, Tools: offered, Final: a.Last || a.Withdrawn,
 		Steps: steps, Material: a.material.parts, Named: a.given.Named, LookUp: a.LookUp,
-		General: a.General}
+		General: a.General, NoTools: a.env.NoTools}
 }
 
 // Exchange is what a session keeps of a run: the summary in its row.

@@ -24,8 +24,9 @@ type chatRequest struct {
 }
 
 type options struct {
-	NumCtx     int `json:"num_ctx,omitempty"`
-	NumPredict int `json:"num_predict,omitempty"`
+	NumCtx      int      `json:"num_ctx,omitempty"`
+	NumPredict  int      `json:"num_predict,omitempty"`
+	Temperature *float64 `json:"temperature,omitempty"`
 }
 
 // message is one message of a request.
@@ -74,6 +75,9 @@ func (p protocol) encode(req wire.Request) (any, error) {
 	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req), Stream: true, Options: options{
 		NumCtx: known.numCtx(p.config.NumCtx), NumPredict: max(0, req.MaxOutputTokens),
 	}}
+	if req.Greedy {
+		body.Options.Temperature = new(float64)
+	}
 	if len(body.Messages) == 0 { // Ollama takes it as a request to load the model
 		return nil, errors.New("the request holds no message")
 	}

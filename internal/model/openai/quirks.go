@@ -29,6 +29,7 @@ const (
 	noSummary      // no summary of the reasoning is given
 	keyHeader      // the key is sent in a header of its own
 	noProgress     // the server is not asked how much of a request it has read
+	noTemperature  // temperature is rejected
 )
 
 // rule says who has a quirk: an endpoint that rejects a request with the words of complaint and, without a request, a
@@ -75,6 +76,7 @@ func rules() []rule {
 		{quirk: noSummary, complaint: "reasoning summaries"}, // the organization is not verified
 		{quirk: noSummary, complaint: "reasoning.summary"},
 		{quirk: noProgress, complaint: "return_progress"},
+		{quirk: noTemperature, complaint: "temperature"},
 	}
 }
 

@@ -21,6 +21,7 @@ type chatRequest struct {
 	StreamOptions       map[string]bool `json:"stream_options,omitempty"`
 	ReasoningEffort     string          `json:"reasoning_effort,omitempty"`
 	ReturnProgress      bool            `json:"return_progress,omitempty"` // llama.cpp
+	Temperature         *float64        `json:"temperature,omitempty"`
 }
 
 // chatMessage is one turn. Its content is a text or, with pictures, a list of userPart. Reasoning is sent back as it
@@ -86,6 +87,9 @@ func (p *protocol) encode(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
 	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req, q), Stream: true,
 		ReasoningEffort: q.effort(p.config.Think), ReturnProgress: p.own && q&noProgress == 0}
+	if req.Greedy && p.own && q&noTemperature == 0 {
+		body.Temperature = new(float64)
+	}
 	if q&completionLimit != 0 != (q&swappedLimit != 0) {
 		body.MaxCompletionTokens = req.MaxOutputTokens
 	} else {

@@ -29,6 +29,7 @@ const (
 	queryTypeIs  = "query_type="
 	largeContext = "context=large"
 	hadError     = "error=true"
+	lookedUp     = "looked_up=true"
 	signalsAre   = "signals="
 )
 
@@ -62,8 +63,8 @@ type Situation struct {
 	Date          string   // today, as the prompt shall say it; empty: it says none
 	Signals       string   // SignalsFull or SignalsTool; empty: SignalsFull
 	BareCalls     bool     // a call must stand alone in a reply
-	Quote         bool     // the answer is to quote what was looked up
-	General       bool     // or may come from the model's knowledge
+	LookedUp      bool     // it is to answer from what was looked up
+	General       bool     // or from its own knowledge
 }
 
 // Composed is a prompt and what it was composed of.
@@ -97,7 +98,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: nameList(s.Tools), varCallable: nameList(s.Callable),
 		varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
 		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls],
-		varQuote: yes[s.Quote], varGeneral: yes[s.General]}
+		varGeneral: yes[s.General]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
 	if err != nil {
@@ -187,6 +188,9 @@ func (s Situation) Large() bool {
 }
 
 func (s Situation) conditions() []string {
+	if s.Signals == SignalsNone && s.LookedUp {
+		return []string{signalsAre + SignalsNone, lookedUp}
+	}
 	if s.Signals == SignalsNone {
 		return []string{signalsAre + SignalsNone}
 	}

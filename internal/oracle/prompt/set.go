@@ -56,7 +56,8 @@ func segmentTable() []Segment {
 	return []Segment{
 		{ID: "base", File: "oracle/base.md", Priority: 0, Conditions: []string{always}},
 		{ID: "plain", File: "oracle/plain.md", Priority: 0, Conditions: []string{signalsAre + SignalsNone}},
-		{ID: "quote", File: "oracle/quote.md", Priority: 31, Conditions: []string{signalsAre + SignalsNone}, Noted: true},
+		{ID: "today", File: "oracle/today.md", Priority: 30, Conditions: []string{signalsAre + SignalsNone}, Noted: true},
+		{ID: "found", File: "oracle/found.md", Priority: 31, Conditions: []string{lookedUp}, Noted: true},
 		{ID: "signals", File: "oracle/signals.md", Priority: 1, Conditions: []string{signalsAre + SignalsFull}},
 		{ID: "signals-tool", File: "oracle/signals-tool.md", Priority: 1,
 			Conditions: []string{signalsAre + SignalsTool}},

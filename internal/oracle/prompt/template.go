@@ -18,7 +18,6 @@ const (
 	varDate       = "date"
 	varReportTool = "report_tool" // "yes", or empty
 	varBareCalls  = "bare_calls"  // "yes", or empty
-	varQuote      = "quote"       // "yes", or empty
 	varGeneral    = "general"     // "yes", or empty
 	varCallable   = "callable"
 )
@@ -26,7 +25,7 @@ const (
 // variables lists them all.
 func variables() []string {
 	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varCallable,
-		varQuote, varGeneral}
+		varGeneral}
 }
 
 // values are the values of the variables in one situation, by their names.

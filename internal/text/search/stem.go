@@ -57,10 +57,13 @@ func IsForm(stem string, rest []byte) bool {
 	return isEnding(end) || len(end) > 2 && end[0] == stem[len(stem)-1] && isEnding(end[1:])
 }
 
-// Holds reports whether a text in lower case has a word with this stem. A stem of four letters or more is also found
-// inside words.
+// ShortStem is up to how many letters a stem is that stands in many other words.
+const ShortStem = 3
+
+// Holds reports whether a text in lower case has a word with this stem. A stem that is not short is also found inside
+// words.
 func Holds(text, stem string) bool {
-	if len(stem) >= 4 {
+	if len(stem) > ShortStem {
 		return strings.Contains(text, stem)
 	}
 	for at := 0; ; at++ {
