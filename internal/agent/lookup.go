@@ -81,6 +81,7 @@ func (b *Builder[R]) addLookUp(c *conversation, e Entry, turn TurnReceipt[R]) er
 	}
 	switch {
 	case opened != "":
+		c.opened = true
 		said = Control(foundForThem) + "\n\n" + signal.Neutralise(opened)
 	case hits == 0:
 		said = Control(foundNowhere)

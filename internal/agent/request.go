@@ -105,6 +105,7 @@ type conversation struct {
 	crowded  bool   // it is large, and the model was told Crowded
 	shown    bool   // a turn of it, or of its session, was offered tools
 	note     Note   // that stands with the question
+	opened   bool   // the tree's look-up opened something
 	found    string // what the tree looked up before the first turn, as it stands behind the question
 	asked    TurnPrompt
 	messages []model.Message
@@ -183,6 +184,9 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	r := Request{Prompt: system, History: history, Recovery: b.Recovery,
 		Request: model.Request{System: system.Text, Purpose: b.Purpose, Bound: model.BoundIn(b.Window),
 			NoCalls: p.Last || p.Withdrawn, Greedy: p.NoTools}}
+	if p.NoTools && c.opened {
+		r.Bound = model.BoundFound
+	}
 	r.Request.Tools = SentTools(shown)
 	for _, s := range shown {
 		name, tokens := hashAndSize(s)

@@ -8,6 +8,7 @@ const (
 	BoundNotes   = 4 << 10  // notes of a conversation, a summary
 	BoundReading = 2000     // a short form: the reading of a message, a question, its sentences in another language
 	BoundWitness = 600      // what a witness says to a question
+	BoundFound   = 600      // an answer of one or two sentences from what was looked up
 	BoundName    = 500      // a title
 )
 

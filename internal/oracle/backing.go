@@ -99,8 +99,8 @@ const (
 	writtenOut = 12
 )
 
-// backing are the lines that back an answer: of a place that is about the question, and has the answer's words. Of
-// several, it is the one with most of them.
+// backing are the lines that back an answer: of a place that is about the question, and has the answer's words, one at
+// least that the question does not have. Of several, it is the one with most of them.
 func (o offline) backing(answer string, places []passage) (lines passage, ok bool) {
 	words := o.wordsToBack(answer)
 	best := 0.0
@@ -108,17 +108,20 @@ func (o offline) backing(answer string, places []passage) (lines passage, ok boo
 		if !o.isAbout(p) {
 			continue
 		}
-		var all, figures weighed
+		var all, figures, fresh weighed
 		for _, w := range words {
 			has, weight := p.has(w.text), 1
 			if w.figure {
 				weight = figureWeight
 				figures.add(weight, has)
 			}
+			if w.fresh { // a number that may be written out is taken for such a word
+				fresh.add(1, has || isNumber(w.text) && !w.figure)
+			}
 			all.add(weight, has)
 		}
 		share := all.share()
-		if share >= leastHeld && share > best && (figures.held > 0 || figures.all == 0) {
+		if share >= leastHeld && share > best && fresh.held > 0 && (figures.held > 0 || figures.all == 0) {
 			best, lines = share, p
 		}
 	}
@@ -148,6 +151,7 @@ func (w *weighed) share() float64 { return float64(w.held) / float64(max(w.all, 
 type answerWord struct {
 	text   string // in lower case
 	figure bool   // a number that nobody writes out
+	fresh  bool   // the question does not have it
 }
 
 // wordsToBack are the words of an answer that a passage has to have: all that carry meaning, but for names that the
@@ -157,11 +161,11 @@ func (o offline) wordsToBack(answer string) (words []answerWord) {
 	asked, named := strings.ToLower(o.sit.Question), strings.ToLower(strings.Join(namesIn(o.sit.Question), " "))
 	for field := range strings.FieldsSeq(answer) {
 		bare := strings.ToLower(withoutGenitive(trimMarks(field)))
-		w := answerWord{text: bare, figure: isFigure(bare)}
+		w := answerWord{text: bare, figure: isFigure(bare), fresh: !hasTerm(asked, bare)}
 		switch {
 		case bare == "", search.IsStop(bare), hasTerm(named, bare),
 			slices.ContainsFunc(words, func(x answerWord) bool { return x.text == bare }):
-		case !w.figure && !hasTerm(asked, bare) &&
+		case !w.figure && w.fresh &&
 			(search.IsLight(bare) || search.IsWeak(bare) || search.IsGeneric(bare) || search.IsAsking(bare)):
 			light = append(light, w)
 		default:
@@ -177,6 +181,11 @@ func (o offline) wordsToBack(answer string) (words []answerWord) {
 // withoutGenitive is a word without an English “'s”.
 func withoutGenitive(word string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(word, "'s"), "’s")
+}
+
+func isNumber(word string) bool {
+	_, err := strconv.Atoi(word)
+	return err == nil
 }
 
 // isFigure says whether a word is a number that nobody writes out, or has one in it.

@@ -131,6 +131,10 @@ func (x *Call) EmitText(text string) error {
 	if err := x.emitAnswer(x.split.write(text[:n])); err != nil {
 		return err
 	}
+	if x.split.answer.Len() == 0 && !repeats { // of what nobody is shown, less is enough
+		x.text.found = hidden().fits(x.text.said)
+		repeats = x.text.found
+	}
 	return x.stopIfEndless(repeats)
 }
 

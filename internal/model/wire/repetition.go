@@ -33,6 +33,10 @@ func measures() []measure {
 	return []measure{{span: 3000, piece: 24, most: 375, prose: true}, {span: 6000, piece: 96, most: 1200}}
 }
 
+// hidden is the measure of a text in which nothing has been an answer yet: elements of a template, or thinking, in a
+// circle of some words.
+func hidden() measure { return measure{span: 1000, piece: 24, most: 40} }
+
 // mostBlanks is how many bytes of white space in a row are too many; a text is checked after each checkEvery bytes.
 const (
 	mostBlanks = 1000
@@ -112,7 +116,7 @@ func (r *repetition) before() string {
 	if text := r.withoutBlanks(); len(r.said)-len(text) >= mostBlanks {
 		return string(text)
 	}
-	for _, m := range measures() {
+	for _, m := range append(measures(), hidden()) {
 		if m.fits(r.said) {
 			return m.before(string(r.said))
 		}
