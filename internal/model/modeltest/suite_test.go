@@ -242,7 +242,7 @@ func checks() []check {
 			says: "again and again"},
 		{name: "ElementsOfATemplateThatRepeatAreNoticedEarly", provider: true, kind: model.Repeated,
 			answer: Answer{Chunks: append([]string{"<" + "|im_start|" + ">user\n"},
-				slices.Repeat([]string{"<" + "|im_end|" + ">user\n"}, 90)...), Break: Hang}},
+				slices.Repeat([]string{"<" + "|im_end|" + ">user\n"}, 200)...), Break: Hang}},
 		{name: "ThinkingInTheTextThatRepeatsIsRepeated", provider: true, kind: model.Repeated,
 			answer: Answer{Chunks: append([]string{"<", "think>"}, slices.Repeat([]string{"So it is. "}, 300)...)}},
 		{name: "CallThatRepeatsIsRepeated", provider: true, answer: Answer{Calls: []model.ToolCall{{Name: "list",
