@@ -278,11 +278,18 @@ func say() bt.Leaf {
 	type out struct {
 		Remarks []Remark `port:"remarks"`
 	}
-	return bt.Func("Say", "Answers what is no matter of tasks, and a yes or no to nothing.",
-		func(i actIn, o *out) error {
+	type in struct {
+		Act      Act    `port:"act"`
+		Words    string `port:"words" doc:"the person's message"`
+		Language string `port:"language"`
+	}
+	const doc = "Answers what is no matter of tasks, and a yes or no to nothing. A model's reply that takes up words of " +
+		"the message, other than courtesies, speaks of what was wanted, where nothing was done: it is not said."
+	return bt.Func("Say", doc,
+		func(i in, o *out) error {
 			r := Remark{What: sayHello}
 			switch {
-			case i.Act.Reply != "":
+			case i.Act.Reply != "" && (understand.IsCourtesy(i.Words) || !speaksOf(i.Act.Reply, i.Words, i.Language)):
 				r = Remark{What: sayReply, Text: i.Act.Reply}
 			case i.Act.Intent == understand.Decline:
 				r.What = sayFine

@@ -75,6 +75,10 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		r.Clarification = &Clarification{Question: c.remarkText(Remark{What: sayHello}), Options: []string{},
 			Kind: understand.KindValue}
 	}
+	if r.Writes == nil && !understand.IsCourtesy(given.Words) &&
+		slices.ContainsFunc(remarks, func(r Remark) bool { return r.What == sayReply }) {
+		remarks = append(remarks[:len(remarks):len(remarks)], Remark{What: sayUnchanged})
+	}
 	asks := out.Status == journal.NeedsUser
 	if !asks {
 		w.Questions = nil

@@ -77,6 +77,7 @@ const (
 	sayDetails       = "details"
 	sayBare          = "no description"
 	sayReply         = "reply"
+	sayUnchanged     = "unchanged"
 	sayHelp          = "help"
 	sayHello         = "hello"
 	sayNoModel       = "no model"

@@ -56,6 +56,14 @@ func contentStems(words, language string) (stems []string) {
 	return stems
 }
 
+// speaksOf says whether a reply takes up a word of a message that carries meaning.
+func speaksOf(reply, words, language string) bool {
+	said := contentStems(words, language)
+	return slices.ContainsFunc(contentStems(reply, language), func(w string) bool {
+		return slices.ContainsFunc(said, func(s string) bool { return sameWord(s, w) })
+	})
+}
+
 // sameWord says that two stems belong to one word. Either they are equal, or more than three fifths of the shorter one
 // begin alike (inflected forms), or one ends with the other (“an-rufen”). Numbers have to be equal.
 func sameWord(a, b string) bool {

@@ -177,8 +177,9 @@ var steps = map[string]func(p *player, rest string) string{
 		assert.NoError(p, err)
 		return ""
 	},
-	"is":   func(p *player, rest string) string { return texttest.Wrong("is", p.last.Response, rest) },
-	"says": func(p *player, rest string) string { return texttest.Wrong("has", p.last.Response, rest) },
+	"is":    func(p *player, rest string) string { return texttest.Wrong("is", p.last.Response, rest) },
+	"says":  func(p *player, rest string) string { return texttest.Wrong("has", p.last.Response, rest) },
+	"lacks": func(p *player, rest string) string { return texttest.Wrong("lacks", p.last.Response, rest) },
 	"tasks": func(p *player, rest string) string {
 		return texttest.Wrong("is", strings.Join(p.list(ada), "; "), rest)
 	},

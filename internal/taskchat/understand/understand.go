@@ -19,6 +19,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sibyl/internal/text/language"
+	"sibyl/internal/text/search"
 )
 
 // Intent says what a message, or a part of it, is for.
@@ -116,6 +117,29 @@ func Read(words string, c Context) Reading {
 		return Reading{code, commands}
 	}
 	return Reading{guessLanguage(words, c.Language), oneResult(Chat, Entities{}, "no known form")}
+}
+
+// courtesies are greetings, thanks and goodbyes of languages that there are no forms for.
+var courtesies = lenient(`(?:^|[^\pL])(?:bonjour|salut|bonsoir|merci(?: beaucoup)?|au revoir|de rien|hola|buenos días|` +
+	`buenas (?:tardes|noches)|(?:muchas )?gracias|adiós|ciao|buongiorno|buonasera|grazie(?: mille)?|arrivederci|hoi|dag|` +
+	`goedemorgen|dank je|bedankt|hej|tack|tak|takk|kiitos|moi|cześć|dzień dobry|dziękuję|dzięki|ahoj|dobrý den|děkuji|` +
+	`merhaba|teşekkürler|bye|goodbye|see you|cheers|tschüss|auf wiedersehen|tchau|adeus)(?:$|[^\pL])`)
+
+// IsCourtesy says whether a message is nothing but a greeting, thanks, a goodbye, a yes or a no, in words that are
+// known. So it asks for nothing, whatever a model makes of it.
+func IsCourtesy(words string) bool {
+	if len(words) > maxBytes {
+		return false
+	}
+	words = clean(words)
+	if Consent(words, "") != Unclear {
+		return true
+	}
+	rest := courtesies.ReplaceAllString(words, " ")
+	for _, g := range grammars() {
+		rest, _ = g.stripPoliteness(rest)
+	}
+	return !slices.ContainsFunc(search.Words(rest), func(w string) bool { return !search.IsStop(w) })
 }
 
 // guessLanguage is the language of a text. A few words don't tell: then it is that of the conversation, or of the

@@ -42,6 +42,15 @@ func TestWordsSaidElsewhereAreAWishOnlyWhereTheyNameTheListOrAReminder(t *testin
 	}
 }
 
+func TestCourtesyIsNothingButKnownWords(t *testing.T) {
+	for words, want := range map[string]bool{"hello": true, "Good morning to you!": true, "thank you": true, "yes": true,
+		"Hallo, danke": true, "obrigado!": true, "Bonjour !": true, "hola, gracias": true, "Dzień dobry": true,
+		"thanks, delete it": false, "bonjour, ajoute du lait": false, "milk": false, "supprime le lait": false,
+		"what a day": false, "ciao Milch": false} {
+		assert.That(t, IsCourtesy(words) == want, "%q: %v", words, !want)
+	}
+}
+
 func TestReferencesInFiveLanguages(t *testing.T) {
 	for want, all := range map[string][]string{
 		"#2": {"2", "#2", "task 2", "Task #2", "number 2", "no. 2", "the second one", "second", "2nd",
