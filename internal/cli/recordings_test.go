@@ -47,9 +47,10 @@ type recordedAct struct {
 // mostRequests are those of one question, with all that is tried again.
 const mostRequests = 8
 
-// neverShown are words of a model that no answer is: a template's marks, calls, results, and what Sibyl tells a model.
+// neverShown are words of a model that no answer is: a template's marks, calls, results, and the controller's mark. What
+// a recording repeats of a prompt that is no longer sent is not among them: nothing tells it from a model's own words.
 var neverShown = []string{"[control]", "<signal", "</signal", "<example", "</example", "<tool_", "</tool_", "<|im_",
-	`"arguments"`, `"intents"`, `"base_hash"`, "The tool failed", "choose by cause", "answer from what you read"}
+	`"arguments"`, `"intents"`, `"base_hash"`, "The tool failed"}
 
 const (
 	tidings = "The harbour office of Aarhus will close its old counter on the first of May. Licences are then checked " +
@@ -74,10 +75,6 @@ const (
 
 // Why a row is open.
 const (
-	openOwn     = "a model shows what is not its own"
-	openGround  = "the tree does not look up itself"
-	openRunaway = "a runaway is not stopped"
-	openClaim   = "a claim of an act is shown that never was"
 	openRepeat  = "one paragraph stands for every point of a comparison"
 	openVerdict = "a verdict needs no evidence"
 )
@@ -94,7 +91,7 @@ func recordedRows() []recordedRow {
 			args: code("What is 17 times 23?"), holds: []string{"The result is 391."}, lacks: []string{"Nothing was opened"},
 			exits: []int{ExitAnswered}},
 		{about: "qwen1.5b-sum-hint-repeated", says: text("qwen1.5b-sum-hint-repeated"), args: code("What is 17 times 23?"),
-			lacks: []string{"Nothing was opened"}, exits: []int{ExitFailed, ExitPartial}, open: openOwn},
+			holds: []string{"from the model's knowledge"}, exits: []int{ExitAnswered}},
 		{about: "qwen1.5b-summary", says: text("qwen1.5b-summary"), stdin: tidings,
 			args:  []string{"ask", "--no-web", "summarize this in one sentence"},
 			holds: []string{"The harbour office in Aarhus will close its counter on May 1st"}, exits: []int{ExitAnswered},
@@ -106,21 +103,20 @@ func recordedRows() []recordedRow {
 		{about: "qwen0.5b-example-closed", says: text("qwen0.5b-example-closed"),
 			args: code("Translate 'good morning' into French."), exits: []int{ExitFailed, ExitPartial}},
 		{about: "qwen1.5b-call-in-fence", says: text(opensPump, "qwen1.5b-call-in-fence"), args: code(minimumGo),
-			lacks: []string{"pump/settings.go\",", `"name"`}, holds: []string{"go.mod"}, exits: []int{ExitAnswered, ExitPartial},
-			open: openGround},
+			lacks: []string{"pump/settings.go\",", `"name"`}, holds: []string{"go.mod"}, exits: []int{ExitAnswered, ExitPartial}},
 		{about: "qwen1.5b-result-echoed", args: code(minimumGo),
 			says:  text(opensPump, "qwen1.5b-call-in-fence", failedPump, "qwen1.5b-result-echoed"),
 			holds: []string{"go.mod"}, exits: []int{ExitAnswered, ExitPartial}},
 		{about: "qwen1.5b-example-as-answer", says: text("qwen1.5b-example-as-answer"),
 			args:  code("Wo wird entschieden, ob eine Migration in einer Transaktion läuft?"),
-			holds: []string{"store/tx.go"}, lacks: []string{"Drip irrigation", "bed 5"},
-			exits: []int{ExitAnswered, ExitPartial}, open: openGround},
+			holds: []string{"store/tx.go", "cited, but not read: garden/decisions.md:22", "from none of these"},
+			exits: []int{ExitPartial}},
 		{about: "qwen1.5b-segment-echoed", says: text("qwen1.5b-segment-echoed"),
 			args:  notes("Wann ziehen wir ins neue Rechenzentrum um?"),
-			lacks: []string{"Invalid arguments"}, exits: []int{ExitFailed, ExitPartial}, open: openOwn},
+			holds: []string{"nothing found"}, exits: []int{ExitFailed, ExitPartial}},
 		{about: "qwen1.5b-example-tags", says: text(valkeyTwice, "qwen1.5b-example-tags"),
 			args:  notes("Write a note about our choice of Valkey for sessions."),
-			lacks: []string{"is compatible with the pump"}, exits: []int{ExitFailed, ExitPartial}, open: openOwn},
+			holds: []string{"Nothing was written."}, exits: []int{ExitFailed, ExitPartial}},
 		{about: "qwen1.5b-write-call-as-commit-message", says: text("qwen1.5b-write-call-as-commit-message"), stdin: change,
 			args: notes("write a commit message for this diff"), lacks: []string{`"vault_write"`},
 			exits: []int{ExitFailed, ExitPartial}},
@@ -131,7 +127,7 @@ func recordedRows() []recordedRow {
 
 		{about: "qwen1.5b-claims-a-rename", says: said{anyForm: {"qwen1.5b-claims-a-rename"}}, before: waterPlants,
 			args: []string{"chat", "rename the first task to buy oat milk"}, exits: []int{ExitAnswered},
-			acts: recordedAct{list, "renamed 'water plants'", "buy oat milk", ""}, open: openClaim},
+			acts: recordedAct{list, "renamed 'water plants'", "buy oat milk", ""}},
 		{about: "qwen1.5b-endless-choices", says: said{anyForm: {"qwen1.5b-endless-choices"}}, before: waterPlants,
 			args: []string{"chat", "what do I have to do?"}, holds: []string{"water plants"},
 			lacks: []string{"You have no tasks"}, exits: []int{ExitAnswered}, most: 1},

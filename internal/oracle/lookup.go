@@ -106,10 +106,13 @@ func whereToLook() bt.Leaf {
 		})
 }
 
-// readingTools are the offered tools that only read.
+// readingTools are the tools that only read of the sources that are offered. One that was taken away from the model, as
+// it called it in vain, is among them.
 func readingTools(tools []agent.ToolFact, offered []string) []agent.ToolFact {
 	return slices.DeleteFunc(slices.Clone(tools), func(t agent.ToolFact) bool {
-		return t.Once || !slices.Contains(offered, t.Name)
+		return t.Once || !slices.ContainsFunc(tools, func(of agent.ToolFact) bool {
+			return of.Source == t.Source && slices.Contains(offered, of.Name)
+		})
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/text/unicode/norm"
 
@@ -120,10 +121,12 @@ func Read(words string, c Context) Reading {
 }
 
 // courtesies are greetings, thanks and goodbyes of languages that there are no forms for.
-var courtesies = lenient(`(?:^|[^\pL])(?:bonjour|salut|bonsoir|merci(?: beaucoup)?|au revoir|de rien|hola|buenos días|` +
-	`buenas (?:tardes|noches)|(?:muchas )?gracias|adiós|ciao|buongiorno|buonasera|grazie(?: mille)?|arrivederci|hoi|dag|` +
-	`goedemorgen|dank je|bedankt|hej|tack|tak|takk|kiitos|moi|cześć|dzień dobry|dziękuję|dzięki|ahoj|dobrý den|děkuji|` +
-	`merhaba|teşekkürler|bye|goodbye|see you|cheers|tschüss|auf wiedersehen|tchau|adeus)(?:$|[^\pL])`)
+var courtesies = sync.OnceValue(func() *regexp.Regexp {
+	return lenient(`(?:^|[^\pL])(?:bonjour|salut|bonsoir|merci(?: beaucoup)?|au revoir|de rien|hola|buenos días|` +
+		`buenas (?:tardes|noches)|(?:muchas )?gracias|adiós|ciao|buongiorno|buonasera|grazie(?: mille)?|arrivederci|hoi|dag|` +
+		`goedemorgen|dank je|bedankt|hej|tack|tak|takk|kiitos|moi|cześć|dzień dobry|dziękuję|dzięki|ahoj|dobrý den|děkuji|` +
+		`merhaba|teşekkürler|bye|goodbye|see you|cheers|tschüss|auf wiedersehen|tchau|adeus)(?:$|[^\pL])`)
+})
 
 // IsCourtesy says whether a message is nothing but a greeting, thanks, a goodbye, a yes or a no, in words that are
 // known. So it asks for nothing, whatever a model makes of it.
@@ -135,7 +138,7 @@ func IsCourtesy(words string) bool {
 	if Consent(words, "") != Unclear {
 		return true
 	}
-	rest := courtesies.ReplaceAllString(words, " ")
+	rest := courtesies().ReplaceAllString(words, " ")
 	for _, g := range grammars() {
 		rest, _ = g.stripPoliteness(rest)
 	}
