@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,8 +160,7 @@ type answerWord struct {
 func (o offline) wordsToBack(answer string) (words []answerWord) {
 	var light []answerWord
 	asked, named := strings.ToLower(o.sit.Question), strings.ToLower(strings.Join(namesIn(o.sit.Question), " "))
-	for field := range strings.FieldsSeq(answer) {
-		bare := strings.ToLower(withoutGenitive(trimMarks(field)))
+	for bare := range wordsIn(answer) {
 		w := answerWord{text: bare, figure: isFigure(bare), fresh: !hasTerm(asked, bare)}
 		switch {
 		case bare == "", search.IsStop(bare), hasTerm(named, bare),
@@ -176,6 +176,24 @@ func (o offline) wordsToBack(answer string) (words []answerWord) {
 		return light
 	}
 	return words
+}
+
+// wordsIn yields the words of a text in lower case, and for a script without spaces the pairs of letters by which it is
+// searched.
+func wordsIn(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for field := range strings.FieldsSeq(text) {
+			all := []string{strings.ToLower(withoutGenitive(trimMarks(field)))}
+			if strings.ContainsFunc(field, search.IsUnspaced) {
+				all = search.Words(field)
+			}
+			for _, w := range all {
+				if !yield(w) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // withoutGenitive is a word without an English “'s”.
@@ -202,8 +220,12 @@ func (o offline) isAbout(p passage) bool {
 		return false
 	}
 	var asked weighed
+	least := leastAsked
 	foreign := search.IsForeign(o.sit.Question) && !search.IsForeign(strings.Join(p.lines, "\n"))
-	for _, t := range o.terms {
+	for t := range wordsIn(strings.Join(o.terms, " ")) {
+		if strings.ContainsFunc(t, search.IsUnspaced) { // every other pair of letters joins two words
+			least = leastAsked / 2
+		}
 		low := text.Fold(t)
 		translated := slices.Concat(search.InEnglish(low)...)
 		has := p.has(t) || foreign && slices.ContainsFunc(append(translated, search.Cognates(low)...), p.has)
@@ -211,7 +233,7 @@ func (o offline) isAbout(p passage) bool {
 			asked.add(1, has)
 		}
 	}
-	return asked.all == 0 || asked.share() >= leastAsked
+	return asked.all == 0 || asked.share() >= least
 }
 
 // has says whether a place, its path or its title has a word, an abbreviation of it, or another form.
@@ -247,7 +269,7 @@ func beginsIn(whole, stem string) bool {
 		if end := strings.IndexFunc(rest, func(r rune) bool { return !isPart(r) }); end >= 0 {
 			rest = rest[:end]
 		}
-		if len(stem) >= longStem || begins && (len(stem) > search.ShortStem || search.IsForm(stem, []byte(rest))) {
+		if len(stem) >= longStem || search.IsUnspaced(first) || begins && (len(stem) > search.ShortStem || search.IsForm(stem, []byte(rest))) {
 			return true
 		}
 	}

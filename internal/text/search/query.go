@@ -79,7 +79,7 @@ func (q Query) Empty() bool { return len(q.terms) == 0 }
 
 func endsPair(pair, word string) bool {
 	runes := []rune(pair)
-	return len(runes) == 2 && isUnspaced(runes[0]) && string(runes[1]) == word
+	return len(runes) == 2 && IsUnspaced(runes[0]) && string(runes[1]) == word
 }
 
 // bestTerm returns the term that a word fits best, and how well; quality is 0 if it fits none.

@@ -38,7 +38,7 @@ func EachWord(text string, yield func(word []byte)) {
 		if r >= utf8.RuneSelf && unicode.Is(unicode.Mn, r) {
 			continue
 		}
-		if isUnspaced(r) {
+		if IsUnspaced(r) {
 			flush()
 			if previous != 0 {
 				yield(utf8.AppendRune(utf8.AppendRune(buf[:0], previous), r))
@@ -77,7 +77,8 @@ func wordRune(r rune) rune {
 	return 0
 }
 
-func isUnspaced(r rune) bool {
+// IsUnspaced says whether a letter is of a script that puts no spaces between words.
+func IsUnspaced(r rune) bool {
 	return r >= 0x0e00 && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao,
 		unicode.Khmer, unicode.Myanmar)
 }
