@@ -269,7 +269,9 @@ func beginsIn(whole, stem string) bool {
 		if end := strings.IndexFunc(rest, func(r rune) bool { return !isPart(r) }); end >= 0 {
 			rest = rest[:end]
 		}
-		if len(stem) >= longStem || search.IsUnspaced(first) || begins && (len(stem) > search.ShortStem || search.IsForm(stem, []byte(rest))) {
+		switch {
+		case len(stem) >= longStem, search.IsUnspaced(first),
+			begins && (len(stem) > search.ShortStem || search.IsForm(stem, []byte(rest))):
 			return true
 		}
 	}
