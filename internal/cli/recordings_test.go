@@ -47,10 +47,9 @@ type recordedAct struct {
 // mostRequests are those of one question, with all that is tried again.
 const mostRequests = 8
 
-// neverShown are words of a model that no answer is: a template's marks, calls, results, and the controller's mark. What
-// a recording repeats of a prompt that is no longer sent is not among them: nothing tells it from a model's own words.
+// neverShown are words of a model that no answer is: a template's marks, calls, results, and what Sibyl tells a model.
 var neverShown = []string{"[control]", "<signal", "</signal", "<example", "</example", "<tool_", "</tool_", "<|im_",
-	`"arguments"`, `"intents"`, `"base_hash"`, "The tool failed"}
+	`"arguments"`, `"intents"`, `"base_hash"`, "The tool failed", "choose by cause", "answer from what you read"}
 
 const (
 	tidings = "The harbour office of Aarhus will close its old counter on the first of May. Licences are then checked " +
@@ -75,6 +74,8 @@ const (
 
 // Why a row is open.
 const (
+	openOwn     = "a model repeats a prompt that is no longer sent"
+	openGround  = "the tree does not look up itself"
 	openRepeat  = "one paragraph stands for every point of a comparison"
 	openVerdict = "a verdict needs no evidence"
 )
@@ -91,7 +92,7 @@ func recordedRows() []recordedRow {
 			args: code("What is 17 times 23?"), holds: []string{"The result is 391."}, lacks: []string{"Nothing was opened"},
 			exits: []int{ExitAnswered}},
 		{about: "qwen1.5b-sum-hint-repeated", says: text("qwen1.5b-sum-hint-repeated"), args: code("What is 17 times 23?"),
-			holds: []string{"from the model's knowledge"}, exits: []int{ExitAnswered}},
+			lacks: []string{"Nothing was opened"}, exits: []int{ExitFailed, ExitPartial}, open: openOwn},
 		{about: "qwen1.5b-summary", says: text("qwen1.5b-summary"), stdin: tidings,
 			args:  []string{"ask", "--no-web", "summarize this in one sentence"},
 			holds: []string{"The harbour office in Aarhus will close its counter on May 1st"}, exits: []int{ExitAnswered},
@@ -109,14 +110,14 @@ func recordedRows() []recordedRow {
 			holds: []string{"go.mod"}, exits: []int{ExitAnswered, ExitPartial}},
 		{about: "qwen1.5b-example-as-answer", says: text("qwen1.5b-example-as-answer"),
 			args:  code("Wo wird entschieden, ob eine Migration in einer Transaktion läuft?"),
-			holds: []string{"store/tx.go", "cited, but not read: garden/decisions.md:22", "from none of these"},
-			exits: []int{ExitPartial}},
+			holds: []string{"store/tx.go"}, lacks: []string{"Drip irrigation", "bed 5"},
+			exits: []int{ExitAnswered, ExitPartial}, open: openGround},
 		{about: "qwen1.5b-segment-echoed", says: text("qwen1.5b-segment-echoed"),
 			args:  notes("Wann ziehen wir ins neue Rechenzentrum um?"),
-			holds: []string{"nothing found"}, exits: []int{ExitFailed, ExitPartial}},
+			lacks: []string{"Invalid arguments"}, exits: []int{ExitFailed, ExitPartial}, open: openOwn},
 		{about: "qwen1.5b-example-tags", says: text(valkeyTwice, "qwen1.5b-example-tags"),
 			args:  notes("Write a note about our choice of Valkey for sessions."),
-			holds: []string{"Nothing was written."}, exits: []int{ExitFailed, ExitPartial}},
+			lacks: []string{"is compatible with the pump"}, exits: []int{ExitFailed, ExitPartial}, open: openOwn},
 		{about: "qwen1.5b-write-call-as-commit-message", says: text("qwen1.5b-write-call-as-commit-message"), stdin: change,
 			args: notes("write a commit message for this diff"), lacks: []string{`"vault_write"`},
 			exits: []int{ExitFailed, ExitPartial}},

@@ -38,10 +38,10 @@ type backedListener struct {
 	text   strings.Builder
 }
 
-// newBackedListener gives nil if the model was shown no place.
+// newBackedListener gives nil if the model was shown no place, or is asked for notes.
 func newBackedListener(asked agent.Request) agent.Listener[Heard] {
 	o, err := newOffline(asked.Request)
-	if err != nil || !o.sit.NoTools {
+	if err != nil || !o.sit.NoTools || asked.Purpose != Purpose {
 		return nil
 	}
 	places := o.withMostWords(o.openedPassages(), o.sit.General)

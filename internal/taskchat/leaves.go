@@ -284,12 +284,13 @@ func say() bt.Leaf {
 		Language string `port:"language"`
 	}
 	const doc = "Answers what is no matter of tasks, and a yes or no to nothing. A model's reply that takes up words of " +
-		"the message, other than courtesies, speaks of what was wanted, where nothing was done: it is not said."
+		"the message, other than a courtesy, a yes or a no, speaks of what was wanted, where nothing was done: it is not said."
 	return bt.Func("Say", doc,
 		func(i in, o *out) error {
+			asksNothing := understand.IsCourtesy(i.Words) || understand.Consent(i.Words, i.Language) != understand.Unclear
 			r := Remark{What: sayHello}
 			switch {
-			case i.Act.Reply != "" && (understand.IsCourtesy(i.Words) || !speaksOf(i.Act.Reply, i.Words, i.Language)):
+			case i.Act.Reply != "" && (asksNothing || !speaksOf(i.Act.Reply, i.Words, i.Language)):
 				r = Remark{What: sayReply, Text: i.Act.Reply}
 			case i.Act.Intent == understand.Decline:
 				r.What = sayFine

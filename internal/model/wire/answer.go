@@ -127,15 +127,22 @@ func (x *Call) EmitText(text string) error {
 	if err := x.CountBytes(len(text)); err != nil {
 		return err
 	}
-	n, repeats := x.text.add(text)
-	if err := x.emitAnswer(x.split.write(text[:n])); err != nil {
-		return err
+	for { // up to each place at which it is checked, so that cuts of the text decide nothing
+		part := text[:x.text.untilCheck(len(text))]
+		_, repeats := x.text.add(part)
+		if err := x.emitAnswer(x.split.write(part)); err != nil {
+			return err
+		}
+		if !repeats && x.split.answer.Len() == 0 { // of what nobody is shown, less is enough
+			repeats = x.text.circles()
+		}
+		if err := x.stopIfEndless(repeats); err != nil {
+			return err
+		}
+		if text = text[len(part):]; text == "" {
+			return nil
+		}
 	}
-	if x.split.answer.Len() == 0 && !repeats { // of what nobody is shown, less is enough
-		x.text.found = hidden().fits(x.text.said)
-		repeats = x.text.found
-	}
-	return x.stopIfEndless(repeats)
 }
 
 // CountThinking counts a piece of thinking that comes apart from the text.

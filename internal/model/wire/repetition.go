@@ -46,7 +46,7 @@ const (
 // add adds text up to where it turns out to repeat, and returns how much that is.
 func (r *repetition) add(text string) (n int, repeats bool) {
 	for n < len(text) {
-		part := text[n:min(len(text), n+checkEvery-len(r.said)%checkEvery)]
+		part := text[n : n+r.untilCheck(len(text)-n)]
 		r.said = append(r.said, part...)
 		n += len(part)
 		if r.found = len(r.said)%checkEvery == 0 && r.repeats(); r.found {
@@ -54,6 +54,15 @@ func (r *repetition) add(text string) (n int, repeats bool) {
 		}
 	}
 	return n, false
+}
+
+// untilCheck is how many of so many further bytes come before the text is checked next, that byte included.
+func (r *repetition) untilCheck(bytes int) int { return min(bytes, checkEvery-len(r.said)%checkEvery) }
+
+// circles says whether a text of which nobody was shown anything goes in a circle.
+func (r *repetition) circles() bool {
+	r.found = r.found || len(r.said)%checkEvery == 0 && hidden().fits(r.said)
+	return r.found
 }
 
 func (r *repetition) repeats() bool {

@@ -20,7 +20,6 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"sibyl/internal/text/language"
-	"sibyl/internal/text/search"
 )
 
 // Intent says what a message, or a part of it, is for.
@@ -120,29 +119,20 @@ func Read(words string, c Context) Reading {
 	return Reading{guessLanguage(words, c.Language), oneResult(Chat, Entities{}, "no known form")}
 }
 
-// courtesies are greetings, thanks and goodbyes of languages that there are no forms for.
+// courtesies matches a message that is nothing but greetings, thanks and goodbyes.
 var courtesies = sync.OnceValue(func() *regexp.Regexp {
-	return lenient(`(?:^|[^\pL])(?:bonjour|salut|bonsoir|merci(?: beaucoup)?|au revoir|de rien|hola|buenos días|` +
-		`buenas (?:tardes|noches)|(?:muchas )?gracias|adiós|ciao|buongiorno|buonasera|grazie(?: mille)?|arrivederci|hoi|dag|` +
-		`goedemorgen|dank je|bedankt|hej|tack|tak|takk|kiitos|moi|cześć|dzień dobry|dziękuję|dzięki|ahoj|dobrý den|děkuji|` +
-		`merhaba|teşekkürler|bye|goodbye|see you|cheers|tschüss|auf wiedersehen|tchau|adeus)(?:$|[^\pL])`)
+	return lenient(`^(?:(?:hello|hi|hey|good (?:morning|afternoon|evening|night)|to you|there|too|thanks|thank you|a lot|very much|` +
+		`so much|cheers|bye|goodbye|see you|hallo|guten (?:morgen|tag|abend)|gute nacht|danke|dankeschön|vielen dank|dir auch|` +
+		`tschüss|auf wiedersehen|olá|oi|bom dia|boa (?:tarde|noite)|muito|obrigad[oa]|tchau|adeus|bonjour|salut|bonsoir|merci|` +
+		`beaucoup|au revoir|de rien|hola|buenos días|buenas (?:tardes|noches)|muchas|gracias|adiós|ciao|buongiorno|buonasera|` +
+		`grazie|mille|arrivederci|hoi|dag|goedemorgen|dank je|bedankt|hej|tack|takk|kiitos|cześć|dzień dobry|dziękuję|dzięki|` +
+		`ahoj|dobrý den|děkuji|merhaba|teşekkürler)[ ,.!:;)?]*)+$`)
 })
 
-// IsCourtesy says whether a message is nothing but a greeting, thanks, a goodbye, a yes or a no, in words that are
-// known. So it asks for nothing, whatever a model makes of it.
+// IsCourtesy says whether a message is nothing but a greeting, thanks or a goodbye in words that are known. So it asks
+// for nothing, whatever a model makes of it.
 func IsCourtesy(words string) bool {
-	if len(words) > maxBytes {
-		return false
-	}
-	words = clean(words)
-	if Consent(words, "") != Unclear {
-		return true
-	}
-	rest := courtesies().ReplaceAllString(words, " ")
-	for _, g := range grammars() {
-		rest, _ = g.stripPoliteness(rest)
-	}
-	return !slices.ContainsFunc(search.Words(rest), func(w string) bool { return !search.IsStop(w) })
+	return len(words) <= maxBytes && courtesies().MatchString(clean(words))
 }
 
 // guessLanguage is the language of a text. A few words don't tell: then it is that of the conversation, or of the

@@ -43,10 +43,11 @@ func TestWordsSaidElsewhereAreAWishOnlyWhereTheyNameTheListOrAReminder(t *testin
 }
 
 func TestCourtesyIsNothingButKnownWords(t *testing.T) {
-	for words, want := range map[string]bool{"hello": true, "Good morning to you!": true, "thank you": true, "yes": true,
+	for words, want := range map[string]bool{"hello": true, "Good morning to you!": true, "thanks a lot": true,
 		"Hallo, danke": true, "obrigado!": true, "Bonjour !": true, "hola, gracias": true, "Dzień dobry": true,
 		"thanks, delete it": false, "bonjour, ajoute du lait": false, "milk": false, "supprime le lait": false,
-		"what a day": false, "ciao Milch": false} {
+		"what a day": false, "ciao Milch": false, "yes": false, "do it": false, "please do it": false, "now, please": false,
+		"✅": false, "": false, "hi, all of them": false} {
 		assert.That(t, IsCourtesy(words) == want, "%q: %v", words, !want)
 	}
 }
