@@ -127,7 +127,7 @@ func (x *Call) EmitText(text string) error {
 	if err := x.CountBytes(len(text)); err != nil {
 		return err
 	}
-	for { // up to each place at which it is checked, so that cuts of the text decide nothing
+	for text != "" { // up to each place at which it is checked, so that cuts of the text decide nothing
 		part := text[:x.text.untilCheck(len(text))]
 		_, repeats := x.text.add(part)
 		if err := x.emitAnswer(x.split.write(part)); err != nil {
@@ -136,13 +136,12 @@ func (x *Call) EmitText(text string) error {
 		if !repeats && x.split.answer.Len() == 0 { // of what nobody is shown, less is enough
 			repeats = x.text.circles()
 		}
-		if err := x.stopIfEndless(repeats); err != nil {
-			return err
+		if repeats {
+			return x.stopIfEndless(true)
 		}
-		if text = text[len(part):]; text == "" {
-			return nil
-		}
+		text = text[len(part):]
 	}
+	return x.stopIfEndless(false)
 }
 
 // CountThinking counts a piece of thinking that comes apart from the text.
