@@ -284,7 +284,7 @@ func say() bt.Leaf {
 		Language string `port:"language"`
 	}
 	const doc = "Answers what is no matter of tasks, and a yes or no to nothing. A model's reply that takes up words of " +
-		"the message, other than a courtesy, a yes or a no, speaks of what was wanted, where nothing was done: it is not said."
+		"the message, other than a courtesy, a yes or a no, speaks of what was wanted, and nothing was done: it is not said."
 	return bt.Func("Say", doc,
 		func(i in, o *out) error {
 			asksNothing := understand.IsCourtesy(i.Words) || understand.Consent(i.Words, i.Language) != understand.Unclear

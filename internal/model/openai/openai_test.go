@@ -187,3 +187,27 @@ func TestReasoningThatAnEndpointRejectsIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+func TestLikeliestWordsAreAskedForOfServersOfThePersonAndOfNoneThatRejectsATemperature(t *testing.T) {
+	greedy := hello()
+	greedy.Greedy = true
+	var got asked
+	for address, want := range map[string]bool{"https://api.house.example/v1": false, "http://192.168.1.7:8080/v1": true} {
+		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: address,
+			HTTPClient: &http.Client{Transport: &got}})
+		assert.Must(m.Chat(t.Context(), greedy, nil))(t)
+		body := string(assert.Must(io.ReadAll(got.Body))(t))
+		assert.That(t, strings.Contains(body, `"temperature":0`) == want, "%s was asked with %s", address, body)
+	}
+	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Status: 400,
+		Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0"}}`}}, modeltest.Stream("ok"),
+		modeltest.Stream("ok"))
+	m := connect(t, server, func(c *openai.Config) { c.Local = true })
+	assert.Must(m.Chat(t.Context(), greedy, nil))(t)
+	assert.Must(m.Chat(t.Context(), hello(), nil))(t)
+	var sent []any
+	for _, r := range server.Requests() {
+		sent = append(sent, r.At("temperature"))
+	}
+	assert.Same(t, []any{0.0, nil, nil}, sent)
+}
