@@ -38,14 +38,15 @@ type backedListener struct {
 	text   strings.Builder
 }
 
-// newBackedListener gives nil if the model was shown no place, or is asked for notes.
+// newBackedListener gives nil where there is nothing to check: nothing was looked up, the model may answer from its
+// knowledge and was shown no place, or it is asked for notes.
 func newBackedListener(asked agent.Request) agent.Listener[Heard] {
 	o, err := newOffline(asked.Request)
 	if err != nil || !o.sit.NoTools || asked.Purpose != Purpose {
 		return nil
 	}
 	places := o.withMostWords(o.openedPassages(), o.sit.General)
-	if len(places) == 0 {
+	if len(places) == 0 && (o.sit.General || len(o.sit.Steps) == 0) {
 		return nil
 	}
 	return &backedListener{asked: asked, o: o, places: places}
@@ -75,7 +76,7 @@ func (l *backedListener) Close(string, []model.ToolCall) agent.CompleteReply[Hea
 // backed makes the answer that the person reads.
 func (o offline) backed(answer string, places []passage) (said string, b Backing) {
 	b.Answer = answer
-	none := strings.EqualFold(strings.Trim(answer, " .!*`\"'"), noneOfThese)
+	none := strings.EqualFold(trimMarks(answer), noneOfThese)
 	if lines, ok := o.backing(answer, places); ok && !none {
 		b.Cite, b.Own = lines.cite(), o.ownWords(answer, places)
 		return fmt.Sprintf("%s\n\n`%s`:\n\n%s\n", answer, b.Cite, lines.fenced()), b
@@ -83,6 +84,10 @@ func (o offline) backed(answer string, places []passage) (said string, b Backing
 	if o.sit.General && answer != "" && !none {
 		b.General = true
 		return answer, b
+	}
+	if len(places) == 0 {
+		said, _ = o.nothingFound()
+		return said, b
 	}
 	more := ""
 	if len(places) > 1 {

@@ -304,6 +304,13 @@ func (o offline) calledTools() (names []string) {
 
 // foundNothing replies that nothing was found, and says what was searched.
 func (o offline) foundNothing() model.Response {
+	said, missing := o.nothingFound()
+	return finalReply(o.phrase("no_model")+". "+said+" "+o.phrase("to_have_one"),
+		signalXML("partial_answer", 0.8, fieldXML("missing", missing)))
+}
+
+// nothingFound says that nothing was found, where it was looked for and by which words, and what is missing.
+func (o offline) nothingFound() (text, lacking string) {
 	said, missing := "nothing", "place"
 	tried := ""
 	switch {
@@ -330,8 +337,7 @@ func (o offline) foundNothing() model.Response {
 		tried = " " + o.phrase(said) + tried
 		said, missing = "no_web", "web"
 	}
-	return finalReply(o.phrase("no_model")+". "+o.phrase(said)+tried+" "+o.phrase("to_have_one"),
-		signalXML("partial_answer", 0.8, fieldXML("missing", o.phrase(missing))))
+	return o.phrase(said) + tried, o.phrase(missing)
 }
 
 func (o offline) failureText() (all string) {
