@@ -3,9 +3,11 @@ package oracle
 import (
 	"fmt"
 	"iter"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -118,7 +120,7 @@ func (o offline) backing(answer string, places []passage) (lines passage, ok boo
 		for _, w := range words {
 			has, weight := p.has(w.text), 1
 			if w.figure {
-				weight = figureWeight
+				has, weight = has || p.hasInOtherForm(w.text), figureWeight
 				figures.add(weight, has)
 			}
 			if w.fresh { // a number that may be written out is taken for such a word
@@ -248,6 +250,22 @@ func (p passage) has(word string) bool {
 	return slices.ContainsFunc(slices.Concat([]string{low}, search.Abbreviations(low), search.Forms(low)),
 		func(form string) bool { return beginsIn(whole, search.Stem(form)) })
 }
+
+// hasInOtherForm says whether a place has the numbers of a figure that is written otherwise there: 30s for 30 seconds,
+// 50000 for 50,000, a date by its year and day. A version is one number, as its parts stand anywhere.
+func (p passage) hasInOtherForm(figure string) bool {
+	plain := thousands().ReplaceAllString(figure, "$1$2")
+	if strings.Contains(plain, ".") {
+		return false
+	}
+	numbers := strings.FieldsFunc(plain, func(r rune) bool { return !unicode.IsDigit(r) })
+	numbers = slices.DeleteFunc(numbers, func(n string) bool { return !isFigure(n) })
+	p.lines = []string{thousands().ReplaceAllString(strings.Join(p.lines, "\n"), "$1$2")}
+	return len(numbers) > 0 && !slices.ContainsFunc(numbers, func(n string) bool { return !p.has(n) })
+}
+
+// thousands matches what separates the thousands of a number, with the digits around it.
+var thousands = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9])[,'’]([0-9]{3})\b`) })
 
 // longStem is from how many bytes on a stem is found inside of words, as in compounds.
 const longStem = 7
