@@ -218,3 +218,14 @@ func TestAdviceAgainstAFullWindowNamesTheSettingUnlessTheModelTakesNoMore(t *tes
 			"%v; want it to say %q", err, c.says)
 	}
 }
+
+func TestLikeliestWordsAreAskedForByATemperatureOfZero(t *testing.T) {
+	m, server := describedModel(t, show(8192, "", ""), "")
+	greedy := hello()
+	for _, want := range []any{nil, 0.0} {
+		_, err := m.Chat(t.Context(), greedy, nil)
+		got := server.Last().At("options", "temperature")
+		assert.That(t, err == nil && got == want, "%v, temperature %v; want %v", err, got, want)
+		greedy.Greedy = true
+	}
+}

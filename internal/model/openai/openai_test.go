@@ -199,10 +199,15 @@ func TestLikeliestWordsAreAskedForOfServersOfThePersonAndOfNoneThatRejectsATempe
 		body := string(assert.Must(io.ReadAll(got.Body))(t))
 		assert.That(t, strings.Contains(body, `"temperature":0`) == want, "%s was asked with %s", address, body)
 	}
+	m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://192.168.1.7:8080/v1",
+		API: openai.Responses, HTTPClient: &http.Client{Transport: &got}})
+	_, _ = m.Chat(t.Context(), greedy, nil) // what answers speaks the other protocol
+	body := string(assert.Must(io.ReadAll(got.Body))(t))
+	assert.Contains(t, "the request", body, `"temperature":0`)
 	server := modeltest.NewServer(t, modeltest.Answer{Raw: &modeltest.Raw{Status: 400,
 		Body: `{"error":{"message":"Unsupported value: 'temperature' does not support 0"}}`}}, modeltest.Stream("ok"),
 		modeltest.Stream("ok"))
-	m := connect(t, server, func(c *openai.Config) { c.Local = true })
+	m = connect(t, server, func(c *openai.Config) { c.Local = true })
 	assert.Must(m.Chat(t.Context(), greedy, nil))(t)
 	assert.Must(m.Chat(t.Context(), hello(), nil))(t)
 	var sent []any

@@ -86,10 +86,8 @@ const bridge = "I have the results."
 func (p *protocol) encode(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
 	body := chatRequest{Model: p.config.Model, Messages: p.encodeMessages(req, q), Stream: true,
-		ReasoningEffort: q.effort(p.config.Think), ReturnProgress: p.own && q&noProgress == 0}
-	if req.Greedy && p.own && q&noTemperature == 0 {
-		body.Temperature = new(float64)
-	}
+		ReasoningEffort: q.effort(p.config.Think), ReturnProgress: p.own && q&noProgress == 0,
+		Temperature: p.temperature(req, q)}
 	if q&completionLimit != 0 != (q&swappedLimit != 0) {
 		body.MaxCompletionTokens = req.MaxOutputTokens
 	} else {
@@ -108,6 +106,14 @@ func (p *protocol) encode(req wire.Request) (any, error) {
 		body.ToolChoice = "none"
 	}
 	return body, nil
+}
+
+// temperature returns the field's value; nil: the field is left out.
+func (p *protocol) temperature(req wire.Request, q quirk) *float64 {
+	if !req.Greedy || !p.own || q&noTemperature != 0 {
+		return nil
+	}
+	return new(float64)
 }
 
 func (p *protocol) encodeMessages(req wire.Request, q quirk) (all []chatMessage) {

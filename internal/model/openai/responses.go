@@ -19,6 +19,7 @@ type responseRequest struct {
 	Store           bool           `json:"store"`
 	Include         []string       `json:"include,omitempty"`
 	MaxOutputTokens int            `json:"max_output_tokens,omitempty"`
+	Temperature     *float64       `json:"temperature,omitempty"`
 	Text            *textFormat    `json:"text,omitempty"`
 	Tools           []responseTool `json:"tools,omitempty"`
 	ToolChoice      string         `json:"tool_choice,omitempty"`
@@ -76,7 +77,7 @@ type thinking struct {
 func (p *protocol) encodeResponse(req wire.Request) (any, error) {
 	q := p.quirks(req.Without)
 	body := responseRequest{Model: p.config.Model, Instructions: req.System, Input: []any{}, Stream: true,
-		MaxOutputTokens: req.MaxOutputTokens}
+		MaxOutputTokens: req.MaxOutputTokens, Temperature: p.temperature(req, q)}
 	if q&noEncrypted == 0 {
 		body.Include = []string{"reasoning.encrypted_content"}
 	}
