@@ -143,7 +143,7 @@ func withTasks(t testing.TB) *house {
 	h := newHouse(t)
 	server := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now),
 		Key: []byte(strings.Repeat("k", mcp.MinKey))}))(t)
-	d := taskchat.Deps{Store: h.store, Now: time.Now, Prompt: func() ([]byte, error) { return []byte("Read it."), nil },
+	d := taskchat.Deps{Store: h.store, Now: time.Now, Prompt: func(string) ([]byte, error) { return []byte("Read it."), nil },
 		Choose: func(_ context.Context, asked string) (string, error) {
 			if asked != "" && asked != "offline:rules" {
 				return "", errors.New("there is no such model")

@@ -125,7 +125,7 @@ func TestPromptsOfAFolderAreCheckedAsTheyAreByNow(t *testing.T) {
 func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	dir := t.TempDir()
 	a := assert.Must(Prepare(config.Config{Prompts: dir}))(t)
-	tasks, err := a.tasksPrompt()
+	tasks, err := a.tasksPrompt("intent")
 	segments, ofOracle := a.oraclePrompts()
 	if err := errors.Join(err, ofOracle); err != nil || bytes.Contains(segments.Encoded(), []byte("Be terse.")) ||
 		string(tasks) == "Read it.\n" {
@@ -133,13 +133,13 @@ func TestPromptsHoldFromTheNextRunOn(t *testing.T) {
 	}
 	write(t, dir, "tasks/intent.md", "Read it.\n")
 	write(t, dir, "oracle/base.md", "Be terse.\n")
-	tasks, err = a.tasksPrompt()
+	tasks, err = a.tasksPrompt("intent")
 	assert.That(t, err == nil && string(tasks) == "Read it.\n", "Tasks: %q, %v", tasks, err)
 	segments, err = a.oraclePrompts()
 	assert.That(t, err == nil && bytes.Contains(segments.Encoded(), []byte("Be terse.")), "the Oracle: %v", err)
 	write(t, dir, "tasks/intent.md", "\n")
 	write(t, dir, "oracle/base.md", "{{#never}}\n")
-	_, err = a.tasksPrompt()
+	_, err = a.tasksPrompt("intent")
 	assert.That(t, err != nil, "Tasks: an empty prompt is used")
 	_, err = a.oraclePrompts()
 	assert.That(t, err != nil, "the Oracle: a broken prompt is used")

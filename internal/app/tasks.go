@@ -42,8 +42,8 @@ func (a *App) tasksDeps() taskchat.Deps {
 		}}
 }
 
-// tasksPrompt returns the task assistant's prompt as now in its file.
-func (a *App) tasksPrompt() ([]byte, error) {
-	text, wrong := prompts.Read(a.texts, "tasks/intent.md")
+// tasksPrompt returns a prompt of the task assistant as now in its file.
+func (a *App) tasksPrompt(name string) ([]byte, error) {
+	text, wrong := prompts.Read(a.texts, "tasks/"+name+".md")
 	return []byte(text), wrong
 }

@@ -22,7 +22,7 @@ func (e *SchemaError) Error() string {
 // Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
 // The schema is in the system prompt too, as not every provider enforces it; so the value may have a fence or words
-// around it. A system prompt that has it stays as it is. If the answer does not fit, the model is asked once more, with
+// around it. A request that has it there, or in its last message, stays as it is. If the answer does not fit, the model is asked once more, with
 // the problem named. Usage, Attempts and Tries of the response count both answers. One that was stopped because it
 // repeats itself is Repeated, and the model is not asked again. If the second one does not fit either, the error is of
 // kind Garbled and
@@ -76,10 +76,17 @@ func (s Schema) Read(text string, into any) error {
 
 // withInstruction says in a request which form is asked for.
 func withInstruction(req Request, schema Schema) Request {
-	if !strings.Contains(req.System, string(schema.JSON)) {
+	if !schema.IsIn(req) {
 		req.System = strings.TrimSpace(req.System + "\n\n" + schema.Instruction())
 	}
 	return req
+}
+
+// IsIn says whether a request asks for this form: at the end of its system prompt, or in its last message.
+func (s Schema) IsIn(req Request) bool {
+	last := len(req.Messages) - 1
+	return strings.Contains(req.System, string(s.JSON)) ||
+		last >= 0 && strings.Contains(req.Messages[last].Text, string(s.JSON))
 }
 
 // Instruction asks a model for this form, at the end of its system prompt.

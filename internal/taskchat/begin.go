@@ -34,8 +34,9 @@ type Deps struct {
 	Choose func(ctx context.Context, asked string) (model string, err error)
 	Model  func(ctx context.Context, id string) (model.Model, error)
 	// Tools connects to the task tools of an owner, by MCP. close ends the connection.
-	Tools  func(ctx context.Context, owner, actor string) (tools *tool.Set, close func(), err error)
-	Prompt func() ([]byte, error) // gives the system prompt, which a run reads when it begins and keeps
+	Tools func(ctx context.Context, owner, actor string) (tools *tool.Set, close func(), err error)
+	// Prompt gives one of the Prompts by its name, which a run reads when it begins and keeps.
+	Prompt func(name string) ([]byte, error)
 	Now    func() time.Time
 }
 
@@ -60,6 +61,7 @@ type Turn struct {
 	Status   Status   `json:"status"`
 	Metadata Metadata `json:"metadata"`
 	Place    int      `json:"place,omitempty"` // from 1, among the messages that its model was sent
+	Read     *Glance  `json:"read,omitempty"`  // how the message was read, if that is said so shortly
 }
 
 // pastAfter is how many messages, with this one, the model is sent before the next. Where there would be too many, half
@@ -96,7 +98,7 @@ func New(d Deps) (*run.Assistant, error) {
 				return d.Tools(ctx, string(v.Owner), "chat: "+v.ID)
 			}}
 			call := &agent.Caller{View: v, Connect: c.tools, Of: decodeCall, Timeout: callTimeout}
-			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: d.readIntents},
+			return map[string]run.Performer{EffectCall: call.Performer(), EffectIntent: {Do: agent.NewPerformer(d.readIntents)},
 				EffectWords: {Do: agent.NewPerformer(d.translate)}}, c.close, nil
 		}}, nil
 }
@@ -122,17 +124,21 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	env := Env{Model: id}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
 	_, given.Zone = d.Now().Local().Zone()
-	prompt, err := d.Prompt()
-	if err != nil {
-		return run.Spec{}, fmt.Errorf("the prompt of the task assistant: %w", err)
+	spec := run.Spec{Title: text.Brief(words, journal.MostTitle)}
+	for _, look := range looks() {
+		prompt, err := d.Prompt(look.prompt)
+		if err != nil {
+			return run.Spec{}, fmt.Errorf("the prompt %s of the task assistant: %w", look.prompt, err)
+		}
+		spec.Texts = append(spec.Texts, run.Text{Name: look.text, Content: prompt})
 	}
-	spec := run.Spec{Title: text.Brief(words, journal.MostTitle), Texts: []run.Text{{Name: promptText, Content: prompt}}}
 	if b.Session != "" {
 		if env.Past, spec.Consume, err = d.readConversation(ctx, b, &given); err != nil {
 			return run.Spec{}, err
 		}
 		spec.Claims = []string{claimKey(b.Session)}
 	}
+	given.Asked = given.Open.answerable()
 	spec.Given, spec.Env = given, env
 	return spec, nil
 }
@@ -253,7 +259,7 @@ func describeWish(words string) string {
 	language, wanted := understand.ReadWish(words)
 	var all []string
 	for _, one := range wanted {
-		all = append(all, describeAct(shippedPhrases(language), Act{Intent: one.Intent, Entities: one.Entities}))
+		all = append(all, describeAct(phrasesOf(language), Act{Intent: one.Intent, Entities: one.Entities}))
 	}
 	if len(all) == 0 {
 		return ""

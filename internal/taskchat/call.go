@@ -129,7 +129,10 @@ func callTool() bt.Leaf {
 			if r.What != saySame && r.What != sayAlready {
 				changes = append(changes, Changed{r.Items[0].ID, r.Items[0].Version})
 			}
-			if i.Act.Intent == understand.Create || i.Act.Intent == understand.Undo && len(done) == 1 {
+			switch {
+			case i.Act.Intent == understand.Undo && len(done) > 1: // “it” would be a guess
+				o.Metadata.AgentContext.LastTask = 0
+			case i.Act.Intent == understand.Create || i.Act.Intent == understand.Undo:
 				o.Metadata.AgentContext.LastTask = r.Items[0].ID
 			}
 		}

@@ -172,13 +172,14 @@ func TestWhatTheModelWasSentIsToldPartByPart(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Buy groceries")
 	c := h.process("p").talk(ada)
-	m.hears(taskchat.Heard{Language: "fr", Intents: []taskchat.Wish{{Intent: "create", Confidence: 0.9,
-		Title: "pick up the parcel"}}})
-	c.say("I'd better pick up the parcel", taskchat.StatusSuccess)
+	m.hears(heard{Language: "sv", Intents: []taskchat.Wish{{Intent: "create", Confidence: 0.8,
+		Title: "hämta paketet"}}})
+	c.say("jag borde nog hämta paketet", taskchat.StatusSuccess)
 	m.proposes(wish("list", taskchat.Named{}))
-	c.say("what else is there?", taskchat.StatusSuccess)
+	c.say("mer då", taskchat.StatusSuccess)
 	runs := assert.Must(h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id}))(h)
-	servicetest.ToldAsSent(t, c.service, ada, runs, []model.Request{m.asked[0], m.worded[0], m.asked[1]})
+	assert.Require(t, len(m.asked) == 3 && len(m.worded) > 0, "asked %d times, for words %d", len(m.asked), len(m.worded))
+	servicetest.ToldAsSent(t, c.service, ada, runs, []model.Request{m.asked[0], m.asked[1], m.worded[0], m.asked[2], m.worded[1]})
 	calls := 0
 	for record := range runs[1].Records {
 		r, err := c.service.Receipt(t.Context(), ada, runs[1].ID, record)

@@ -405,7 +405,8 @@ func tasksMatching(words string, tasks []Item) (some []Item) {
 }
 
 // titlesMatching are the indexes of the titles that match words best: titles equal to the words; or else equal without
-// accents, small words and endings; or else with all of the words.
+// accents, small words and endings; or else with all of the words; or else with all that do more than hold a sentence
+// together.
 func titlesMatching(words string, titles []string) (exact []int) {
 	for n, title := range titles {
 		if strings.EqualFold(title, words) {
@@ -415,13 +416,25 @@ func titlesMatching(words string, titles []string) (exact []int) {
 	if len(exact) > 0 {
 		return exact
 	}
-	wanted := stems(words)
+	if found := titlesWith(stems(search.Words(words)), titles); found != nil {
+		return found
+	}
+	return titlesWith(stems(telling(search.Words(words))), titles)
+}
+
+// isTitleOf says that words are the words of one title, and of no other.
+func isTitleOf(words string, titles []string) bool {
+	return len(titlesWith(stems(search.Words(words)), titles)) == 1
+}
+
+// titlesWith are the indexes of the titles that have these stems and no others, or else all of them.
+func titlesWith(wanted, titles []string) (exact []int) {
 	if len(wanted) == 0 {
 		return nil
 	}
 	var all []int
 	for n, title := range titles {
-		has := stems(title)
+		has := stems(search.Words(title))
 		switch {
 		case slices.Equal(has, wanted):
 			exact = append(exact, n)
@@ -435,9 +448,8 @@ func titlesMatching(words string, titles []string) (exact []int) {
 	return all
 }
 
-// stems are the words of a text without endings and without stop words; if all are stop words, all words.
-func stems(text string) (kept []string) {
-	words := search.Words(text)
+// stems are words without endings and without stop words; if all are stop words, all words.
+func stems(words []string) (kept []string) {
 	for _, word := range words {
 		if !search.IsStop(word) {
 			kept = append(kept, search.Stem(word))

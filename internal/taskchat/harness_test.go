@@ -65,8 +65,8 @@ func (h *house) process(holder string) *process {
 	}
 	server := assert.Must(mcp.New(mcp.Config{Tasks: served, Undo: true, Key: []byte(strings.Repeat("k", mcp.MinKey)),
 		Now: now}))(h)
-	prompt := assert.Must(prompts.FS.ReadFile("tasks/intent.md"))(h)
-	d := taskchat.Deps{Store: watched{h.journal, h}, Prompt: func() ([]byte, error) { return prompt, nil }, Now: now,
+	read := func(name string) ([]byte, error) { return prompts.FS.ReadFile("tasks/" + name + ".md") }
+	d := taskchat.Deps{Store: watched{h.journal, h}, Prompt: read, Now: now,
 		Choose: func(context.Context, string) (string, error) {
 			if h.model != nil {
 				return h.model.ID(), nil

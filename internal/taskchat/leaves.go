@@ -15,6 +15,7 @@ type Given struct {
 	Words    string   `port:"words"`
 	Metadata Metadata `port:"metadata"`
 	Open     Open     `port:"open"`  // the question that was left to the person; none: its row is empty
+	Asked    bool     `port:"asked"` // that question can be answered still
 	Model    bool     `port:"model"` // one is to be asked
 	Said     string   `port:"said"`  // what the person said before in the conversation, where a model is asked
 	Zone     int      `port:"zone"`  // of the times that the person is told, in seconds east of UTC
@@ -37,7 +38,7 @@ type treeResult struct {
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, treeResult](plainAnswer(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(),
+	return bt.Declare[Given, treeResult](plainAnswer(), plainCommand(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(),
 		confident(), said(), askWhich(), lookUp(), resolveLeaf(),
 		has(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
 }
@@ -58,11 +59,46 @@ func understandLeaf() bt.Leaf {
 	}
 	return bt.Func("Understand", "Reads what a message asks for, by rules.", func(i in, o *out) error {
 		r := understand.Read(i.Words, i.Metadata.rulesContext(i.Open))
-		o.Language = r.Language
-		for _, one := range r.Results {
-			o.Acts = append(o.Acts, Act{Intent: one.Intent, Confidence: one.Confidence, Alternatives: one.Alternatives,
-				Entities: one.Entities, Reasoning: one.Reasoning})
+		o.Language, o.Acts = r.Language, actsByRules(r)
+		o.Events = intentEvents(o.Acts)
+		return nil
+	})
+}
+
+// actsByRules are the acts that a reading by rules stands for.
+func actsByRules(r understand.Reading) (acts []Act) {
+	for _, one := range r.Results {
+		acts = append(acts, Act{Intent: one.Intent, Confidence: one.Confidence, Alternatives: one.Alternatives,
+			Entities: one.Entities, Reasoning: one.Reasoning})
+	}
+	return acts
+}
+
+func plainCommand() bt.Leaf {
+	type in struct {
+		Words    string   `port:"words" doc:"the person's message"`
+		Metadata Metadata `port:"metadata" doc:"what the conversation remembers"`
+		Open     Open     `port:"open" doc:"the question that the person was left with"`
+	}
+	type out struct {
+		Acts     []Act      `port:"acts" doc:"what is wanted, in the order in which it was said"`
+		Language string     `port:"language"`
+		Events   []bt.Typed `port:",events"`
+	}
+	const doc = "Reads a message that is commands to its last word, by rules: no model has to be asked what it means. " +
+		"FAILURE if it is anything else, may answer the question, or names a task by words that are no title of the last list."
+	return bt.Func("PlainCommand", doc, func(i in, o *out) error {
+		r, is := understand.Command(i.Words, i.Metadata.rulesContext(i.Open))
+		if !is {
+			return errors.New("it is more than plain commands")
 		}
+		for _, one := range r.Results {
+			ref := one.Entities.Reference
+			if ref != nil && ref.Title != "" && !isTitleOf(ref.Title, i.Metadata.AgentContext.Shown) {
+				return fmt.Errorf("the last list has no task called %q", ref.Title)
+			}
+		}
+		o.Language, o.Acts = r.Language, actsByRules(r)
 		o.Events = intentEvents(o.Acts)
 		return nil
 	})

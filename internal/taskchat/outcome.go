@@ -102,7 +102,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 		out.Reason = reasonStopped
 	}
 	out.Summary = Turn{Message: given.Words, Response: text.Clip(r.Response, mostKept), Status: r.Status, Metadata: m,
-		Place: len(env.Past) + 1}
+		Place: len(env.Past) + 1, Read: glanceOf(w.Intents, w.Language, text.Clip(r.Response, mostSaidLast))}
 	return out
 }
 

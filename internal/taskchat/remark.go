@@ -132,25 +132,14 @@ var phrasesByLanguage = sync.OnceValue(func() map[string]phrases {
 	return all
 })
 
-// isTemplated says whether the phrases of a language are said as they are. In other languages a model words the English
-// ones.
-func isTemplated(language string) bool {
-	return slices.Contains([]string{"en", "de", "pt"}, language)
-}
+// isTemplated says whether there are phrases of a language. In other languages a model words the English ones.
+func isTemplated(language string) bool { return phrasesByLanguage()[language] != nil }
 
 func phrasesOf(language string) phrases {
-	if isTemplated(language) {
-		return phrasesByLanguage()[language]
-	}
-	return phrasesByLanguage()["en"]
-}
-
-// shippedPhrases are what is said in a language: that which stands in for a model's wording, if there is one.
-func shippedPhrases(language string) phrases {
 	if p := phrasesByLanguage()[language]; p != nil {
 		return p
 	}
-	return phrasesOf(language)
+	return phrasesByLanguage()["en"]
 }
 
 // mergeAlike merges the remarks of one kind about several tasks into one, at the place of the first.
@@ -213,9 +202,8 @@ func joinLines(first, second string) string {
 	return first + "\n" + second
 }
 
-// translated is a sentence in the person's language, if a model has translated it; otherwise the shipped one.
-// onSentence is called with each sentence.
-func (c *composer) translated(text string, keep []string, shipped func(p phrases) string) string {
+// translated is a sentence as a model has translated it; else as it is. onSentence is called with each sentence.
+func (c *composer) translated(text string, keep []string) string {
 	if c.onSentence != nil {
 		c.onSentence(text, keep)
 	}
@@ -224,7 +212,7 @@ func (c *composer) translated(text string, keep []string, shipped func(p phrases
 			return w.Said
 		}
 	}
-	return shipped(shippedPhrases(c.language))
+	return text
 }
 
 func (c *composer) remarkText(r Remark) string {
@@ -234,8 +222,7 @@ func (c *composer) remarkText(r Remark) string {
 	case sayDetails:
 		return c.taskLines(r)
 	}
-	said := func(p phrases) string { return c.fillRemark(p, r) }
-	text := c.translated(said(phrasesOf(c.language)), c.keptWords(&r), said)
+	text := c.translated(c.fillRemark(phrasesOf(c.language), r), c.keptWords(&r))
 	if r.What == sayList {
 		return text + "\n" + c.taskLines(r)
 	}
@@ -317,13 +304,11 @@ func (c *composer) taskLines(r Remark) string {
 		case r.Details && t.Description != nil:
 			lines = append(lines, "   "+strings.ReplaceAll(*t.Description, "\n", "\n   "))
 		case r.What == sayDetails:
-			lines = append(lines, "   "+c.translated(p[sayBare][0], nil,
-				func(p phrases) string { return p[sayBare][0] }))
+			lines = append(lines, "   "+c.translated(p[sayBare][0], nil))
 		}
 	}
 	if more := r.N - len(r.Items); more > 0 {
-		said := func(p phrases) string { return c.fillForm(p, p[sayMore][0], Remark{N: more}) }
-		lines = append(lines, c.translated(said(p), nil, said))
+		lines = append(lines, c.translated(c.fillForm(p, p[sayMore][0], Remark{N: more}), nil))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -357,9 +342,8 @@ func (c *composer) optionTexts(q Question) []string {
 	for _, o := range q.Options {
 		text := o.Label
 		if q.Text.What == sayUnsure {
-			text = c.translated(text, o.Act.taskTitles(), func(p phrases) string {
-				return cmp.Or(describeAct(p, o.Act), o.Label)
-			})
+			text = cmp.Or(describeAct(phrasesOf(c.language), o.Act), text)
+			text = c.translated(text, o.Act.taskTitles())
 		}
 		all = append(all, text)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/text"
+	"sibyl/internal/text/language"
 	"sibyl/internal/text/search"
 )
 
@@ -31,8 +32,8 @@ func said() bt.Leaf {
 				texts = append(texts, *t.Description)
 			}
 		}
-		own := contentStems(strings.Join(texts, "\n"), i.Language)
-		for _, w := range contentStems(i.Act.Entities.Title+"\n"+i.Act.Entities.Description, i.Language) {
+		own := contentStems(search.Words(strings.Join(texts, "\n")), i.Language)
+		for _, w := range contentStems(search.Words(i.Act.Entities.Title+"\n"+i.Act.Entities.Description), i.Language) {
 			if !slices.ContainsFunc(own, func(o string) bool { return sameWord(w, o) }) {
 				return false, fmt.Sprintf("the person did not say “%s”", w)
 			}
@@ -44,9 +45,9 @@ func said() bt.Leaf {
 // shortWord is up to how many characters a word only holds others together in most languages.
 const shortWord = 2
 
-// contentStems are the stems of the words of a text that carry meaning.
-func contentStems(words, language string) (stems []string) {
-	for _, w := range search.Words(words) {
+// contentStems are the stems of those words, as search has them, that carry meaning.
+func contentStems(words []string, language string) (stems []string) {
+	for _, w := range words {
 		// Also a number of one digit, and the pairs of characters of a language without spaces; the last of those
 		// stands in its pair.
 		if n := utf8.RuneCountInString(w); !search.IsStop(w) && n > 1 && len(w) > shortWord || w[0] < 'a' {
@@ -56,12 +57,17 @@ func contentStems(words, language string) (stems []string) {
 	return stems
 }
 
-// speaksOf says whether a reply takes up a word of a message that carries meaning.
-func speaksOf(reply, words, language string) bool {
-	said := contentStems(words, language)
-	return slices.ContainsFunc(contentStems(reply, language), func(w string) bool {
+// speaksOf says whether a reply takes up a word of a message that does more than hold a sentence together.
+func speaksOf(reply, words, code string) bool {
+	said := contentStems(telling(search.Words(words)), code)
+	return slices.ContainsFunc(contentStems(telling(search.Words(reply)), code), func(w string) bool {
 		return slices.ContainsFunc(said, func(s string) bool { return sameWord(s, w) })
 	})
+}
+
+// telling are those of words that do more than hold sentences together, as “how is it” and “until tomorrow” do.
+func telling(words []string) []string {
+	return slices.DeleteFunc(words, func(w string) bool { return language.Common(w, "") })
 }
 
 // sameWord says that two stems belong to one word. Either they are equal, or more than three fifths of the shorter one

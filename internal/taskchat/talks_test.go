@@ -19,8 +19,8 @@ import (
 // player plays a text.
 type player struct {
 	*talk
-	m     *reader         // nil: rules read
-	heard *taskchat.Heard // what the model reads in the next message; nil: what it read before
+	m     *reader // nil: rules read
+	heard *heard  // what the model reads in the next message; nil: what it read before
 	last  taskchat.AgentResponse
 	ids   []int64
 }
@@ -75,10 +75,10 @@ func (p *player) said(l texttest.Line) {
 }
 
 // hears gives what the model is to read in the next message.
-func (p *player) hears() *taskchat.Heard {
+func (p *player) hears() *heard {
 	assert.Require(p, p.m != nil, "there is no model")
 	if p.heard == nil {
-		p.heard = &taskchat.Heard{}
+		p.heard = &heard{}
 	}
 	return p.heard
 }

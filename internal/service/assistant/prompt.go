@@ -62,7 +62,7 @@ func appendPart(parts []Part, kind PartKind, name, text string) []Part {
 func (p *Prompt) ShowEffect(to string, schema model.Schema, kept model.Sent, got ...Part) ShownEffect {
 	x := ShownEffect{To: to, Got: got, Changed: kept.Hash != "" && kept.Hash != p.Request.Digest().Hash}
 	x.Sent = append(x.Sent, p.system...)
-	if schema.Name != "" && !strings.Contains(p.Request.System, string(schema.JSON)) {
+	if schema.Name != "" && !schema.IsIn(p.Request) {
 		x.Sent = appendPart(x.Sent, PartSegment, "form", schema.Instruction())
 	}
 	x.Sent = append(x.Sent, p.said...)

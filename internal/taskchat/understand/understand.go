@@ -112,11 +112,36 @@ func Read(words string, c Context) Reading {
 	words = clean(words)
 	code, commands := readCommands(words, c)
 	if answer := c.readAnswer(words, commands); answer != nil {
-		return Reading{cmp.Or(c.Language, guessLanguage(words, "")), answer}
+		return Reading{cmp.Or(c.Language, guessLanguage(words, "", "")), answer}
 	} else if commands != nil {
 		return Reading{code, commands}
 	}
-	return Reading{guessLanguage(words, c.Language), oneResult(Chat, Entities{}, "no known form")}
+	return Reading{guessLanguage(words, c.Language, ""), oneResult(Chat, Entities{}, "no known form")}
+}
+
+// Command reads words that are commands and nothing else. ok is false for all others, for commands that lack something,
+// and for words that may answer what was asked.
+func Command(words string, c Context) (r Reading, ok bool) {
+	if len(words) > maxBytes || c.Open != nil && c.Open.Kind == KindValue {
+		return Reading{}, false
+	}
+	r.Language, r.Results = readCommands(clean(words), c)
+	unsure := func(one Result) bool { return !one.isWhole() || c.Open != nil && !isCertain(one) }
+	return r, r.Results != nil && !slices.ContainsFunc(r.Results, unsure)
+}
+
+// isWhole says that a command has all that is needed to do it, and that no other may stand in its title.
+func (r *Result) isWhole() bool {
+	e := r.Entities
+	switch r.Intent {
+	case Create:
+		return e.Title != "" && !clauseBreaks.MatchString(maskQuotations(e.Title))
+	case Update:
+		return e.Reference != nil && (e.Title != "" || e.HasDescription || e.Status != "")
+	case Complete, Delete:
+		return e.Reference != nil
+	}
+	return true
 }
 
 // courtesies matches a message that is nothing but greetings, thanks and goodbyes.
@@ -135,19 +160,28 @@ func IsCourtesy(words string) bool {
 	return len(words) <= maxBytes && courtesies().MatchString(clean(words))
 }
 
+// LanguageOf is the language of a message of which a model says that it is heard. The words decide where they tell, and
+// else the conversation before; both are codes like "en", or "" where they are not known.
+func LanguageOf(words, before, heard string) string {
+	if heard != "" && language.Of(words) == heard {
+		return heard
+	}
+	return guessLanguage(clean(words), before, heard)
+}
+
 // guessLanguage is the language of a text. A few words don't tell: then it is that of the conversation, or of the
-// forms.
-func guessLanguage(words, before string) string {
+// forms, or else what a model heard.
+func guessLanguage(words, before, heard string) string {
 	code, blanks := language.Of(words), strings.Count(words, " ")
 	if blanks > 4 || blanks > 1 && before == "" {
-		return cmp.Or(code, before, "en")
+		return cmp.Or(code, before, heard, "en")
 	}
 	for _, g := range grammars() {
 		if rest, _ := g.stripPoliteness(words); before == "" && (rest == "" || g.code == code) {
 			return g.code
 		}
 	}
-	return cmp.Or(before, "en")
+	return cmp.Or(before, heard, "en")
 }
 
 // clean is a text in composed characters, with plain apostrophes and without space around it.

@@ -195,11 +195,11 @@ func wordsOf(text string, most int) (words []string) {
 }
 
 // Common says whether a word in lower case, without its accents, is a function word of a language: "the", "wann", "où"
-// as "ou".
+// as "ou". The language "" is any of them.
 func Common(word, code string) bool { return common()[code][word] }
 
 var common = sync.OnceValue(func() map[string]map[string]bool {
-	all := map[string]map[string]bool{}
+	all := map[string]map[string]bool{"": {}}
 	for w, in := range trained().function {
 		plain := strings.Map(func(r rune) rune {
 			if unicode.Is(unicode.Mn, r) {
@@ -213,6 +213,7 @@ var common = sync.OnceValue(func() map[string]map[string]bool {
 			}
 			all[code][plain] = all[code][plain] || in[i] > 0
 		}
+		all[""][plain] = true
 	}
 	return all
 })
