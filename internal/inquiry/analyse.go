@@ -39,9 +39,19 @@ type AnalyseReceipt struct {
 
 func (r *AnalyseReceipt) judged() bool { return r.By != "" && r.By != model.OfflineRules }
 
-// satisfied says whether the detective needs no further answer, even if gaps are open. Where no answer says anything
-// there is nothing to be satisfied with.
+// satisfied says whether the detective needs no further answer, even if gaps are open. Where no words bear on the
+// hypothesis, or a gap is open without which it can't be judged, there is nothing to be satisfied with.
 func (r *AnalyseReceipt) satisfied() bool {
+	a := &r.Analysis
+	decides := func(g record.Gap) bool {
+		waits := func(f Finding) bool { return f.ID == g.ID } // what waits becomes a contradiction
+		return g.Severity == record.High && !slices.ContainsFunc(a.Waiting, waits)
+	}
+	return r.wantsNoMore() && len(a.Evidence) > 0 && !slices.ContainsFunc(a.Gaps, decides)
+}
+
+// wantsNoMore says that the detective would end the questioning.
+func (r *AnalyseReceipt) wantsNoMore() bool {
 	return r.judged() && !r.Silent && !r.FollowUp && r.Analysis.Completeness >= record.LeastComplete
 }
 
@@ -52,11 +62,19 @@ func analysisSchema() model.Schema {
 
 // modelAnalysis is a model's reply. Pairs count from 1.
 type modelAnalysis struct {
+	Evidence          []modelEvidence      `json:"evidence" max:"6"`
 	Gaps              []modelGap           `json:"gaps" max:"30"`
 	CompletenessScore int                  `json:"completenessScore" min:"0" max:"100"`
 	RequiresFollowUp  bool                 `json:"requiresFollowUp"`
 	Contradictions    []modelContradiction `json:"contradictions" max:"20"`
 	Retracted         []string             `json:"retracted" max:"20"`
+}
+
+// modelEvidence is a quotation that bears on the hypothesis, as a model reports it.
+type modelEvidence struct {
+	Pair  int    `json:"pair" min:"1"`
+	Words string `json:"words" min:"1"`
+	Says  string `json:"says" enum:"for,against"`
 }
 
 // modelGap is what a model finds missing.
@@ -214,10 +232,17 @@ func (p *performer) analyse(
 	from := agent.OriginOfTexts(q.TextsByOrigin(textAnalyse, "language"))
 	said.Gaps = slices.DeleteFunc(said.Gaps, func(g modelGap) bool { return !from.IsOwn(g.Description) })
 	r.Analysis = said.analysisAfter(all, confronted, before.Analysis)
+	r.Analysis.keepEvidence(all, said.Evidence, namesIn(p.given.Hypothesis, p.given.Language))
 	r.FollowUp = said.RequiresFollowUp
 	r.Silent = !slices.ContainsFunc(all, func(e AnsweredPair) bool {
 		return !e.NotFound && strings.TrimSpace(e.Answer) != ""
 	})
+	if r.wantsNoMore() && !r.satisfied() {
+		r.FollowUp = true
+		if len(r.Analysis.Evidence) == 0 {
+			r.Analysis.Gaps = append(r.Analysis.Gaps, nothingBearsGap(len(all)))
+		}
+	}
 	return r, nil
 }
 

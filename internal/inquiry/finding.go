@@ -23,6 +23,7 @@ type AnsweredPair struct {
 type Analysis struct {
 	Gaps           []record.Gap        `json:"gaps,omitempty"`
 	Completeness   int                 `json:"completeness,omitempty"`
+	Evidence       []record.Bearing    `json:"evidence,omitempty"`
 	Contradictions []Finding           `json:"contradictions,omitempty"` // recorded
 	Waiting        []Finding           `json:"waiting,omitempty"`        // the witness was not asked about them
 	Unverified     []record.Unverified `json:"unverified,omitempty"`
@@ -321,7 +322,7 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 
 // analysisAfter is the analysis after a model's analysis of these pairs.
 func (m *modelAnalysis) analysisAfter(all []AnsweredPair, confronted map[string]int, before Analysis) Analysis {
-	a := Analysis{Completeness: m.CompletenessScore, Contradictions: slices.Clone(before.Contradictions),
+	a := Analysis{Completeness: m.CompletenessScore, Evidence: slices.Clone(before.Evidence), Contradictions: slices.Clone(before.Contradictions),
 		Waiting:    slices.Clone(before.Waiting),
 		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
 	a.addReports(all, m.Contradictions)

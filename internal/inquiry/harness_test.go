@@ -87,6 +87,8 @@ type house struct {
 	broken error
 	talks  bool // the witness is a model, too
 
+	quotesNothing bool // the detective names no words that bear on the hypothesis
+
 	reads func(inquiry.WitnessSpec) (witness.Witness, []record.Document, error) // a witness of real documents
 
 	mu     sync.Mutex
@@ -141,17 +143,24 @@ type clash struct {
 	Description string `json:"description"`
 }
 
+type bearing struct {
+	Pair  int    `json:"pair"`
+	Words string `json:"words"`
+	Says  string `json:"says"`
+}
+
 type said struct {
-	Gaps           []gap    `json:"gaps"`
-	Complete       int      `json:"completenessScore"`
-	More           bool     `json:"requiresFollowUp"`
-	Contradictions []clash  `json:"contradictions"`
-	Retracted      []string `json:"retracted"`
+	Evidence       []bearing `json:"evidence"`
+	Gaps           []gap     `json:"gaps"`
+	Complete       int       `json:"completenessScore"`
+	More           bool      `json:"requiresFollowUp"`
+	Contradictions []clash   `json:"contradictions"`
+	Retracted      []string  `json:"retracted"`
 }
 
 func (s said) turn() modeltest.Turn {
 	s.Gaps, s.Contradictions = append([]gap{}, s.Gaps...), append([]clash{}, s.Contradictions...)
-	s.Retracted = append([]string{}, s.Retracted...)
+	s.Retracted, s.Evidence = append([]string{}, s.Retracted...), append([]bearing{}, s.Evidence...)
 	return asJSON(s)
 }
 
@@ -276,7 +285,9 @@ func (d *detective) Chat(ctx context.Context, req model.Request, emit func(model
 	case asking:
 		turn = d.asks(n+1, req)
 	case analysing:
-		turn = d.analyses(n, req)
+		if turn = d.analyses(n, req); !d.quotesNothing {
+			turn.Text = withEvidence(turn.Text, n, req)
+		}
 	case summing:
 		turn = d.sums(req)
 	case witness.Purpose:
@@ -285,6 +296,19 @@ func (d *detective) Chat(ctx context.Context, req model.Request, emit func(model
 		turn = modeltest.Fail(model.Invalid)
 	}
 	return modeltest.Script(d.T, turn).As(d.id, true).Chat(ctx, req, emit)
+}
+
+// lastAnswer is what a request tells of the last answer.
+var lastAnswer = regexp.MustCompile(`(?m)^Answer \d+: (.*)$`)
+
+// withEvidence has an analysis that quotes nothing quote the last answer, for the hypothesis.
+func withEvidence(analysis string, n int, req model.Request) string {
+	all := lastAnswer.FindAllStringSubmatch(req.Messages[0].Text, -1)
+	if all == nil || all[len(all)-1][1] == "" {
+		return analysis
+	}
+	quoted, _ := json.Marshal([]bearing{{n, all[len(all)-1][1], "for"}}) // texts
+	return strings.Replace(analysis, `"evidence":[]`, `"evidence":`+string(quoted), 1)
 }
 
 // requests are those of a purpose, in order.

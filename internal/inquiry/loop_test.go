@@ -43,10 +43,11 @@ func TestDetectiveChoosesTheStrategyOfEachQuestionFromTheFirstOn(t *testing.T) {
 	same(t, "strategies", got, chosen)
 }
 
-func TestSatisfactionWantsCompletenessAndNoFollowUpWhateverIsOpen(t *testing.T) {
+func TestSatisfactionWantsCompletenessNoFollowUpAndNoGapThatDecides(t *testing.T) {
 	for name, one := range map[string]said{
-		"too little":     {Complete: 79},
-		"to be followed": {Complete: 100, More: true},
+		"too little":         {Complete: 79},
+		"to be followed":     {Complete: 100, More: true},
+		"a high gap is open": {Complete: 100, Gaps: []gap{missing(1, "high")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newHouse(t)
@@ -54,12 +55,12 @@ func TestSatisfactionWantsCompletenessAndNoFollowUpWhateverIsOpen(t *testing.T) 
 				if n == 1 {
 					return one.turn()
 				}
-				return said{Complete: 80, Gaps: []gap{missing(2, "high")}}.turn()
+				return said{Complete: 80, Gaps: []gap{missing(2, "medium")}}.turn()
 			}
 			p, res, s := h.inquires()
 			p.ended(s, record.Completed, record.Satisfied, 2)
 			same(t, "remaining gaps", len(s.AuditResult.RemainingGaps), 1)
-			contains(t, res.Answer, "1 open gap (1 high)", "- high: No date is in answer 2.")
+			contains(t, res.Answer, "1 open gap", "- medium: No date is in answer 2.")
 		})
 	}
 }

@@ -227,7 +227,7 @@ func (p *performer) addEnd(s *record.Session, w WritePayload) error {
 // auditOf makes the audit of an ended session. A finding that still waits becomes an unconfirmed contradiction, and its
 // gap is removed. There is a score only if a model judged the inquiry to its end.
 func auditOf(s *record.Session, a Analysis) *record.Audit {
-	audit := &record.Audit{Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
+	audit := &record.Audit{Evidence: a.Evidence, Contradictions: []record.Contradiction{}, Unverified: a.Unverified}
 	for _, f := range a.Contradictions {
 		audit.Contradictions = append(audit.Contradictions, f.Contradiction)
 	}
@@ -251,6 +251,8 @@ func auditOf(s *record.Session, a Analysis) *record.Audit {
 		audit.Unjudged, audit.Coded = why.Text, why.Coded
 	case !failed && s.JudgedPairs() > 0 && s.Silent():
 		audit.Unjudged, audit.Code = saidNothing.Template(), saidNothing.Code()
+	case !failed && s.JudgedPairs() > 0 && len(a.Evidence)+len(audit.Contradictions) == 0:
+		audit.Unjudged, audit.Code = nothingBears.Template(), nothingBears.Code()
 	case failed || s.JudgedPairs() == 0:
 		audit.Unjudged, audit.Code = notToEnd.Template(), notToEnd.Code()
 	default:

@@ -383,7 +383,7 @@ func (a *Analysis) addToPrompt(q *assistant.Prompt) {
 			q.AddPart(assistant.PartSegment, name, "\n"+head+"\n"+strings.Join(lines, ""))
 		}
 	}
-	var open, waiting, standing, back, doubtful []string
+	var bears, open, waiting, standing, back, doubtful []string
 	for _, g := range a.Gaps {
 		open = append(open, fmt.Sprintf("- %s (%s, %s, since answer %d): %s\n", g.ID, string(g.Category), g.Severity,
 			g.Since, text.OneLine(g.Description)))
@@ -404,6 +404,10 @@ func (a *Analysis) addToPrompt(q *assistant.Prompt) {
 	for _, u := range a.Unverified {
 		doubtful = append(doubtful, fmt.Sprintf("- %s: %s\n", text.OneLine(u.Description), text.OneLine(u.Reason)))
 	}
+	for _, e := range a.Evidence {
+		bears = append(bears, fmt.Sprintf("- %s: “%s” (answer %d)\n", e.Says, text.OneLine(e.Words), e.Pair))
+	}
+	part("evidence", "What bears on the hypothesis:", bears)
 	part("open", "Open so far:", open)
 	part("waiting", "Contradictions that the witness was not asked about, or has just answered:", waiting)
 	part("contradictions", "Contradictions that stand:", standing)

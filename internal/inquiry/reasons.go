@@ -18,6 +18,7 @@ const (
 	sameWords     bt.Reason = "finding.same: both quotations are the same words"
 	endedBefore   bt.Reason = "unjudged.ended: the inquiry ended before"
 	saidNothing   bt.Reason = "unjudged.silent: no answer said anything, so nothing was compared"
+	nothingBears  bt.Reason = "unjudged.open: no answer bears on the hypothesis"
 	notToEnd      bt.Reason = "unjudged.end: no model has judged the inquiry to its end"
 )
 
@@ -33,7 +34,7 @@ const (
 
 func reasons() []bt.Reason {
 	return append(append(witness.Reasons(), eventReasons()...), answersAgain,
-		askedAgain, gaveWay, saidNothing, tookBack, unverifiable, unwritten,
+		askedAgain, gaveWay, saidNothing, nothingBears, tookBack, unverifiable, unwritten,
 		standsNowhere, sameWords, endedBefore, notToEnd, wrongHypothesis, largeDocuments, noWitness, deafWitness,
 		noDetective)
 }

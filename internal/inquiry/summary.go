@@ -66,8 +66,8 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		return nil, err
 	case !p.given.Model:
 		return SumReceipt{Text: record.NotAudited}, nil
-	case len(all) == 0:
-		return SumReceipt{}, nil
+	case len(all) == 0, len(latest.Analysis.Evidence)+len(latest.Analysis.Contradictions)+len(latest.Analysis.Waiting) == 0:
+		return SumReceipt{}, nil // there is nothing to sum up: the verdict says so
 	}
 	q, err := p.newPrompt(ctx, textSummary, all, latest)
 	if err != nil {

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -193,6 +194,22 @@ type Contradiction struct {
 	Unconfirmed bool      `json:"unconfirmed,omitempty" doc:"The witness could not be asked about it any more."`
 }
 
+// Bearing is a quotation that bears on the hypothesis.
+type Bearing struct {
+	Says  string `json:"says" enum:"for,against" doc:"What it says about the hypothesis."`
+	Pair  int    `json:"pair" min:"1" max:"20" doc:"The sequence of its pair."`
+	Words string `json:"words" min:"1" form:"Text" doc:"Word for word as they stand in the answer or document."`
+	Place Place  `json:"place,omitzero" doc:"Where it stands, if in a document."`
+}
+
+// Where names the document and page of a quotation; "" for one of an answer.
+func (p Place) Where() string {
+	if p.Document == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s, page %d", p.Document, p.Page)
+}
+
 // Place is where a quotation is in the documents. It is zero for a quotation of an answer.
 type Place struct {
 	Document string `json:"document,omitempty" form:"Text"`
@@ -221,6 +238,7 @@ type RemainingGap struct {
 // Audit is the result of an inquiry.
 type Audit struct {
 	ConsistencyScore *int            `json:"consistencyScore,omitempty" min:"0" max:"100" doc:"Left out where no model has judged the inquiry to its end."`
+	Evidence         []Bearing       `json:"evidence,omitempty" max:"200" doc:"What bears on the hypothesis. Without any, it is open."`
 	Contradictions   []Contradiction `json:"contradictions" max:"200"`
 	RemainingGaps    []RemainingGap  `json:"remainingGaps" max:"1000" doc:"Those of the last pair."`
 	Unverified       []Unverified    `json:"unverified,omitempty" max:"1000" doc:"Contradictions that were reported, and whose quotations stand nowhere. They are not counted."`

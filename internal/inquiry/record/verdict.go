@@ -26,6 +26,10 @@ func Verdict(s *Session) string {
 		return parts[0] + " No answer said anything, so nothing was compared, and there is no score: look at the witness, " +
 			"or put the hypothesis in its words."
 	}
+	if a.ConsistencyScore == nil && len(a.Evidence) == 0 && len(a.Contradictions) == 0 && s.EndReason != Broken &&
+		s.EndReason != TimedOut {
+		return parts[0] + " The hypothesis is open: no answer bears on it, so there is no score. " + findingsSentence(a)
+	}
 	score := "No score."
 	if a.ConsistencyScore != nil {
 		score = fmt.Sprintf("Consistency %d of 100.", *a.ConsistencyScore)

@@ -107,11 +107,8 @@ func (s *Session) sides(c Contradiction) (all []side) {
 		if n < 0 || n >= len(s.Pairs) {
 			continue
 		}
-		one := side{Words: cmp.Or(c.Words[i], text.Brief(s.Pairs[n].Answer, mostShown)), Answer: n + 1}
-		if p := c.Places[i]; p.Document != "" {
-			one.Place = fmt.Sprintf("%s, page %d", p.Document, p.Page)
-		}
-		all = append(all, one)
+		all = append(all, side{Words: cmp.Or(c.Words[i], text.Brief(s.Pairs[n].Answer, mostShown)), Answer: n + 1,
+			Place: c.Places[i].Where()})
 	}
 	return all
 }

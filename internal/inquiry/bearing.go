@@ -1,0 +1,69 @@
+package inquiry
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"sibyl/internal/inquiry/record"
+	"sibyl/internal/text/search"
+)
+
+// A verdict is a claim, and rests on words: quotations that bear on the hypothesis, for it or against it. The detective
+// says which do. What is checked here is that they stand in an answer or a document, and that they can be about the
+// hypothesis at all.
+
+// keepEvidence keeps the reported quotations that are found, each once, and whose question or words have the names of
+// the hypothesis. What a quotation was said to show last holds.
+func (a *Analysis) keepEvidence(all []AnsweredPair, reported []modelEvidence, names []string) {
+	for _, e := range reported {
+		pair, place, exact, found := locateQuotation(all, e.Words, e.Pair-1)
+		if !found || foldQuotation(exact) == "" || !hasWords(all[pair].Question+" "+exact, names) {
+			continue
+		}
+		kept := record.Bearing{Says: e.Says, Pair: pair + 1, Words: exact, Place: place}
+		same := slices.IndexFunc(a.Evidence, func(o record.Bearing) bool {
+			return o.Place == place && isPartOfOther(o.Words, exact)
+		})
+		if same < 0 {
+			a.Evidence = append(a.Evidence, kept)
+			continue
+		}
+		if len(a.Evidence[same].Words) > len(exact) {
+			kept.Words, kept.Pair = a.Evidence[same].Words, a.Evidence[same].Pair
+		}
+		a.Evidence[same] = kept
+	}
+}
+
+// namesIn are the names in a hypothesis: its capitalised words but for the first of a sentence, as search has them. In
+// German, where every noun is capitalised, they are not told apart, and there are none.
+func namesIn(hypothesis, code string) (names []string) {
+	if code == "de" {
+		return nil
+	}
+	begins := true
+	for _, word := range strings.Fields(hypothesis) {
+		first := []rune(strings.TrimLeftFunc(word, unicode.IsPunct))
+		if !begins && len(first) > 1 && unicode.IsUpper(first[0]) {
+			names = append(names, search.Words(word)...)
+		}
+		begins = strings.HasSuffix(word, ".") || strings.HasSuffix(word, ":")
+	}
+	return names
+}
+
+// hasWords says whether a text has all of some words, in whatever form.
+func hasWords(words string, all []string) bool {
+	var has []string
+	for _, w := range search.Words(words) {
+		has = append(has, search.Stem(w))
+	}
+	return !slices.ContainsFunc(all, func(w string) bool { return !slices.Contains(has, search.Stem(w)) })
+}
+
+// nothingBearsGap is the gap of a detective that would be satisfied, though no words bear on the hypothesis.
+func nothingBearsGap(pairs int) record.Gap {
+	return record.Gap{ID: "evidence", Category: record.MissingInformation, Severity: record.High, Since: pairs,
+		Description: "No answer says anything for or against the hypothesis itself."}
+}
