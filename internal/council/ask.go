@@ -38,6 +38,9 @@ func (p *performer) modelTaskOf(ctx context.Context, asked any) (m modelTask, as
 	case ChairPayload:
 		m, asks = modelTask{purpose: EffectChair, about: textChair, schema: model.Schema{Name: "merged",
 			JSON: schema.Answer[chairReply]()}, bound: model.BoundTurn}, true
+		if a.Briefly {
+			m.about, m.schema = textBriefly, model.Schema{Name: "briefly", JSON: schema.Answer[briefReply]()}
+		}
 		m.answers, err = p.readAnswers(a.Answers)
 	case NamePayload:
 		m, asks = modelTask{purpose: EffectName, about: textName, schema: model.Schema{Name: "name",

@@ -151,11 +151,13 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 		return spec, err
 	}
 	if given.Chaired {
-		prompt, err := d.promptText(textChair)
-		if err != nil {
-			return spec, err
+		for _, name := range []string{textChair, textBriefly} {
+			prompt, err := d.promptText(name)
+			if err != nil {
+				return spec, err
+			}
+			spec.Texts = append(spec.Texts, prompt)
 		}
-		spec.Texts = append(spec.Texts, prompt)
 	}
 	for _, one := range a.oracles {
 		kept, err := jsonText(textOracle+"."+one.ID, one)

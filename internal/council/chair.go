@@ -25,6 +25,7 @@ import (
 type ChairPayload struct {
 	Chair   Seat     `json:"chair"`
 	Answers []Spoken `json:"answers"`
+	Briefly bool     `json:"briefly,omitempty"` // in one sentence for each oracle
 }
 
 // MergedAnswers is a chair's summary of the answers. The sentences of Overlooked have no authors.
@@ -53,6 +54,8 @@ type ChairReceipt struct {
 	Model  string      `json:"model"`
 	Usage  model.Usage `json:"usage"`
 	NotOwn []string    `json:"not_own,omitempty"` // sentences that were dropped: only repeated of what was sent
+	Twice  []string    `json:"twice,omitempty"`   // sentences that were dropped: they stand before
+	Poor   bool        `json:"poor,omitempty"`    // it can't be used: it repeats itself, is too long, or quotes nobody
 	Composed
 }
 
@@ -80,6 +83,25 @@ type credited struct {
 type quoted struct {
 	Oracle string `json:"oracle"`
 	Words  string `json:"words"`
+}
+
+// briefReply is the reply of a chair that is asked for one sentence for each oracle.
+type briefReply struct {
+	Sentences []briefly `json:"sentences" min:"1" max:"36"`
+}
+
+// briefly is what one oracle says.
+type briefly struct {
+	quoted
+	Text string `json:"text" min:"1"`
+}
+
+// whole is a brief reply as a chair writes it who finds nothing else.
+func (b *briefReply) whole() (c chairReply) {
+	for _, s := range b.Sentences {
+		c.Sentences = append(c.Sentences, credited{point: point{Text: s.Text, By: []quoted{s.quoted}}})
+	}
+	return c
 }
 
 // keepOwn drops the sentences that only repeat what the chair was told, and returns them.
@@ -127,28 +149,35 @@ func callChair() bt.Leaf {
 
 func chairLeaf() bt.Leaf {
 	type in struct {
-		Heard []Heard `port:"heard"`
-		Chair Seat    `port:"chair"`
+		Heard   []Heard `port:"heard"`
+		Chair   Seat    `port:"chair"`
+		Briefly bool    `port:"briefly" default:"false" doc:"in one sentence for each oracle"`
 	}
 	type out struct {
 		Reply  int64      `port:"reply" doc:"the record of what was merged"`
+		Poor   bool       `port:"poor" doc:"what the model wrote can't be used"`
 		Events []bt.Typed `port:",events"`
 	}
 	plan := func(i in) (bt.Request, error) {
 		return bt.Request{Kind: EffectChair, Label: i.Chair.Name + " presides", Payload: ChairPayload{i.Chair,
-			answersGiven(i.Heard)}}, nil
+			answersGiven(i.Heard), i.Briefly}}, nil
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
+		if o.Poor = r.Poor; r.Poor {
+			o.Events = agent.WithNotOwn([]bt.Typed{Skipped{partChair, poorChair.With()}}, r.NotOwn)
+			return errors.New(poorChair.With().Text)
+		}
 		o.Reply = ref
 		o.Events = agent.WithNotOwn([]bt.Typed{Chaired{i.Chair.Name, len(r.Agree), len(r.Differ), len(r.Overlooked)}},
 			r.NotOwn)
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
+		o.Poor = why.Kind == string(model.Garbled) || why.Kind == string(model.Repeated)
 		o.Events = []bt.Typed{Skipped{partChair, why.Why()}}
 	}
 	const doc = "Has the chair merge all answers, and say where they agree, where they differ and what all overlook. " +
-		"Each sentence names its authors, and minority views are kept."
+		"Each sentence names its authors, and minority views are kept. FAILURE if it fails, or can't be used."
 	return bt.One("Preside", doc, plan, collect, failed)
 }
 
@@ -158,10 +187,18 @@ func (p *performer) mergeAnswers(ctx context.Context, job run.Job, asked ChairPa
 		return nil, err
 	}
 	var said chairReply
-	q, c, resp, err := p.askStructured(ctx, job, m, &said)
+	var into any = &said
+	var brief briefReply
+	if asked.Briefly {
+		into = &brief
+	}
+	q, c, resp, err := p.askStructured(ctx, job, m, into)
 	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
 	if err != nil {
 		return r, err
+	}
+	if asked.Briefly {
+		said = brief.whole()
 	}
 	if r.NotOwn = said.keepOwn(agent.OriginOfTexts(q.TextsByOrigin(m.about, "language"))); len(said.Sentences) == 0 {
 		return r, &bt.Fault{Kind: string(model.Garbled), Reason: resp.Model + " merged nothing"}
@@ -172,9 +209,69 @@ func (p *performer) mergeAnswers(ctx context.Context, job run.Job, asked ChairPa
 	for _, one := range said.Overlooked {
 		r.Overlooked = append(r.Overlooked, attributeSentences([]credited{{point: point{Text: one}}}, nil)...)
 	}
+	tooLong, all := r.isTooLong(m.answers), r.count()
+	r.Twice = r.dropRepeated()
+	repeats := !asked.Briefly && mostRepeated*len(r.Twice) > all
+	if r.Poor = tooLong || repeats || r.quotesNobody(); r.Poor {
+		return r, nil
+	}
 	r.Unused = unusedOracles(m.answers, r.Sentences)
 	r.Text = r.markdown(wordsOf(p.env.Language))
 	return r, nil
+}
+
+// lists are all lists of sentences, in the order in which they are read.
+func (m *MergedAnswers) lists() []*[]Sentence {
+	return []*[]Sentence{&m.Sentences, &m.Agree, &m.Differ, &m.Overlooked}
+}
+
+func (m *MergedAnswers) count() (all int) {
+	for _, list := range m.lists() {
+		all += len(*list)
+	}
+	return all
+}
+
+// mostRepeated is the part of its sentences, one in so many, that a chair may say twice.
+const mostRepeated = 4
+
+// dropRepeated drops each sentence that stands before in the same words, or as a part of it, and returns them.
+func (m *MergedAnswers) dropRepeated() (dropped []string) {
+	var before []string
+	for _, list := range m.lists() {
+		*list = slices.DeleteFunc(*list, func(s Sentence) bool {
+			words := " " + wordsOnly(s.Text) + " "
+			if slices.ContainsFunc(before, func(b string) bool { return strings.Contains(b, words) }) {
+				dropped = append(dropped, s.Text)
+				return true
+			}
+			before = append(before, words)
+			return false
+		})
+	}
+	return dropped
+}
+
+// moreWords are how many words a chair may have beyond those of the answers.
+const moreWords = 40
+
+// isTooLong says whether a chair needs more words than the answers that it merges.
+func (m *MergedAnswers) isTooLong(answers []Answer) bool {
+	own, theirs := 0, moreWords
+	for _, list := range m.lists() {
+		for _, s := range *list {
+			own += len(strings.Fields(s.Text))
+		}
+	}
+	for _, a := range answers {
+		theirs += len(strings.Fields(a.Text))
+	}
+	return own > theirs
+}
+
+// quotesNobody says whether a chair of several sentences has no words of an oracle in any of them.
+func (m *MergedAnswers) quotesNobody() bool {
+	return len(m.Sentences) > 1 && !slices.ContainsFunc(m.Sentences, func(s Sentence) bool { return len(s.By) > 0 })
 }
 
 // unusedOracles gives the names of the oracles that no sentence names.

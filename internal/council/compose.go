@@ -50,7 +50,8 @@ func (c *composer) addReceipt(o *Outcome, seq int64, done *run.CompletionRecord)
 				Repeated: r.Finish == string(model.FinishRepeated)})
 		}
 	case ChairReceipt:
-		if done.Err == nil {
+		if done.Err == nil && !r.Poor {
+			o.dropSkipped(partChair)
 			o.Chair, o.MergedAnswers = c.newAnswer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
 				Usage: r.Usage}), &r.MergedAnswers
 		}
@@ -75,10 +76,20 @@ func (c *composer) addReceipt(o *Outcome, seq int64, done *run.CompletionRecord)
 	case MemberPayload:
 		o.addMember(seq, asked, done)
 	case ChairPayload:
-		if done.Err != nil {
+		r, _ := done.Value.(ChairReceipt)
+		switch {
+		case done.Err != nil:
+			o.dropSkipped(partChair)
 			o.Skipped = append(o.Skipped, Skipped{partChair, done.Err.Why()})
+		case r.Poor && asked.Briefly:
+			o.Skipped = append(o.Skipped, Skipped{partChair, poorChair.With()})
 		}
 	}
+}
+
+// dropSkipped forgets that a part was left out, since it was tried again.
+func (o *Outcome) dropSkipped(part string) {
+	o.Skipped = slices.DeleteFunc(o.Skipped, func(s Skipped) bool { return s.What == part })
 }
 
 // newAnswer completes an answer that was given in this run.

@@ -65,12 +65,13 @@ type Recording struct {
 
 // The names of the texts that a run stores.
 const (
-	textPrompt  = "prompt"  // the very prompt of an oracle
-	textContext = "context" // that all oracles of a sitting are given
-	textEntries = "entries" // of the context, as JSON
-	textOracle  = "oracle"  // the oracle, or with a dot and its id one of several, as JSON
-	textChair   = "chair"   // the prompt of a chair
-	textName    = "name"    // … and of naming
+	textPrompt  = "prompt"        // the very prompt of an oracle
+	textContext = "context"       // that all oracles of a sitting are given
+	textEntries = "entries"       // of the context, as JSON
+	textOracle  = "oracle"        // the oracle, or with a dot and its id one of several, as JSON
+	textChair   = "chair"         // the prompt of a chair
+	textBriefly = "chair-briefly" // the prompt of a chair whose first words could not be used
+	textName    = "name"          // … and of naming
 )
 
 // readStart reads the run's Env and Given from its start record.

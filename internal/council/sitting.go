@@ -57,9 +57,10 @@ func callOracles() bt.Leaf {
 const (
 	partChair           = "the chair"
 	tooFew    bt.Reason = "sitting.too_few: fewer than two oracles have answered"
+	poorChair bt.Reason = "sitting.poor: what the model wrote repeats itself, is longer than the answers, or quotes nobody"
 )
 
-func whys() []bt.Reason { return append(allReasons(), tooFew) }
+func whys() []bt.Reason { return append(allReasons(), tooFew, poorChair) }
 
 func hearOracles() bt.Leaf {
 	type in struct {

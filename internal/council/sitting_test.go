@@ -1,6 +1,7 @@
 package council_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -337,7 +338,64 @@ func TestRepliesOfNoUseCountAmongWhatRunsTook(t *testing.T) {
 		all = append(all, r.ID)
 	}
 	used := assert.Must(p.service.Used(t.Context(), ada, all...))(t)
-	if len(used) != 1 || used[0].Input != 50 { // three oracles, and the chair twice
+	if len(used) != 1 || used[0].Input != 70 { // three oracles, and the chair twice at length and twice briefly
 		t.Errorf("used: %+v", used)
+	}
+}
+
+// A small model may write one paragraph into every field. It is asked for less then.
+func TestChairThatSaysOneThingEverywhereIsAskedForOneSentenceOfEach(t *testing.T) {
+	const same5 = "Ada would sell the house in spring and Bob would keep renting. ~ Ada: Sell the house in spring"
+	repeats := merged([]string{same5, same5}, []string{same5}, []string{same5}, []string{"Ada would sell the house in spring " +
+		"and Bob would keep renting."})
+	brief := `{"sentences":[{"oracle":"Ada","words":"Sell the house in spring","text":"Sell in spring."},` +
+		`{"oracle":"Bob","words":"Keep renting for another year","text":"Renting on is safe."},` +
+		`{"oracle":"Cleo","words":"Talk with the bank","text":"Renting on is safe."}]}`
+	long := ""
+	for n := range 90 {
+		long += fmt.Sprintf("word%d ", n*n)
+	}
+	for name, c := range map[string]struct {
+		first, second string
+		want          []string // its sentences; nil: it is left out
+	}{
+		"repeats":       {repeats, brief, []string{"Sell in spring.", "Renting on is safe."}},
+		"quotes nobody": {sentences("Sell. ~ Ada: sell everything now", "Wait. ~ "), brief, []string{"Sell in spring.", "Renting on is safe."}},
+		"is too long":   {sentences(long + " ~ Ada: Sell the house in spring"), brief, []string{"Sell in spring.", "Renting on is safe."}},
+		"says one thing twice in passing": {merged([]string{"Sell in spring. ~ Ada: Sell the house in spring", "Renting on is safe. ~ Bob: Keep renting for another",
+			"Ask the bank. ~ Cleo: Talk with the bank"}, []string{"Ask the bank. ~ Cleo: Talk with the bank"}, nil, []string{"The date."}), "",
+			[]string{"Sell in spring.", "Renting on is safe.", "Ask the bank."}},
+		"never says anything": {repeats, `{"sentences":[{"oracle":"Zoe","words":"","text":"Sell."},{"oracle":"Ada","words":"no","text":"Wait."}]}`, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := advised(t, c.first)
+			plays := h.plays
+			h.plays = func(req model.Request) modeltest.Turn {
+				if req.Purpose == council.EffectChair && req.Schema.Name == "briefly" {
+					return modeltest.Say(c.second)
+				}
+				return plays(req)
+			}
+			o := h.ask("ada", "bob", "cleo")
+			o.Chair = "bob"
+			res, out := h.process("one", h.journal).run(o)
+			same(t, "answers", names(out.Answers), []string{"Ada", "Bob", "Cleo"})
+			asked := 1
+			if c.second != "" {
+				asked = 2
+			}
+			same(t, "requests to the chair", len(h.requests(council.EffectChair)), asked)
+			if c.want == nil {
+				same(t, "it is left out", out.Chair == nil, true)
+				contains(t, strings.Join(res.Warnings, "\n"), "repeats itself, is longer than the answers, or quotes nobody")
+				return
+			}
+			var got []string
+			for _, s := range out.Sentences {
+				got = append(got, s.Text)
+			}
+			same(t, "its sentences", got, c.want)
+			same(t, "it is there", out.Chair != nil && len(out.Skipped) == 0, true)
+		})
 	}
 }
