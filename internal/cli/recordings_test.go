@@ -68,16 +68,19 @@ const (
 	valkeyTwice = "<example>\nWe chose Valkey for sessions because it is the newest firmware and is compatible with the " +
 		"pump.\n</example>\n" + `<signal type="need_turn"><reason>What is the choice of Valkey for sessions?</reason>` +
 		`<expected_turns>1</expected_turns><confidence>0.8</confidence></signal>`
+	saysEach = `{"sentences":[{"oracle":"Skeptic","words":"The rent is lower","text":"Rents fall."},` +
+		`{"oracle":"Optimist","words":"the commute is longer","text":"Ways grow."}]}`
 	asksWhen = `{"question":"When was the Mill bridge closed?","strategy":"depth","aspect":"when","gaps":[]}`
+	// what is recorded, with the field that was added since
+	completeAfterOne = `{"evidence":[],"gaps":[],"completenessScore":100,"requiresFollowUp":false,"contradictions":[],` +
+		`"retracted":[]}`
 	asksWall = `{"question":"Where is the Great Wall of China?","strategy":"depth","aspect":"where","gaps":[]}`
 )
 
 // Why a row is open.
 const (
-	openOwn     = "a model repeats a prompt that is no longer sent"
-	openGround  = "the tree does not look up itself"
-	openRepeat  = "one paragraph stands for every point of a comparison"
-	openVerdict = "a verdict needs no evidence"
+	openOwn    = "a model repeats a prompt that is no longer sent"
+	openGround = "the tree does not look up itself"
 )
 
 func recordedRows() []recordedRow {
@@ -137,19 +140,20 @@ func recordedRows() []recordedRow {
 			exits: []int{ExitAnswered}, most: 2, acts: recordedAct{list, "call the dentist", "call the dentist", ""}},
 
 		{about: "qwen1.5b-chair-repeats", before: []string{"council", "say", thought},
-			says: said{"": {"The rent is lower, and the commute is longer."}, "merged": {"qwen1.5b-chair-repeats"}},
+			says: said{"": {"The rent is lower, and the commute is longer."}, "merged": {"qwen1.5b-chair-repeats"},
+				"briefly": {saysEach}},
 			args: []string{"council", "ask", "skeptic", "optimist", "--chair", "skeptic"}, once: "408 hours per year",
-			holds: []string{"The rent is lower"}, exits: []int{ExitAnswered}, open: openRepeat},
+			holds: []string{"- Rents fall. [Skeptic]", "- Ways grow. [Optimist]"}, exits: []int{ExitAnswered}},
 
 		{about: "qwen1.5b-complete-after-one", args: []string{"investigate", "--witness", "lab:m", "--limit", "5",
 			"The Great Wall of China is visible from the Moon"},
 			says: said{"": {"The Great Wall of China is in the north of China."}, "question": {asksWall},
-				"analysis": {"qwen1.5b-complete-after-one"}},
-			lacks: []string{"100 of 100", "support the hypothesis"}, exits: []int{ExitAnswered, ExitPartial}, open: openVerdict},
+				"analysis": {completeAfterOne}},
+			lacks: []string{"100 of 100", "support the hypothesis"}, holds: []string{"The hypothesis is open"}, exits: []int{ExitAnswered, ExitPartial}},
 		{about: "qwen1.5b-quotations", args: []string{"investigate", "--witness", "papers", "--limit", "5",
 			"The Mill bridge was closed because of corrosion"},
 			says: said{"": {"It was closed on 5 March."}, "question": {asksWhen}, "quotations": {"qwen1.5b-quotations"},
-				"analysis": {"qwen1.5b-complete-after-one"}},
+				"analysis": {completeAfterOne}},
 			holds: []string{"The Mill bridge was closed on 5 March"}, exits: []int{ExitAnswered, ExitPartial},
 			acts: recordedAct{[]string{"inquiry", "show"}, "5 March", "news.txt", ""}},
 	}
