@@ -122,7 +122,7 @@ func hearLeaf() bt.Leaf {
 		e := AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, Further: r.Further,
 			By: r.By}
 		o.Trail, e.Notes = withNotes(withTimeouts(o.Trail, ref, r.TimedOut), ref, r.Notes)
-		o.Events = agent.WithNotOwn([]bt.Typed{e}, r.NotOwn)
+		o.Trail, o.Events = withCut(o.Trail, ref, agent.WithNotOwn([]bt.Typed{e}, r.NotOwn), r.Sent)
 		return nil
 	}
 	return bt.One("HearWitness", "Has the witness answer the question.", plan, collect, fails)

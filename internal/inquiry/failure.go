@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
@@ -68,6 +69,15 @@ func withTimeouts(trail []Trail, ref int64, timedOut []model.Try) []Trail {
 		trail = append(trail, newTrail(ref, record.TimeoutEvent, askedAgain.With(attemptFault(t).Why())))
 	}
 	return trail
+}
+
+// withCut adds an entry and an event if a request was cut, so that it fits into the model's window.
+func withCut(trail []Trail, ref int64, events []bt.Typed, sent model.Sent) ([]Trail, []bt.Typed) {
+	if sent.Cut == 0 {
+		return trail, events
+	}
+	return append(slices.Clip(trail), newTrail(ref, record.ErrorEvent, agent.SaidCut.With(sent.Cut))),
+		agent.WithCut(events, sent)
 }
 
 // attemptFault is the fault of an attempt in a few words.

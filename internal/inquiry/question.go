@@ -99,6 +99,7 @@ func askLeaf() bt.Leaf {
 		o.Trail = trailOfLate(o.Trail, ref, r.Late)
 		o.Turns = append(turnsWithLate(o.Turns, ref, r.Late), Turn{Question: ref})
 		o.Events = append(o.Events, QuestionPut{Number: len(o.Turns), Text: r.Text, Strategy: r.Strategy, By: r.By})
+		o.Trail, o.Events = withCut(o.Trail, ref, o.Events, r.Sent)
 		return nil
 	}
 	return bt.One("AskNext", "Finds the next question. FAILURE if nothing is left to ask.", plan, collect, fails)
@@ -217,7 +218,7 @@ func (k *questioner) newQuestion(ctx context.Context, m model.Model) (any, error
 
 // reply asks the model for a question, and repeats the request if the reply is unusable.
 func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
-	noting := &witness.Noting{Model: m}
+	noting := &witness.Noting{Model: k.prompt.For(m)}
 	defer func() { k.receipt.TimedOut = append(k.receipt.TimedOut, noting.TimedOut...) }()
 	for range mostGarbled {
 		var resp model.Response
@@ -226,7 +227,7 @@ func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuesti
 		k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
 		k.receipt.By = resp.Model
 		k.receipt.Tries = resp.Tries
-		k.receipt.Sent = k.prompt.Request.Digest()
+		k.receipt.Sent = k.prompt.Sent()
 		if err == nil && !agent.OriginOfTexts(k.prompt.TextsByOrigin(textDetective, strategyContradiction, "language")).
 			IsOwn(said.Question) {
 			err = &model.Error{Kind: model.Garbled, Model: resp.Model, Message: "the question repeats the instructions"}
@@ -354,8 +355,17 @@ func (p *performer) newPrompt(
 		if e.NotFound {
 			answer += " (no passage was found)"
 		}
-		q.AddPart(assistant.PartSegment, fmt.Sprintf("pair %d", n+1), fmt.Sprintf("\nQuestion %d: %s\nAnswer %d: %s\n%s",
-			n+1, e.Question, n+1, answer, e.sourcesLine()))
+		pair := func(answer, sources string) string {
+			return fmt.Sprintf("\nQuestion %d: %s\nAnswer %d: %s\n%s", n+1, e.Question, n+1, answer, sources)
+		}
+		name, whole := fmt.Sprintf("pair %d", n+1), pair(answer, e.sourcesLine())
+		if n < len(all)-1 {
+			q.AddSpare(assistant.SpareHistory, assistant.PartSegment, name, whole, func(int) string {
+				return pair("(it is left out here, for want of room: what it leaves open is listed below)", "")
+			})
+		} else { // the answer that this is about
+			q.AddSpare(assistant.SparePassage, assistant.PartSegment, name, whole, assistant.Beginning(whole))
+		}
 	}
 	latest.Analysis.addToPrompt(q)
 	q.AddPart(assistant.PartSegment, "task", now)

@@ -104,11 +104,11 @@ func (d Deps) fillSchema(
 	if err != nil {
 		return Answered{}, agent.ModelFault(err)
 	}
-	_, resp, err := model.Structured(ctx, model.WithReading(m, agent.TellReading(job)), q.Request, schema, into)
+	_, resp, err := model.Structured(ctx, q.For(model.WithReading(m, agent.TellReading(job))), q.Request, schema, into)
 	if err != nil {
 		err = agent.ModelFault(err)
 	}
-	return Answered{resp.Model, resp.Usage, q.Request.Digest()}, err
+	return Answered{resp.Model, resp.Usage, q.Sent()}, err
 }
 
 func (d Deps) readIntents(ctx context.Context, job run.Job) (any, error) {
@@ -138,9 +138,9 @@ func intentPrompt(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 	}
 	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: model.BoundReading, Purpose: EffectIntent}}
 	q.AddSegment("intent", string(prompt))
-	say := func(by model.Role, kind assistant.PartKind, text string) {
+	said := func(by model.Role, kind assistant.PartKind, text string) {
 		q.BeginMessage(by)
-		q.AddPart(kind, "", text)
+		q.AddSpare(assistant.SpareHistory, kind, "", text, assistant.LeftOut)
 	}
 	for _, id := range env.Past {
 		r, err := v.Earlier(ctx, id)
@@ -151,10 +151,11 @@ func intentPrompt(ctx context.Context, v *run.View) (*assistant.Prompt, error) {
 		if err != nil {
 			return nil, err
 		}
-		say(model.User, assistant.PartPerson, turn.Message)
-		say(model.Assistant, assistant.PartModel, turn.Response)
+		said(model.User, assistant.PartPerson, turn.Message)
+		said(model.Assistant, assistant.PartModel, turn.Response)
 	}
-	say(model.User, assistant.PartPerson, given.Words)
+	q.BeginMessage(model.User)
+	q.AddPart(assistant.PartPerson, "", given.Words)
 	q.AddPart(assistant.PartSegment, "situation", given.situation())
 	return q, nil
 }
@@ -248,7 +249,7 @@ func askModel() bt.Leaf {
 		if i.Open.Kind != understand.KindChoose {
 			dropContradicted(o.Acts, i.Metadata.AgentContext.Shown, r.Intents)
 		}
-		o.Events = agent.WithNotOwn(intentEvents(o.Acts), r.NotOwn)
+		o.Events = agent.WithCut(agent.WithNotOwn(intentEvents(o.Acts), r.NotOwn), r.Sent)
 		return nil
 	}
 	return bt.One("AskModel",

@@ -44,12 +44,17 @@ func leftOut(n int) int {
 	return (max(0, n-mostEarlier) + step - 1) / step * step
 }
 
-// Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns.
-func Request(prompt, question string, earlier []Exchange) model.Request {
+// Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns, the
+// oldest of them left out to spare so many tokens.
+func Request(prompt, question string, earlier []Exchange, spared int) model.Request {
 	req := model.Request{System: prompt, MaxOutputTokens: model.BoundWitness, Purpose: Purpose}
 	for _, e := range earlier[leftOut(len(earlier)):] {
 		if strings.TrimSpace(e.Answer) == "" {
 			continue // some providers refuse a turn without words
+		}
+		if spared > 0 {
+			spared -= (len(e.Question) + len(e.Answer)) / model.BytesPerToken
+			continue
 		}
 		req.Messages = append(req.Messages,
 			model.Message{Role: model.User, Text: e.Question}, model.Message{Role: model.Assistant, Text: e.Answer})
@@ -60,16 +65,27 @@ func Request(prompt, question string, earlier []Exchange) model.Request {
 
 // Answer asks the model.
 func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
-	req := Request(w.prompt, question, earlier)
-	noting := &Noting{Model: w.model}
+	spared := 0
+	req := Request(w.prompt, question, earlier, spared)
+	cutting := model.CutOnce(w.model, len(req.Messages), func(tokens int) []model.Message {
+		shorter := Request(w.prompt, question, earlier, tokens)
+		if len(shorter.Messages) == len(req.Messages) {
+			return nil
+		}
+		spared = tokens
+		return shorter.Messages
+	})
+	noting := &Noting{Model: cutting}
 	resp, err := noting.Chat(ctx, req, nil)
 	if err != nil {
 		return Answer{}, err
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
+	req = Request(w.prompt, question, earlier, spared)
 	own, dropped := agent.OriginOf(agent.Request{Request: req}).Own(strings.TrimSpace(resp.Text))
 	a := Answer{Text: clipAnswer(own), NotOwn: dropped, By: by, Usage: resp.Usage, Sent: req.Digest(),
 		Tries: resp.Tries, TimedOut: noting.TimedOut}
+	a.Sent.Cut = spared
 	if resp.Finish == model.FinishRepeated {
 		a.Notes = append(a.Notes, stoppedRepeating.With(by))
 	}
