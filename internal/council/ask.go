@@ -80,7 +80,8 @@ func (q *composed) kept(run session.ContextSnapshot) Composed {
 	return c
 }
 
-// addContext adds the run's context, as text puts it. Where it is cut, it is assembled again of the run's entries.
+// addContext adds the run's context, as text puts it. Where it is cut, it is assembled again of the run's entries, but
+// for what was said last, which stays whole.
 func (p *performer) addContext(
 	ctx context.Context, q *composed, content string, text func(context string) string,
 ) error {
@@ -97,7 +98,7 @@ func (p *performer) addContext(
 		room := tokens*model.BytesPerToken - len(text(""))
 		runes := room * utf8.RuneCountInString(content) / max(1, len(content))
 		q.context = prompt.Assemble(entries, prompt.Options{Language: p.env.Language, History: true,
-			Budget: max(1, runes/agent.CharsPerToken)})
+			Budget: max(1, runes/agent.CharsPerToken), Whole: true})
 		return text(q.context.Text)
 	})
 	return err

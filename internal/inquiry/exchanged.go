@@ -119,7 +119,7 @@ func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x a
 	if err != nil {
 		return x, err
 	}
-	req := witness.Request(p.env.Witness.Text, q.Text, witnessExchanges(earlier), r.Cut)
+	req := witness.Request(p.env.Witness.Text, q.Text, witnessExchanges(earlier[r.Left:]))
 	sent := &assistant.Prompt{}
 	sent.AddSegment("witness", req.System)
 	for _, m := range req.Messages {
@@ -131,7 +131,7 @@ func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x a
 		sent.AddPart(kind, name, m.Text)
 	}
 	x = sent.ShowEffect(r.By, model.Schema{}, model.Sent{Hash: r.Hash}, assistant.AnswerParts(r.Text)...)
-	if r.Cut > 0 {
+	if r.Left > 0 {
 		x.LeftOut = []string{assistant.NoRoom}
 	}
 	return x, nil

@@ -71,13 +71,13 @@ func withTimeouts(trail []Trail, ref int64, timedOut []model.Try) []Trail {
 	return trail
 }
 
-// withCut adds an entry and an event if a request was cut, so that it fits into the model's window.
-func withCut(trail []Trail, ref int64, events []bt.Typed, sent model.Sent) ([]Trail, []bt.Typed) {
-	if sent.Cut == 0 {
-		return trail, events
+// withCut adds an entry if a request was cut, so that it fits into the model's window: one, since those after it are.
+func withCut(trail []Trail, ref int64, sent model.Sent) []Trail {
+	told := slices.ContainsFunc(trail, func(t Trail) bool { return t.Code == agent.SaidCut.Code() })
+	if sent.Cut == 0 || told {
+		return trail
 	}
-	return append(slices.Clip(trail), newTrail(ref, record.ErrorEvent, agent.SaidCut.With(sent.Cut))),
-		agent.WithCut(events, sent)
+	return append(slices.Clip(trail), newTrail(ref, record.ErrorEvent, agent.SaidCut.With(sent.Cut)))
 }
 
 // attemptFault is the fault of an attempt in a few words.

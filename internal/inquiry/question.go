@@ -99,7 +99,7 @@ func askLeaf() bt.Leaf {
 		o.Trail = trailOfLate(o.Trail, ref, r.Late)
 		o.Turns = append(turnsWithLate(o.Turns, ref, r.Late), Turn{Question: ref})
 		o.Events = append(o.Events, QuestionPut{Number: len(o.Turns), Text: r.Text, Strategy: r.Strategy, By: r.By})
-		o.Trail, o.Events = withCut(o.Trail, ref, o.Events, r.Sent)
+		o.Trail, o.Events = withCut(o.Trail, ref, r.Sent), agent.WithCut(o.Events, r.Sent)
 		return nil
 	}
 	return bt.One("AskNext", "Finds the next question. FAILURE if nothing is left to ask.", plan, collect, fails)
@@ -218,7 +218,7 @@ func (k *questioner) newQuestion(ctx context.Context, m model.Model) (any, error
 
 // reply asks the model for a question, and repeats the request if the reply is unusable.
 func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
-	noting := &witness.Noting{Model: k.prompt.For(m)}
+	noting := &witness.Noting{Model: k.fitting(k.prompt, m)}
 	defer func() { k.receipt.TimedOut = append(k.receipt.TimedOut, noting.TimedOut...) }()
 	for range mostGarbled {
 		var resp model.Response
@@ -308,6 +308,23 @@ func pairWithQuestion(all []AnsweredPair, question string) int {
 // isOpen says whether a gap is open.
 func (r *AnalyseReceipt) isOpen(id string) bool {
 	return slices.ContainsFunc(r.Analysis.Gaps, func(g record.Gap) bool { return g.ID == id })
+}
+
+// fitting is m for a request of the detective. What had to be left out before in this run is left out at once.
+func (p *performer) fitting(q *assistant.Prompt, m model.Model) model.Model {
+	cut := 0
+	for _, c := range p.view.Receipts() {
+		switch r := c.Value.(type) {
+		case AskReceipt:
+			cut = max(cut, r.Cut)
+		case AnalyseReceipt:
+			cut = max(cut, r.Cut)
+		}
+	}
+	if cut > 0 {
+		q.Cut(cut)
+	}
+	return q.For(m)
 }
 
 // tasks are what the detective is asked for: the name of the text with its instructions, the heading of these, and the

@@ -44,17 +44,12 @@ func leftOut(n int) int {
 	return (max(0, n-mostEarlier) + step - 1) / step * step
 }
 
-// Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns, the
-// oldest of them left out to spare so many tokens.
-func Request(prompt, question string, earlier []Exchange, spared int) model.Request {
+// Request is the request to a model as a witness. prompt is the system prompt; the earlier exchanges are turns.
+func Request(prompt, question string, earlier []Exchange) model.Request {
 	req := model.Request{System: prompt, MaxOutputTokens: model.BoundWitness, Purpose: Purpose}
 	for _, e := range earlier[leftOut(len(earlier)):] {
 		if strings.TrimSpace(e.Answer) == "" {
 			continue // some providers refuse a turn without words
-		}
-		if spared > 0 {
-			spared -= (len(e.Question) + len(e.Answer)) / model.BytesPerToken
-			continue
 		}
 		req.Messages = append(req.Messages,
 			model.Message{Role: model.User, Text: e.Question}, model.Message{Role: model.Assistant, Text: e.Answer})
@@ -63,29 +58,30 @@ func Request(prompt, question string, earlier []Exchange, spared int) model.Requ
 	return req
 }
 
-// Answer asks the model.
+// Answer asks the model. What its window has no room for is left out, the oldest exchanges first.
 func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
-	spared := 0
-	req := Request(w.prompt, question, earlier, spared)
-	cutting := model.CutOnce(w.model, len(req.Messages), func(tokens int) []model.Message {
-		shorter := Request(w.prompt, question, earlier, tokens)
-		if len(shorter.Messages) == len(req.Messages) {
+	req, left, cut := Request(w.prompt, question, earlier), 0, 0
+	noting := &Noting{Model: model.CutOnce(w.model, len(req.Messages), func(tokens int) []model.Message {
+		whole := req.Tokens()
+		for cut < tokens && left < len(earlier) {
+			left++
+			req = Request(w.prompt, question, earlier[left:])
+			cut = whole - req.Tokens()
+		}
+		if cut <= 0 {
 			return nil
 		}
-		spared = tokens
-		return shorter.Messages
-	})
-	noting := &Noting{Model: cutting}
+		return req.Messages
+	})}
 	resp, err := noting.Chat(ctx, req, nil)
 	if err != nil {
 		return Answer{}, err
 	}
 	by := cmp.Or(resp.Model, w.model.ID())
-	req = Request(w.prompt, question, earlier, spared)
 	own, dropped := agent.OriginOf(agent.Request{Request: req}).Own(strings.TrimSpace(resp.Text))
 	a := Answer{Text: clipAnswer(own), NotOwn: dropped, By: by, Usage: resp.Usage, Sent: req.Digest(),
 		Tries: resp.Tries, TimedOut: noting.TimedOut}
-	a.Sent.Cut = spared
+	a.Sent.Cut, a.Left = cut, left
 	if resp.Finish == model.FinishRepeated {
 		a.Notes = append(a.Notes, stoppedRepeating.With(by))
 	}
