@@ -74,8 +74,8 @@ type RequestCut struct {
 }
 
 // SaidCut tells people of it.
-const SaidCut bt.Reason = "control.checked.cut: Left out some {n} tokens of what there was to send, the oldest first: " +
-	"the model’s window has no room for them"
+const SaidCut bt.Reason = "control.checked.cut: Left out some {n} tokens of what there was to send, the oldest " +
+	"first: the model’s window has no room for them"
 
 // EventType implements bt.Typed.
 func (RequestCut) EventType() string { return "request.cut" }

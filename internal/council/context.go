@@ -164,8 +164,8 @@ func (a *gathered) snapshot() session.ContextSnapshot {
 
 func seatOf(p persona.Persona) Seat { return Seat{p.ID, p.Name, p.Slug} }
 
-// oracleTexts gives the texts that the run of one oracle stores: the oracle, its complete prompt, and the entries of the
-// context in it.
+// oracleTexts gives the texts that the run of one oracle stores: the oracle, its complete prompt, and the entries of
+// the context in it.
 func oracleTexts(p persona.Persona, context string, entries run.Text) ([]run.Text, error) {
 	oracle, err := jsonText(textOracle, p)
 	return []run.Text{oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, context))}, entries}, err
