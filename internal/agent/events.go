@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/model"
 	"sibyl/internal/text"
 )
 
@@ -28,7 +29,7 @@ func (w *Whys) UnmarshalJSON(data []byte) error {
 
 // The events of leaves: their fields are for programs, the sentences of Story for people.
 
-// Events are all events of this package, for decoding.
+// Events are the events of the leaves of this package, for decoding.
 func Events() []bt.Typed {
 	return []bt.Typed{HintGiven{}, CallDone{}, CallRefused{}, CallHeld{}, BudgetSeen{}, LoopFound{}, ToolTakenAway{},
 		NotesTaken{}, NotOwn{}}
@@ -66,6 +67,29 @@ func (NotOwn) EventType() string { return "reply.not_own" }
 
 // Story implements bt.Narrated.
 func (NotOwn) Story() bt.Why { return SaidNotOwn.With() }
+
+// RequestCut says that a request did not fit into the model's window, and was sent with less.
+type RequestCut struct {
+	Tokens int `json:"tokens"` // that were to be spared
+}
+
+// SaidCut tells people of it.
+const SaidCut bt.Reason = "control.checked.cut: Left out some {n} tokens of what there was to send, the oldest " +
+	"first: the model’s window has no room for them"
+
+// EventType implements bt.Typed.
+func (RequestCut) EventType() string { return "request.cut" }
+
+// Story implements bt.Narrated.
+func (e RequestCut) Story() bt.Why { return SaidCut.With(e.Tokens) }
+
+// WithCut adds the event about a request that was cut to others, if it was.
+func WithCut(events []bt.Typed, sent model.Sent) []bt.Typed {
+	if sent.Cut == 0 {
+		return events
+	}
+	return append(events, RequestCut{sent.Cut})
+}
 
 // mostNotOwn bounds how many parts the event has, and partNotOwn how long they are, in characters.
 const (

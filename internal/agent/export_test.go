@@ -1,7 +1,4 @@
 package agent
 
-// What tests ask directly.
-var (
-	OfferedName    = offeredName
-	WhetherTooLong = whetherTooLong
-)
+// OfferedName is what tests ask directly.
+var OfferedName = offeredName

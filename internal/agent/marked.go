@@ -12,34 +12,43 @@ import (
 // The forms of calls that are marked with special tokens or elements of a template. A text of a tool can't hold any:
 // signal.Neutralise makes their first bracket inert.
 var (
-	// specialToken matches a special token; the tokens of calls name them.
+	// specialToken matches a special token, or the frame of calls; the tokens of calls name them.
 	specialToken = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`<[|｜][^<>|｜]{1,60}[|｜]?>|</?[|｜]+DSML[|｜]+`)
+		return regexp.MustCompile(`<[|｜][^<>|｜"]{1,60}[|｜]?>|<\w{1,60}[|｜]>|</?[|｜]+DSML[|｜]+|` + callFrameForm)
 	})
 	callToken = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^<[|｜](?:[^<>]*(?:tool|call|function|action|plugin)|channel|start[|｜])`)
+		return regexp.MustCompile(`(?i)^(?:<[|｜](?:[^<>]*(?:tool|call|function|action|plugin)|channel|start[|｜])|` +
+			openFrameForm + `)`)
 	})
 	// addressee matches what stands before the arguments of a call between tokens: the tool's name.
 	addressee = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:assistant\s*|commentary\s*|analysis\s*)*(?:to=)?([A-Za-z_][\w.:-]*)(?:\s+(?:json|code))?$`)
 	})
-	callFrame = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^\s*</?(?:\w+:)?(?:function_calls|tool_calls?)>`)
-	})
+	callFrame  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*` + callFrameForm) })
 	invocation = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)^\s*<invoke name=["“]([^"”<>]+)["”]\s*>(.*?)</invoke>`)
+		return regexp.MustCompile(`(?s)^\s*<(?:\w+:)?invoke name=["“]([^"”<>]+)["”]\s*>(.*?)</(?:\w+:)?invoke>`)
 	})
 	namedParameter = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?s)^\s*<parameter name=["“]([^"”<>]+)["”][^<>]*>(.*?)</parameter>`)
+		return regexp.MustCompile(`(?s)^\s*<(?:\w+:)?parameter name=["“]([^"”<>]+)["”][^<>]*>(.*?)</(?:\w+:)?parameter>`)
 	})
 	keyAndValue = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?s)^\s*<arg_key>(.*?)</arg_key>\s*<arg_value>(.*?)</arg_value>`)
 	})
 	// dialectMark matches what DeepSeek writes before the names of these elements.
-	dialectMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([</])[|｜]+DSML[|｜]+`) })
-	pythonCall  = sync.OnceValue(func() *regexp.Regexp {
+	dialectMark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([</])[|｜]+DSML[|｜]+\s*`) })
+	// gemmaCall matches a call as Gemma writes it, and gemmaKey the name of an argument in it.
+	gemmaCall  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)^call:([\w.:-]+)\{(.*)\}$`) })
+	gemmaKey   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\s,]*(\w+)\s*:\s*`) })
+	pythonCall = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^\s*(?:print\()?([A-Za-z_][\w.]*)\(`)
 	})
+)
+
+// callFrameForm matches the elements that templates put around calls, and openFrameForm those that begin them.
+const (
+	frameNames    = `(?:\w+:)?(?:tool_?calls?|tool_use|function_calls?)>)`
+	callFrameForm = `(?i:</?` + frameNames
+	openFrameForm = `(?i:<` + frameNames
 )
 
 // readMarked reads calls that a template marks, up to the end of the text; 0 if there are none, or something else.
@@ -70,18 +79,82 @@ func (w *callParser) readTokens(text string) bool {
 		case part == "", part == "json", part == "code", part == "function", part == "assistant", part == "commentary":
 		case found != nil:
 			name = found[1]
-		case strings.HasPrefix(part, "{") && name != "":
+		case name != "" && strings.ContainsAny(part[:1], `{"`):
+			var inText string
+			if json.Unmarshal([]byte(part), &inText) == nil {
+				part = inText
+			}
 			if !w.takeCall(w.meant(name), json.RawMessage(part)) {
 				return false
 			}
 			name = ""
 		default:
-			if w.readJSON(part, true, false) != len(part) {
+			if !w.readBody(part) {
 				return false
 			}
 		}
 	}
 	return len(w.calls) > before && name == ""
+}
+
+// readBody reads what stands between the marks of calls, whole, in any of the forms.
+func (w *callParser) readBody(body string) bool {
+	before := len(w.calls)
+	list := strings.TrimSuffix(strings.TrimPrefix(body, "["), "]")
+	for _, read := range []func() bool{
+		func() bool { return w.readObjects(body) }, func() bool { return w.readInvocations(body) },
+		func() bool { return w.readNamed(body) }, func() bool { return w.readPython(list) },
+		func() bool { return w.readGemma(body) },
+	} {
+		if read() {
+			return true
+		}
+		w.calls = w.calls[:before]
+	}
+	return false
+}
+
+// readObjects reads calls as JSON or as elements of functions, one after the other.
+func (w *callParser) readObjects(text string) bool {
+	before := len(w.calls)
+	for text != "" {
+		n := w.readFunction(text) + w.readJSON(text, true, false)
+		if n == 0 {
+			return false
+		}
+		text = strings.TrimLeft(text[n:], ";, \t\n")
+	}
+	return len(w.calls) > before
+}
+
+// The quotation marks of texts in Gemma's calls.
+const gemmaQuote, gemmaEscape = `<|"|>`, "<escape>"
+
+// readGemma reads a call as Gemma writes it: call:NAME{key:value,…}. Texts stand between quotation marks of its own.
+func (w *callParser) readGemma(text string) bool {
+	found := gemmaCall().FindStringSubmatch(text)
+	if found == nil {
+		return false
+	}
+	args, rest := map[string]json.RawMessage{}, strings.ReplaceAll(found[2], gemmaEscape, gemmaQuote)
+	for strings.TrimSpace(rest) != "" {
+		key := gemmaKey().FindStringSubmatch(rest)
+		if key == nil || args[key[1]] != nil {
+			return false
+		}
+		rest = rest[len(key[0]):]
+		value, n := readLiteral(rest)
+		if inner, m := between(rest, gemmaQuote, gemmaQuote); m > 0 {
+			value, _ = json.Marshal(inner) // a text
+			n = m
+		}
+		if n == 0 {
+			return false
+		}
+		args[key[1]], rest = value, rest[n:]
+	}
+	object, _ := json.Marshal(args) // values are JSON
+	return w.takeCall(w.meant(found[1]), object)
 }
 
 // readInvocations reads calls as elements: an invocation with named parameters, alone or in a frame.
@@ -145,7 +218,7 @@ func (w *callParser) readPython(text string) bool {
 			return false
 		}
 		args, n := readKeywords(text[len(found[0]):])
-		if n == 0 || !w.takeCall(w.meant(found[1]), args) {
+		if n == 0 || !w.takeCall(w.meant(strings.TrimSuffix(found[1], ".call")), args) {
 			return false
 		}
 		if text = text[len(found[0])+n:]; strings.HasPrefix(strings.TrimSpace(found[0]), "print(") {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -79,7 +78,6 @@ func performTurn[R Report](
 	stream := &replyStream[R]{emit: emit, listen: func() Listener[R] { return listen(asked) }}
 	stream.listener = stream.listen()
 	resp, err := model.WithReading(m, tell).Chat(ctx, asked.Request, stream.emitDelta)
-	err = whetherTooLong(err, asked.Sent, b.Window)
 	end := stream.close(nameCalls(resp.ToolCalls, asked.Request.Tools))
 	text := stream.text.String()
 	r := TurnReceipt[R]{Text: text, Calls: end.Calls, Report: end.Report, Finish: resp.Finish, Usage: resp.Usage,
@@ -106,25 +104,6 @@ func performTurn[R Report](
 		return r, &run.Suspended{Fault: fault}
 	}
 	return r, fault
-}
-
-// nearWindow is the part of a window from which on a request may be too long for it: its tokens are only estimated.
-const nearWindow = 0.7
-
-// whetherTooLong returns err as a request that does not fit, if the provider refuses a request near the model's window
-// without saying why in words that are known.
-func whetherTooLong(err error, sent, window int) error {
-	failed, is := errors.AsType[*model.Error](err)
-	if !is || failed.Kind != model.Invalid || window == 0 || float64(sent) < nearWindow*float64(window) {
-		return err
-	}
-	switch failed.Status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		full := *failed
-		full.Kind = model.ContextLength
-		return &full
-	}
-	return err
 }
 
 // ModelFault is the fault of an effect whose model failed.

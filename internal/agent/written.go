@@ -42,7 +42,7 @@ var openingFence = sync.OnceValue(func() *regexp.Regexp {
 var callMark = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\A(?:` + hermes + "|" + function + "|" + regexp.QuoteMeta(pythonTag) + "|" +
 		regexp.QuoteMeta(mistral) + "|" + fence + `|\{\s*"(?:name|type)"|<[|｜]|<(?:\w+:)?(?:function_calls|tool_calls|tool_call|invoke)\b|` +
-		`\[\s*[A-Za-z_][\w.]*\()`)
+		`\[\s*[A-Za-z_][\w.]*\(|` + openFrameForm + `)`)
 })
 
 const (
@@ -131,10 +131,9 @@ func (w *callParser) readNext(text string, beginsLine bool) int {
 	if inner, n := between(text, hermes, endOfHermes); n > 0 {
 		inner = strings.TrimSpace(inner)
 		read := w.readFunction(inner) + w.readJSON(inner, true, false)
-		if inner == "" || read < len(inner) && (read > 0 || !w.readNamed(inner)) {
-			return 0
+		if inner != "" && (read == len(inner) || read == 0 && w.readNamed(inner)) {
+			return n
 		}
-		return n
 	}
 	if n := w.readFunction(text); n > 0 {
 		rest := strings.TrimLeftFunc(text[n:], unicode.IsSpace)
@@ -148,6 +147,9 @@ func (w *callParser) readNext(text string, beginsLine bool) int {
 	}
 	for _, mark := range []string{pythonTag, mistral} {
 		if inner, is := strings.CutPrefix(text, mark); is {
+			if mark == pythonTag && w.readBody(strings.TrimSpace(inner)) {
+				return len(text)
+			}
 			if n := w.readJSON(inner, mark == mistral, false); n > 0 {
 				return len(mark) + n
 			}
@@ -238,6 +240,8 @@ func (w *callParser) takeObject(raw json.RawMessage, bare bool) bool {
 		case !bare && key == "function" && len(object) <= 3 && strings.HasPrefix(string(value), "{"):
 			return w.takeObject(value, false)
 		case !bare && key == "tool_call_id":
+		case !bare && len(object) == 1 && strings.HasPrefix(string(value), "{"): // Apertus
+			return w.takeCall(w.meant(key), value)
 		case key == "id" || key == "type" && string(value) == `"function"`:
 		default:
 			return false
@@ -284,7 +288,13 @@ func (w *callParser) readParameters(name, text string) json.RawMessage {
 			return nil
 		}
 		value, m := between(text[n:], "", endOfParameter)
-		if _, twice := args[key]; m == 0 || twice {
+		if next := strings.Index(text[n:], parameter); m == 0 || next >= 0 && next < len(value) { // it is not closed
+			value, m = text[n:], len(text)-n
+			if next >= 0 {
+				value, m = text[n:n+next], next
+			}
+		}
+		if _, twice := args[key]; twice {
 			return nil
 		}
 		args[key] = wants.value(key, value)

@@ -58,7 +58,10 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"HermesTwice", "I look.\n" + open + readA + shut + "\n" + open + readB + shut,
 		`read {"path": "a"} read {"path":"b","start":3}`, "I look.\n"},
 	{"HermesBeforeProse", open + readA + shut + " is how.", "", ""},
-	{"HermesWithoutEnd", open + readA, "", ""},
+	{"HermesWithoutEnd", "I look.\n" + open + readA, `read {"path": "a"}`, "I look.\n"},
+	{"HermesWithoutEndBeforeProse", open + readA + "\nThat is all.", "", ""},
+	{"HermesWithoutTheEndOfItsObject", open + `{"name": "read", "arguments": {"path": "a"`, "", ""},
+	{"HermesWithoutEndTwice", open + readA + open + readB, `read {"path": "a"} read {"path":"b","start":3}`, ""},
 	{"HermesInAFence", "So:\n```\n" + open + readA + shut + "\n```", "", ""},
 	{"HermesInAnOpenFence", "So:\n```\n" + open + readA + shut, "", ""},
 	{"HermesInASpan", "Write `" + open + readA + shut + "`", "", ""},
@@ -144,6 +147,38 @@ var writtenCalls = []struct{ name, text, calls, rest string }{
 	{"PythonInAToolBlock", "```tool_" + "code\nprint(default_api.read(path='a'))\n```", `read {"path":"a"}`, ""},
 	{"PythonThatIsNoCall", `[read(x) for x in y]`, "", ""},
 	{"PythonWithACallInIt", `[read(path=list())]`, "", ""},
+	{"KimiWithArgumentsAsText", token("tool_calls_section_begin") + token("tool_call_begin") + "functions.read:1" +
+		token("tool_call_argument_begin") + `"{\"path\": \"a\"}"` + token("tool_call_end") + token("tool_calls_section_end"),
+		`read {"path": "a"}`, ""},
+	{"KimiWithAPlainName", token("tool_call_section_begin") + token("tool_call_begin") + "read:0" +
+		token("tool_call_argument_begin") + `{"path": "a"}` + token("tool_call_end"), `read {"path": "a"}`, ""},
+	{"DeepSeekWithDoubledBars", strings.NewReplacer(lt+"/", lt+"/｜｜DSML｜｜ ", lt, lt+"｜｜DSML｜｜ ").Replace(lt + "tool_" + "calls>\n" +
+		invoke + lt + "/tool_" + "calls>"), `read {"path":"a","start":3}`, ""},
+	{"HarmonyWithTheToolAsItsReader", token("start") + "assistant to=functions.read" + token("channel") + "commentary " +
+		token("constrain") + "json" + token("message") + `{"path": "a"}` + token("call"), `read {"path": "a"}`, ""},
+	{"LlamaAsPython", token("python_tag") + `read(path="a")`, `read {"path":"a"}`, ""},
+	{"LlamaAsAMethod", token("python_tag") + `read.call(path="a")`, `read {"path":"a"}`, ""},
+	{"LlamaTwice", token("python_tag") + readA + "; " + readB, `read {"path": "a"} read {"path":"b","start":3}`, ""},
+	{"FrameOfAnyName", lt + "TOOLCALL>[" + readA + "]" + lt + "/TOOLCALL>", `read {"path": "a"}`, ""},
+	{"FrameOfAListInAnElement", "I look.\n" + lt + "tool_" + "calls>[\n" + readA + "\n]" + lt + "/tool_" + "calls>",
+		`read {"path": "a"}`, "I look.\n"},
+	{"FrameOfUse", lt + "tool_" + "use>\n" + readA + "\n" + lt + "/tool_" + "use>", `read {"path": "a"}`, ""},
+	{"FrameOfPython", lt + "function_" + "calls>\nread(path=\"a\")\nlist()\n" + lt + "/function_" + "calls>",
+		`read {"path":"a"} list {}`, ""},
+	{"FrameOfAModelsOwn", lt + "seed:tool_" + "call>\n" + element("read", parameter("path", "a")) + "\n" + lt + "/seed:tool_" +
+		"call>", `read {"path":"a"}`, ""},
+	{"FrameOfAToolThatWrites", lt + "tool_" + "calls>[" + `{"name": "write", "arguments": {"path": "a"}}` + "]" + lt + "/tool_" +
+		"calls>", "", ""},
+	{"FrameOfProse", lt + "tool_" + "calls>are marked so" + lt + "/tool_" + "calls>", "", ""},
+	{"LFM", token("tool_call_start") + `[read(path="a"), list()]` + token("tool_call_end"), `read {"path":"a"} list {}`, ""},
+	{"Step", token("tool_calls_begin") + token("tool_call_begin") + "function" + token("tool_sep") + lt +
+		`steptml:invoke name="read">` + lt + `steptml:parameter name="path">a` + lt + "/steptml:parameter>" + lt + "/steptml:invoke>" +
+		token("tool_call_end") + token("tool_calls_end"), `read {"path":"a"}`, ""},
+	{"Apertus", token("tools_prefix") + `[{"read": {"path": "a"}}]` + token("tools_suffix"), `read {"path": "a"}`, ""},
+	{"Gemma", lt + `|tool_call>call:read{path:` + lt + `|"|>say "a"` + lt + `|"|>,start:3}` + lt + "tool_call|>",
+		`read {"path":"say \"a\"","start":3}`, ""},
+	{"QwenWithAnOpenParameter", open + "\n" + lt + "function=read>\n" + lt + "parameter=path>\na\n" + lt + "parameter=start>\n3\n" +
+		lt + "/function>\n" + shut, `read {"path":"a","start":3}`, ""},
 	{"TokensAroundAToolThatWrites", token("tool_call_begin") + "functions.write:0" + token("tool_call_argument_begin") +
 		`{"path": "a"}` + token("tool_call_end"), "", ""},
 	{"InvocationOfAToolThatWrites", lt + `invoke name="Write">` + `{"path": "a"}` + lt + "/invoke>", "", ""},

@@ -258,6 +258,7 @@ func (a *App) openModel(models model.Catalog, id string) (model.Model, error) {
 	if a.telemetry != nil {
 		m = a.telemetry.Model(m)
 	}
+	m = model.WithWindow(m, func(ctx context.Context) int { return models.Known(ctx, id).Window })
 	return model.Retry(m, model.RetryPolicy{}), nil
 }
 

@@ -28,7 +28,7 @@ type ReplyReceipt struct {
 	Attempts int         `json:"attempts,omitempty"`
 	Tries    []model.Try `json:"tries,omitempty"`   // models that failed before this one answered
 	NotOwn   []string    `json:"not_own,omitempty"` // what was dropped of it: only repeated of what was sent
-	model.Sent
+	Composed
 }
 
 func askOracle() bt.Leaf {
@@ -46,7 +46,7 @@ func askOracle() bt.Leaf {
 		return bt.Request{Kind: EffectReply, Label: i.Oracles[0].Name, Payload: ReplyPayload{i.Oracles[0].ID}}, nil
 	}
 	collect := func(_ in, r ReplyReceipt, ref int64, o *out) error {
-		o.Reply, o.Events = ref, agent.WithNotOwn(nil, r.NotOwn)
+		o.Reply, o.Events = ref, agent.WithNotOwn(agent.WithCut(nil, r.Sent), r.NotOwn)
 		return nil
 	}
 	failed := func(_ in, _ *bt.Fault, ref int64, o *out) { o.Reply = ref }
@@ -66,13 +66,13 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 	if err != nil {
 		return nil, err
 	}
-	resp, err := model.WithReading(m, agent.TellReading(job)).Chat(ctx, q.Request, emitPieces(job))
+	resp, err := q.For(model.WithReading(m, agent.TellReading(job))).Chat(ctx, q.Request, emitPieces(job))
 	own, dropped := agent.OriginOfTexts(q.TextsByOrigin(p.firstOracle().Name)).Own(resp.Text)
 	if dropped != nil {
 		job.Emit(run.Piece{Text: own, Retract: true})
 	}
 	r := ReplyReceipt{Text: own, NotOwn: dropped, Model: resp.Model, Finish: string(resp.Finish), Usage: resp.Usage,
-		Attempts: resp.Attempts, Tries: resp.Tries, Sent: q.Request.Digest()}
+		Attempts: resp.Attempts, Tries: resp.Tries, Composed: q.kept(p.given.Snapshot)}
 	switch {
 	case err != nil:
 		return r, agent.ModelFault(err)
@@ -178,11 +178,11 @@ func (p *performer) responseEntry(k KeepPayload) (r session.Response, err error)
 	if err != nil {
 		return r, err
 	}
-	text, by, err := textAndModel(c)
+	text, by, sent, err := answerIn(c)
 	if err != nil {
 		return r, err
 	}
-	snapshot := p.given.Snapshot
+	snapshot := sent.snapshot(p.given.Snapshot)
 	snapshot.Model = by
 	r.LlmEntry = session.LlmEntry{
 		CreatedAt:  p.view.Records()[k.Reply].At.UTC(),
@@ -197,13 +197,13 @@ func (p *performer) responseEntry(k KeepPayload) (r session.Response, err error)
 	return r, nil
 }
 
-// textAndModel gives the text of an oracle's or a chair's answer, and its model.
-func textAndModel(c *run.CompletionRecord) (text, by string, err error) {
+// answerIn gives the text of an oracle's or a chair's answer, its model, and what that was sent.
+func answerIn(c *run.CompletionRecord) (text, by string, sent Composed, err error) {
 	switch r := c.Value.(type) {
 	case ReplyReceipt:
-		return r.Text, r.Model, nil
+		return r.Text, r.Model, r.Composed, nil
 	case ChairReceipt:
-		return r.Text, r.Model, nil
+		return r.Text, r.Model, r.Composed, nil
 	}
-	return "", "", fmt.Errorf("%s is no answer", c.Name())
+	return "", "", sent, fmt.Errorf("%s is no answer", c.Name())
 }

@@ -6,11 +6,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
+	"sibyl/internal/council/session"
+	"sibyl/internal/files"
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
@@ -18,10 +22,11 @@ import (
 	"sibyl/internal/text/language"
 )
 
-// Composed is what a receipt keeps of a request that contains the context.
+// Composed is what a receipt keeps of a request that contains the context. Snapshot is of the context as it was sent,
+// if that is less than the run has.
 type Composed struct {
 	model.Sent
-	Room int `json:"room,omitempty"` // tokens that the context was cut to; 0: not cut
+	Snapshot *session.ContextSnapshot `json:"snapshot,omitempty"`
 }
 
 // modelTask is what a model is asked to do with the context, and with answers if there are any.
@@ -49,42 +54,86 @@ func (p *performer) modelTaskOf(ctx context.Context, asked any) (m modelTask, as
 	return m, asks, err
 }
 
+// snapshot is that of the context as it was sent. run is the one of the run's.
+func (c Composed) snapshot(run session.ContextSnapshot) session.ContextSnapshot {
+	if c.Snapshot != nil {
+		return *c.Snapshot
+	}
+	return run
+}
+
+// composed is a request that contains the context.
+type composed struct {
+	assistant.Prompt
+	context prompt.Context // as it was last sent; zero: the run's
+}
+
+// kept is what a receipt keeps of the request.
+func (q *composed) kept(run session.ContextSnapshot) Composed {
+	c := Composed{Sent: q.Sent()}
+	if q.context.Text != "" {
+		sent := run
+		sent.Transcripts, sent.Responses, sent.TokensEstimate = q.context.Transcripts, q.context.Responses, &q.context.Tokens
+		sent.Entries, sent.Cut = q.context.Included, slices.Concat(run.Cut, q.context.Cut)
+		if sent.PromptHash != "" { // an oracle's prompt is the one message
+			sent.PromptHash = files.Hash([]byte(q.Request.Messages[0].Text))
+		}
+		c.Snapshot = &sent
+	}
+	return c
+}
+
+// addContext adds the run's context, as text puts it. Where it is cut, it is assembled again of the run's entries, but
+// for what was said last, which stays whole.
+func (p *performer) addContext(
+	ctx context.Context, q *composed, content string, text func(context string) string,
+) error {
+	if p.view.Blob(textEntries) == "" {
+		q.AddPart(assistant.PartSegment, textContext, text(content))
+		return nil
+	}
+	var entries []prompt.Entry
+	stored, err := p.view.Text(ctx, textEntries)
+	if err == nil {
+		err = json.Unmarshal(stored, &entries)
+	}
+	q.AddSpare(assistant.SpareHistory, assistant.PartSegment, textContext, text(content), func(tokens int) string {
+		room := tokens*model.BytesPerToken - len(text(""))
+		runes := room * utf8.RuneCountInString(content) / max(1, len(content))
+		q.context = prompt.Assemble(entries, prompt.Options{Language: p.env.Language, History: true,
+			Budget: max(1, runes/agent.CharsPerToken), Whole: true})
+		return text(q.context.Text)
+	})
+	return err
+}
+
 // requestFor builds the request of a task: its instructions, the context, and the answers. Nothing in them looks like
-// the heading of an answer or the header of an entry. room gives the tokens that the context may have if the rest of
-// the request has others; 0: no limit.
-func (p *performer) requestFor(
-	ctx context.Context, m modelTask, room func(ctx context.Context, others int) (int, error),
-) (*assistant.Prompt, Composed, error) {
+// the heading of an answer or the header of an entry.
+func (p *performer) requestFor(ctx context.Context, m modelTask) (*composed, error) {
 	told, err := p.view.Text(ctx, m.about)
 	if err != nil {
-		return nil, Composed{}, err
+		return nil, err
 	}
-	beside := agent.Tokens(string(told))
-	blocks := make([]string, len(m.answers))
-	for n, a := range m.answers {
-		blocks[n] = fmt.Sprintf("\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name,
-			plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
-		beside += agent.Tokens(blocks[n])
-	}
-	var c Composed
-	if c.Room, err = room(ctx, beside); err != nil {
-		return nil, c, err
-	}
-	said, err := p.contextWithin(ctx, c.Room)
+	said, err := p.view.Text(ctx, textContext)
 	if err != nil {
-		return nil, c, err
+		return nil, err
 	}
-	q := &assistant.Prompt{Request: model.Request{Purpose: m.purpose, Bound: m.bound}}
+	q := &composed{Prompt: assistant.Prompt{Request: model.Request{Purpose: m.purpose, Bound: m.bound}}}
 	q.AddSegment(m.about, string(told))
 	q.AddSegment("language", "\n\nWrite in "+
 		cmp.Or(language.Name(p.env.Language), "the language of what the person said")+".")
 	q.BeginMessage(model.User)
-	q.AddPart(assistant.PartSegment, "context", fmt.Sprintf("What the person said:\n\n%s\n", plainHeadings(said.Text)))
-	for n, a := range m.answers {
-		q.AddPart(assistant.PartSegment, a.Oracle.Name, blocks[n])
+	if err := p.addContext(ctx, q, string(said), func(context string) string {
+		return fmt.Sprintf("What the person said:\n\n%s\n", plainHeadings(context))
+	}); err != nil {
+		return nil, err
 	}
-	c.Sent = q.Request.Digest()
-	return q, c, nil
+	for _, a := range m.answers {
+		block := fmt.Sprintf("\n=== The answer of %s ===\n\n%s\n", a.Oracle.Name,
+			plainHeadings(strings.TrimSpace(prompt.Body(a.Text))))
+		q.AddSpare(assistant.SparePassage, assistant.PartSegment, a.Oracle.Name, block, assistant.Beginning(block))
+	}
+	return q, nil
 }
 
 // headings matches the beginnings of lines that look like the heading of an answer.
@@ -97,27 +146,29 @@ func plainHeadings(text string) string { return headings.ReplaceAllString(text, 
 // q is the request.
 func (p *performer) askStructured(
 	ctx context.Context, job run.Job, m modelTask, into any,
-) (q *assistant.Prompt, c Composed, resp model.Response, err error) {
+) (q *composed, resp model.Response, err error) {
 	if err := p.notDeleted(ctx); err != nil {
-		return q, c, resp, err
+		return nil, resp, err
 	}
 	by, err := p.Model(ctx, p.env.Model)
 	if err != nil {
-		return q, c, resp, agent.ModelFault(err)
+		return nil, resp, agent.ModelFault(err)
 	}
-	q, c, err = p.requestFor(ctx, m, p.contextRoom)
-	if err != nil {
-		return q, c, resp, err
+	if q, err = p.requestFor(ctx, m); err != nil {
+		return nil, resp, err
+	}
+	if over := q.Request.Tokens() - requestTokens(p.Known(ctx, p.env.Model).Window); over > 0 {
+		q.Cut(over)
 	}
 	by = model.WithReading(by, agent.TellReading(job))
-	if _, resp, err = model.Structured(ctx, by, q.Request, m.schema, into); err != nil {
+	if _, resp, err = model.Structured(ctx, q.For(by), q.Request, m.schema, into); err != nil {
 		err = agent.ModelFault(err)
 	}
-	return q, c, resp, err
+	return q, resp, err
 }
 
 // oracleRequest builds the request for an oracle's answer from the prompt that the run stores.
-func (p *performer) oracleRequest(ctx context.Context) (*assistant.Prompt, error) {
+func (p *performer) oracleRequest(ctx context.Context) (*composed, error) {
 	var oracle persona.Persona
 	content, err := p.view.Text(ctx, textOracle)
 	if err == nil {
@@ -126,14 +177,18 @@ func (p *performer) oracleRequest(ctx context.Context) (*assistant.Prompt, error
 	if err != nil {
 		return nil, err
 	}
-	composed, err := p.view.Text(ctx, textPrompt)
+	whole, err := p.view.Text(ctx, textPrompt)
 	if err != nil {
 		return nil, err
 	}
-	q := &assistant.Prompt{Request: model.Request{Purpose: Purpose, Bound: model.BoundTurn}}
+	q := &composed{Prompt: assistant.Prompt{Request: model.Request{Purpose: Purpose, Bound: model.BoundTurn}}}
 	q.BeginMessage(model.User)
-	for _, s := range segmentsOf(oracle, string(composed)) {
-		q.AddPart(assistant.PartSegment, s.name, s.text)
+	for _, s := range segmentsOf(oracle, string(whole)) {
+		if s.name != textContext {
+			q.AddPart(assistant.PartSegment, s.name, s.text)
+		} else if err := p.addContext(ctx, q, s.text, func(context string) string { return context }); err != nil {
+			return nil, err
+		}
 	}
 	return q, nil
 }

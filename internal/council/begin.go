@@ -118,7 +118,7 @@ func runTitle(s session.Session, what string) string {
 type gathered struct {
 	oracles []persona.Persona
 	chair   persona.Persona
-	entries []prompt.Entry
+	entries run.Text // of the context
 	context prompt.Context
 	env     Env
 	history bool
@@ -141,15 +141,13 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 	}
 	spec := run.Spec{Title: runTitle(s, strings.Join(names, ", "))}
 	if len(a.oracles) == 1 {
-		spec.Texts, err = oracleTexts(a.oracles[0], a.context.Text)
+		spec.Texts, err = oracleTexts(a.oracles[0], a.context.Text, a.entries)
 		given.Snapshot.PromptHash = promptHash(spec.Texts)
 		spec.Given, spec.Env = given, a.env
 		return spec, err
 	}
 	given.Kind, given.Sitting = KindSitting, run.NewID(d.Now())
-	if spec.Texts, err = a.sharedTexts(); err != nil {
-		return spec, err
-	}
+	spec.Texts = []run.Text{a.entries, {Name: textContext, Content: []byte(a.context.Text)}}
 	if given.Chaired {
 		for _, name := range []string{textChair, textBriefly} {
 			prompt, err := d.promptText(name)
@@ -194,13 +192,9 @@ func (d Deps) gather(ctx context.Context, folder *session.Store, o Options, s se
 	if a.context.Transcripts == 0 {
 		return a, d.whyNothingToAsk(s, said)
 	}
-	a.env.Cut = cutInWords(a.context)
-	for _, e := range said.entries {
-		if slices.Contains(a.context.Included, e.ID) {
-			a.entries = append(a.entries, e)
-		}
-	}
-	return a, nil
+	a.env.Cut = cutInWords(a.snapshot())
+	a.entries, err = entriesIn(a.context, said.entries)
+	return a, err
 }
 
 // chooseOracles finds the oracles and the chair that the options name.
@@ -381,7 +375,7 @@ func (d Deps) memberSpec(_ context.Context, _ *session.Store, o Options, s sessi
 	spec := run.Spec{Title: runTitle(s, m.oracle.Name), Env: Env{Model: o.Model, Name: s.Name, Language: m.language,
 		Sitting: m.sitting}}
 	var err error
-	if spec.Texts, err = oracleTexts(m.oracle, m.context); err != nil {
+	if spec.Texts, err = oracleTexts(m.oracle, m.context, m.entries); err != nil {
 		return spec, err
 	}
 	snapshot := m.snapshot
@@ -431,7 +425,11 @@ func (d Deps) namingSpec(ctx context.Context, folder *session.Store, o Options, 
 		return run.Spec{}, err
 	}
 	spec := run.Spec{Title: runTitle(s, "a name")}
-	spec.Texts = []run.Text{{Name: textContext, Content: []byte(c.Text)}, told}
+	entries, err := entriesIn(c, said.entries)
+	if err != nil {
+		return run.Spec{}, err
+	}
+	spec.Texts = []run.Text{entries, {Name: textContext, Content: []byte(c.Text)}, told}
 	spec.Given, spec.Env = Given{Kind: KindNaming, Session: s.ID}, env
 	return spec, nil
 }

@@ -170,6 +170,7 @@ func chairLeaf() bt.Leaf {
 		o.Reply = ref
 		o.Events = agent.WithNotOwn([]bt.Typed{Chaired{i.Chair.Name, len(r.Agree), len(r.Differ), len(r.Overlooked)}},
 			r.NotOwn)
+		o.Events = agent.WithCut(o.Events, r.Sent)
 		return nil
 	}
 	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
@@ -192,8 +193,11 @@ func (p *performer) mergeAnswers(ctx context.Context, job run.Job, asked ChairPa
 	if asked.Briefly {
 		into = &brief
 	}
-	q, c, resp, err := p.askStructured(ctx, job, m, into)
-	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage, Composed: c}
+	q, resp, err := p.askStructured(ctx, job, m, into)
+	r := ChairReceipt{Model: resp.Model, Usage: resp.Usage}
+	if q != nil {
+		r.Composed = q.kept(p.given.Snapshot)
+	}
 	if err != nil {
 		return r, err
 	}

@@ -45,14 +45,14 @@ func (c *composer) addReceipt(o *Outcome, seq int64, done *run.CompletionRecord)
 	switch r := done.Value.(type) {
 	case ReplyReceipt:
 		if done.Err == nil || r.Text != "" {
-			o.Answer = c.newAnswer(seq, Answer{Oracle: c.firstOracle(), Text: r.Text, Model: r.Model, Usage: r.Usage,
-				CutOff:   r.Finish == string(model.FinishLength) || done.Err != nil,
+			o.Answer = c.newAnswer(seq, r.Composed, Answer{Oracle: c.firstOracle(), Text: r.Text, Model: r.Model,
+				Usage: r.Usage, CutOff: r.Finish == string(model.FinishLength) || done.Err != nil,
 				Repeated: r.Finish == string(model.FinishRepeated)})
 		}
 	case ChairReceipt:
 		if done.Err == nil && !r.Poor {
 			o.dropSkipped(partChair)
-			o.Chair, o.MergedAnswers = c.newAnswer(seq, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
+			o.Chair, o.MergedAnswers = c.newAnswer(seq, r.Composed, Answer{Oracle: c.given.Chair, Text: r.Text, Model: r.Model,
 				Usage: r.Usage}), &r.MergedAnswers
 		}
 	case NextReceipt:
@@ -93,8 +93,8 @@ func (o *Outcome) dropSkipped(part string) {
 }
 
 // newAnswer completes an answer that was given in this run.
-func (c *composer) newAnswer(seq int64, a Answer) *Answer {
-	a.Run, a.Snapshot = c.view.ID, c.given.Snapshot
+func (c *composer) newAnswer(seq int64, sent Composed, a Answer) *Answer {
+	a.Run, a.Snapshot = c.view.ID, sent.snapshot(c.given.Snapshot)
 	a.Snapshot.Model = cmp.Or(a.Model, a.Snapshot.Model)
 	if seq != unrecorded {
 		a.At = c.recordedAt(seq)

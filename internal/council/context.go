@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"sibyl/internal/agent"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/prompt"
 	"sibyl/internal/council/session"
@@ -137,43 +136,22 @@ func (said *sessionContent) noteUnreadable(what, file string, err error) {
 }
 
 // cutInWords says how much fitted into a context: "7 of 9 transcripts"; "" if everything did.
-func cutInWords(c prompt.Context) string {
+func cutInWords(c session.ContextSnapshot) string {
 	var all []string
-	if c.Transcripts < c.TranscriptsOf {
-		all = append(all, fmt.Sprintf("%d of %s", c.Transcripts, text.Count(c.TranscriptsOf, "transcript")))
+	count := func(included int, kind, what string) {
+		cut := 0
+		for _, id := range c.Cut {
+			if strings.HasPrefix(id, kind) {
+				cut++
+			}
+		}
+		if cut > 0 {
+			all = append(all, fmt.Sprintf("%d of %s", included, text.Count(included+cut, what)))
+		}
 	}
-	if c.Responses < c.ResponsesOf {
-		all = append(all, fmt.Sprintf("%d of %s", c.Responses, text.Count(c.ResponsesOf, "answer")))
-	}
+	count(c.Transcripts, "t", "transcript")
+	count(c.Responses, "r", "answer")
 	return strings.Join(all, ", ")
-}
-
-// contextRoom gives the tokens that the context may have in the model's window besides so many others. 0: it is not
-// cut, since it fits, or the run does not store its entries.
-func (p *performer) contextRoom(ctx context.Context, tokens int) (int, error) {
-	content, err := p.view.Text(ctx, textContext)
-	if err != nil {
-		return 0, err
-	}
-	room := requestTokens(p.Known(ctx, p.env.Model).Window) - tokens
-	if p.view.Blob(textEntries) == "" || room >= agent.Tokens(string(content)) {
-		return 0, nil
-	}
-	return max(room, 1), nil
-}
-
-// contextWithin gives the run's context, assembled again to fit into room tokens; 0: the stored text.
-func (p *performer) contextWithin(ctx context.Context, room int) (c prompt.Context, err error) {
-	if room == 0 {
-		content, err := p.view.Text(ctx, textContext)
-		return prompt.Context{Text: string(content)}, err
-	}
-	var entries []prompt.Entry
-	content, err := p.view.Text(ctx, textEntries)
-	if err == nil {
-		err = json.Unmarshal(content, &entries)
-	}
-	return prompt.Assemble(entries, prompt.Options{Language: p.env.Language, History: true, Budget: room}), err
 }
 
 // snapshot describes the context, for the entry of an answer.
@@ -186,16 +164,18 @@ func (a *gathered) snapshot() session.ContextSnapshot {
 
 func seatOf(p persona.Persona) Seat { return Seat{p.ID, p.Name, p.Slug} }
 
-// oracleTexts gives the texts that the run of one oracle stores: the oracle, and its complete prompt.
-func oracleTexts(p persona.Persona, context string) ([]run.Text, error) {
+// oracleTexts gives the texts that the run of one oracle stores: the oracle, its complete prompt, and the entries of
+// the context in it.
+func oracleTexts(p persona.Persona, context string, entries run.Text) ([]run.Text, error) {
 	oracle, err := jsonText(textOracle, p)
-	return []run.Text{oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, context))}}, err
+	return []run.Text{oracle, {Name: textPrompt, Content: []byte(prompt.Compose(p, context))}, entries}, err
 }
 
-// sharedTexts gives the texts that all oracles of a sitting share: the context and its entries.
-func (a *gathered) sharedTexts() ([]run.Text, error) {
-	entries, err := jsonText(textEntries, a.entries)
-	return []run.Text{entries, {Name: textContext, Content: []byte(a.context.Text)}}, err
+// entriesIn gives the entries that a context includes, as a text of a run.
+func entriesIn(c prompt.Context, entries []prompt.Entry) (run.Text, error) {
+	return jsonText(textEntries, slices.DeleteFunc(slices.Clone(entries), func(e prompt.Entry) bool {
+		return !slices.Contains(c.Included, e.ID)
+	}))
 }
 
 func jsonText(name string, v any) (run.Text, error) {

@@ -10,12 +10,13 @@ import (
 // Events gives one event of each type.
 func Events() []bt.Typed {
 	return []bt.Typed{OracleAsked{}, OracleHeard{}, AnswerKept{}, AnswerUnsaved{}, Merging{}, Chaired{}, Skipped{},
-		Named{}, Transcribed{}, NotTranscribed{}, agent.NotOwn{}}
+		Named{}, Transcribed{}, NotTranscribed{}, agent.NotOwn{},
+		agent.RequestCut{}}
 }
 
 func eventReasons() []bt.Reason {
 	return []bt.Reason{oracleAsked, oracleHeard, oracleSilent, answerKept, answerUnsaved, merging, chaired, skipped,
-		named, transcribed, doubted, notTranscribed, agent.SaidNotOwn}
+		named, transcribed, doubted, notTranscribed, agent.SaidNotOwn, agent.SaidCut}
 }
 
 // OracleAsked says that an oracle of a sitting is asked, in a run of its own that is about to begin.

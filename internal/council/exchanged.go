@@ -34,15 +34,11 @@ func showEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (x as
 	if !asks {
 		return assistant.ShownEffect{To: by}, nil
 	}
-	q, _, err := p.requestFor(ctx, m, func(context.Context, int) (int, error) { return kept.Room, nil })
+	q, err := p.requestFor(ctx, m)
 	if err != nil {
 		return x, err
 	}
-	x = q.ShowEffect(by, m.schema, kept.Sent, got...)
-	if kept.Room > 0 {
-		x.LeftOut = append(x.LeftOut, "the oldest of what was said: the model's window has no room for it")
-	}
-	return x, nil
+	return q.ShowEffect(by, m.schema, kept.Sent, got...), nil
 }
 
 func (p *performer) showReply(ctx context.Context, c *run.CompletionRecord) (assistant.ShownEffect, error) {

@@ -3,6 +3,7 @@ package council
 import (
 	"context"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/council/session"
 	"sibyl/internal/model"
@@ -32,7 +33,10 @@ func nameLeaf() bt.Leaf {
 	plan := func(in) (bt.Request, error) {
 		return bt.Request{Kind: EffectName, Label: "a name", Payload: NamePayload{}}, nil
 	}
-	collect := func(_ in, r NameReceipt, _ int64, o *out) error { o.Events = []bt.Typed{Named{r.Name}}; return nil }
+	collect := func(_ in, r NameReceipt, _ int64, o *out) error {
+		o.Events = agent.WithCut([]bt.Typed{Named{r.Name}}, r.Sent)
+		return nil
+	}
 	return bt.One("NameSession", "Has a model name the session by what was said. A name that a person gave stays.",
 		plan, collect, nil)
 }
@@ -43,8 +47,11 @@ func (p *performer) nameSession(ctx context.Context, job run.Job, asked NamePayl
 		return nil, err
 	}
 	var r NameReceipt
-	_, c, resp, err := p.askStructured(ctx, job, m, &r)
-	r.Model, r.Usage, r.Composed = resp.Model, resp.Usage, c
+	q, resp, err := p.askStructured(ctx, job, m, &r)
+	r.Model, r.Usage = resp.Model, resp.Usage
+	if q != nil {
+		r.Composed = q.kept(p.given.Snapshot)
+	}
 	if err != nil {
 		return r, err
 	}

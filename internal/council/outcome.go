@@ -163,6 +163,10 @@ func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	}
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.allAnswers() {
+		if sent := cutInWords(a.Snapshot); sent != o.Cut {
+			s.Warnings = append(s.Warnings, fmt.Sprintf("the model's context window had no room for everything: the answer "+
+				"of %s is given on %s", a.Oracle.Name, sent))
+		}
 		if a.Unsaved != "" {
 			s.Warnings = append(s.Warnings,
 				fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl "+

@@ -167,6 +167,7 @@ type memberStart struct {
 	sitting  string
 	oracle   persona.Persona
 	context  string
+	entries  run.Text // of the context
 	snapshot session.ContextSnapshot
 	language string
 }
@@ -181,7 +182,11 @@ func (p *performer) memberStartOf(ctx context.Context, asked MemberPayload) (*me
 		return nil, err
 	}
 	said, err := p.view.Text(ctx, textContext)
-	m.context = string(said)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := p.view.Text(ctx, textEntries)
+	m.context, m.entries = string(said), run.Text{Name: textEntries, Content: entries}
 	return m, err
 }
 

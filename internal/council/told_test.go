@@ -2,6 +2,7 @@ package council_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -303,4 +304,74 @@ func TestLatestSessionThatCantBeReadIsNotPassedOver(t *testing.T) {
 	var damaged *session.Damaged
 	err = opens(latest)
 	assert.That(t, errors.As(err, &damaged) && damaged.ID == latest, "the latest can't be read: %v", err)
+}
+
+// narrow has the house's model take only requests with so many tokens besides its instructions, and keeps those that it
+// takes.
+func (h *house) narrow(tokens int) (taken *[]model.Request) {
+	taken = &[]model.Request{}
+	h.plays = func(req model.Request) modeltest.Turn {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		if req.Tokens()-len(req.System)/model.BytesPerToken > tokens {
+			return modeltest.Fail(model.ContextLength)
+		}
+		*taken = append(*taken, req)
+		return everybody(req)
+	}
+	return taken
+}
+
+func TestContextThatDoesNotFitIsCutOnceAndToldAsItWasSent(t *testing.T) {
+	h := newHouse(t)
+	for n := range 12 {
+		h.says(fmt.Sprintf("Thought %d is that the first office has twelve desks, four windows and a kitchen.", n+1))
+	}
+	taken := h.narrow(250) // half of what all want
+	p := h.process("p", h.journal)
+	o := h.ask("Ada", "Bob")
+	o.Chair = "Cleo"
+	res, out := p.run(o)
+	same(t, "how it ended", []any{res.Status, len(out.Answers), out.Chair != nil}, []any{journal.Done, 2, true})
+	for _, purpose := range []string{council.Purpose, council.EffectChair} {
+		same(t, "requests for "+purpose, len(h.requests(purpose)), map[string]int{council.Purpose: 4, council.EffectChair: 2}[purpose])
+	}
+	for _, req := range *taken {
+		contains(t, req.Messages[0].Text, "Thought 12 ")
+		lacks(t, req.Messages[0].Text, "Thought 1 ")
+	}
+	servicetest.ToldAsSent(t, p.service, ada, h.runs(), *taken)
+	for _, e := range h.session().Answers {
+		c := e.Context
+		same(t, "entries in the snapshot", []any{len(c.Entries), len(c.Cut), c.Transcripts},
+			[]any{12 - len(c.Cut), 12 - c.Transcripts, len(c.Entries)})
+		assert.That(t, len(c.Cut) > 0, "nothing is cut in the snapshot of %s", e.OracleName)
+	}
+	contains(t, strings.Join(res.Warnings, "\n"), "the answer of Ada is given on "+
+		fmt.Sprintf("%d of 12 transcripts", out.Answers[0].Snapshot.Transcripts))
+	for _, row := range h.runs() {
+		contains(t, h.told(p, row.ID), "the model’s window has no room for them")
+		same(t, "differences of "+row.Title, kindsOf(p.replayed(row.ID)), nil)
+	}
+}
+
+func TestNameIsFoundInAWindowWithoutRoomForAllThatWasSaid(t *testing.T) {
+	h := newHouse(t)
+	for n := range 12 {
+		h.says(fmt.Sprintf("Thought %d is that the first office has twelve desks, four windows and a kitchen.", n+1))
+	}
+	taken := h.narrow(250)
+	p := h.process("p", h.journal)
+	res, _ := p.run(h.naming())
+	same(t, "how it ended", []any{res.Status, len(h.asked), len(*taken)}, []any{journal.Done, 2, 1})
+	servicetest.ToldAsSent(t, p.service, ada, h.runs(), *taken)
+}
+
+func TestPersonsOwnWordsAreNeverCutAway(t *testing.T) {
+	h := houseOf(t, "We could move.")
+	taken := h.narrow(10)
+	p := h.process("p", h.journal)
+	r := p.begin(council.Name, h.ask("Ada"))
+	res, err := r.Wait(t.Context())
+	same(t, "requests", []any{err, res.Status, len(h.asked), len(*taken)}, []any{nil, journal.Failed, 1, 0})
 }

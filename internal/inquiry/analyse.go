@@ -128,6 +128,7 @@ func analyseLeaf() bt.Leaf {
 		o.Turns[len(o.Turns)-1].Analysis = ref
 		o.Ledger = nextLedger(o.Ledger, len(o.Turns), r)
 		o.Events = append(o.Events, r.ledgerEvent(len(o.Turns), i.Limit))
+		o.Trail, o.Events = withCut(o.Trail, ref, r.Sent), agent.WithCut(o.Events, r.Sent)
 		return nil
 	}
 	return bt.One("Analyse", "Finds the gaps and contradictions in the answers. FAILURE if the model fails.",
@@ -221,10 +222,10 @@ func (p *performer) analyse(
 	if err != nil {
 		return r, err
 	}
-	noting := &witness.Noting{Model: m}
+	noting := &witness.Noting{Model: p.fitting(q, m)}
 	var said modelAnalysis
 	_, resp, err := model.Structured(ctx, noting, q.Request, analysisSchema(), &said)
-	r = AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Request.Digest(),
+	r = AnalyseReceipt{By: resp.Model, Usage: resp.Usage, Tries: resp.Tries, Sent: q.Sent(),
 		TimedOut: noting.TimedOut}
 	if err != nil {
 		return r, &replyError{err}

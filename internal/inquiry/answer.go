@@ -91,6 +91,7 @@ type AnswerReceipt struct {
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
 
+	Left     int         `json:"left_out,omitempty"`  // the oldest exchanges that had no room in the model's window
 	TimedOut []model.Try `json:"timed_out,omitempty"` // time-outs after which the same model was asked again
 	NotOwn   []string    `json:"not_own,omitempty"`   // what was dropped of it: only repeated of what was sent
 }
@@ -122,7 +123,7 @@ func hearLeaf() bt.Leaf {
 		e := AnswerHeard{Number: len(o.Turns), Text: r.Text, NotFound: r.NotFound, Further: r.Further,
 			By: r.By}
 		o.Trail, e.Notes = withNotes(withTimeouts(o.Trail, ref, r.TimedOut), ref, r.Notes)
-		o.Events = agent.WithNotOwn([]bt.Typed{e}, r.NotOwn)
+		o.Trail, o.Events = withCut(o.Trail, ref, r.Sent), agent.WithCut(agent.WithNotOwn([]bt.Typed{e}, r.NotOwn), r.Sent)
 		return nil
 	}
 	return bt.One("HearWitness", "Has the witness answer the question.", plan, collect, fails)
@@ -142,7 +143,13 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 		return nil, err
 	}
 	reading := witness.WithReading(ctx, agent.TellReading(job))
-	a, err := w.Answer(reading, q.Text, p.given.Language, witnessExchanges(earlier))
+	left := 0 // what had to be left out before is left out at once
+	for _, c := range p.view.Receipts() {
+		if before, is := c.Value.(AnswerReceipt); is {
+			left = max(left, before.Left)
+		}
+	}
+	a, err := w.Answer(reading, q.Text, p.given.Language, witnessExchanges(earlier[left:]))
 	if err != nil {
 		return nil, agent.ModelFault(err)
 	}
@@ -153,7 +160,7 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, Further: a.Further, By: a.By, Notes: a.Notes,
 		Passages: map[string]string{},
 		Given:    a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
-		Model: a.Model, TimedOut: a.TimedOut, NotOwn: a.NotOwn}
+		Model: a.Model, TimedOut: a.TimedOut, NotOwn: a.NotOwn, Left: left + a.Left}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {
 			return d.Name == c.Document && d.Hash == c.Hash

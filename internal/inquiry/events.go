@@ -12,7 +12,7 @@ import (
 // Events has one event of each type.
 func Events() []bt.Typed {
 	return []bt.Typed{WitnessOpened{}, QuestionPut{}, AnswerHeard{}, AnalysisFailed{}, DetectiveSwitched{},
-		LedgerKept{}, Ended{}, agent.NotOwn{}}
+		LedgerKept{}, Ended{}, agent.NotOwn{}, agent.RequestCut{}}
 }
 
 func eventReasons() []bt.Reason {
@@ -20,7 +20,7 @@ func eventReasons() []bt.Reason {
 		sentForMeaning, questionPut, answerHeard, nothingHeard, noFurther,
 		analysisFailed, detectiveSwitched, judged, collectedSoFar,
 		askedEnough, askedAll, gotNoFurther, onlyRepeated, collected, toldToStop, brokeOff, ranOutOfTime,
-		agent.SaidNotOwn}
+		agent.SaidNotOwn, agent.SaidCut}
 }
 
 // WitnessOpened says who the witness is.

@@ -119,7 +119,7 @@ func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x a
 	if err != nil {
 		return x, err
 	}
-	req := witness.Request(p.env.Witness.Text, q.Text, witnessExchanges(earlier))
+	req := witness.Request(p.env.Witness.Text, q.Text, witnessExchanges(earlier[r.Left:]))
 	sent := &assistant.Prompt{}
 	sent.AddSegment("witness", req.System)
 	for _, m := range req.Messages {
@@ -130,5 +130,9 @@ func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x a
 		sent.BeginMessage(m.Role)
 		sent.AddPart(kind, name, m.Text)
 	}
-	return sent.ShowEffect(r.By, model.Schema{}, r.Sent, assistant.AnswerParts(r.Text)...), nil
+	x = sent.ShowEffect(r.By, model.Schema{}, model.Sent{Hash: r.Hash}, assistant.AnswerParts(r.Text)...)
+	if r.Left > 0 {
+		x.LeftOut = []string{assistant.NoRoom}
+	}
+	return x, nil
 }

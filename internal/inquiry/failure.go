@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/bt"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/model"
@@ -68,6 +69,15 @@ func withTimeouts(trail []Trail, ref int64, timedOut []model.Try) []Trail {
 		trail = append(trail, newTrail(ref, record.TimeoutEvent, askedAgain.With(attemptFault(t).Why())))
 	}
 	return trail
+}
+
+// withCut adds an entry if a request was cut, so that it fits into the model's window: one, since those after it are.
+func withCut(trail []Trail, ref int64, sent model.Sent) []Trail {
+	told := slices.ContainsFunc(trail, func(t Trail) bool { return t.Code == agent.SaidCut.Code() })
+	if sent.Cut == 0 || told {
+		return trail
+	}
+	return append(slices.Clip(trail), newTrail(ref, record.ErrorEvent, agent.SaidCut.With(sent.Cut)))
 }
 
 // attemptFault is the fault of an attempt in a few words.

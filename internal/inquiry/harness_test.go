@@ -87,7 +87,10 @@ type house struct {
 	broken error
 	talks  bool // the witness is a model, too
 
-	quotesNothing bool // the detective names no words that bear on the hypothesis
+	quotesNothing bool                    // the detective names no words that bear on the hypothesis
+	testifies     string                  // it says besides a fact
+	room          func(model.Request) int // tokens that a request may have; nil: any number
+	takes         func(model.Request)     // is called with each request that has room
 
 	reads func(inquiry.WitnessSpec) (witness.Witness, []record.Document, error) // a witness of real documents
 
@@ -280,6 +283,12 @@ func (d *detective) Chat(ctx context.Context, req model.Request, emit func(model
 	d.mu.Lock()
 	d.sent = append(d.sent, req)
 	d.mu.Unlock()
+	if d.room != nil && req.Tokens() > d.room(req) {
+		return model.Response{Model: d.id}, &model.Error{Kind: model.ContextLength, Model: d.id}
+	}
+	if d.takes != nil {
+		d.takes(req)
+	}
 	var turn modeltest.Turn
 	switch n := answered(req); req.Purpose {
 	case asking:
@@ -291,7 +300,7 @@ func (d *detective) Chat(ctx context.Context, req model.Request, emit func(model
 	case summing:
 		turn = d.sums(req)
 	case witness.Purpose:
-		turn = modeltest.Say(fmt.Sprintf("Fact %d holds.", len(req.Messages)/2+1))
+		turn = modeltest.Say(strings.TrimSpace(fmt.Sprintf("Fact %d holds. %s", len(req.Messages)/2+1, d.testifies)))
 	default:
 		turn = modeltest.Fail(model.Invalid)
 	}

@@ -99,6 +99,7 @@ func askLeaf() bt.Leaf {
 		o.Trail = trailOfLate(o.Trail, ref, r.Late)
 		o.Turns = append(turnsWithLate(o.Turns, ref, r.Late), Turn{Question: ref})
 		o.Events = append(o.Events, QuestionPut{Number: len(o.Turns), Text: r.Text, Strategy: r.Strategy, By: r.By})
+		o.Trail, o.Events = withCut(o.Trail, ref, r.Sent), agent.WithCut(o.Events, r.Sent)
 		return nil
 	}
 	return bt.One("AskNext", "Finds the next question. FAILURE if nothing is left to ask.", plan, collect, fails)
@@ -217,7 +218,7 @@ func (k *questioner) newQuestion(ctx context.Context, m model.Model) (any, error
 
 // reply asks the model for a question, and repeats the request if the reply is unusable.
 func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
-	noting := &witness.Noting{Model: m}
+	noting := &witness.Noting{Model: k.fitting(k.prompt, m)}
 	defer func() { k.receipt.TimedOut = append(k.receipt.TimedOut, noting.TimedOut...) }()
 	for range mostGarbled {
 		var resp model.Response
@@ -226,7 +227,7 @@ func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuesti
 		k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
 		k.receipt.By = resp.Model
 		k.receipt.Tries = resp.Tries
-		k.receipt.Sent = k.prompt.Request.Digest()
+		k.receipt.Sent = k.prompt.Sent()
 		if err == nil && !agent.OriginOfTexts(k.prompt.TextsByOrigin(textDetective, strategyContradiction, "language")).
 			IsOwn(said.Question) {
 			err = &model.Error{Kind: model.Garbled, Model: resp.Model, Message: "the question repeats the instructions"}
@@ -309,6 +310,23 @@ func (r *AnalyseReceipt) isOpen(id string) bool {
 	return slices.ContainsFunc(r.Analysis.Gaps, func(g record.Gap) bool { return g.ID == id })
 }
 
+// fitting is m for a request of the detective. What had to be left out before in this run is left out at once.
+func (p *performer) fitting(q *assistant.Prompt, m model.Model) model.Model {
+	cut := 0
+	for _, c := range p.view.Receipts() {
+		switch r := c.Value.(type) {
+		case AskReceipt:
+			cut = max(cut, r.Cut)
+		case AnalyseReceipt:
+			cut = max(cut, r.Cut)
+		}
+	}
+	if cut > 0 {
+		q.Cut(cut)
+	}
+	return q.For(m)
+}
+
 // tasks are what the detective is asked for: the name of the text with its instructions, the heading of these, and the
 // form of the answer.
 func tasks() []task {
@@ -354,8 +372,17 @@ func (p *performer) newPrompt(
 		if e.NotFound {
 			answer += " (no passage was found)"
 		}
-		q.AddPart(assistant.PartSegment, fmt.Sprintf("pair %d", n+1), fmt.Sprintf("\nQuestion %d: %s\nAnswer %d: %s\n%s",
-			n+1, e.Question, n+1, answer, e.sourcesLine()))
+		pair := func(answer, sources string) string {
+			return fmt.Sprintf("\nQuestion %d: %s\nAnswer %d: %s\n%s", n+1, e.Question, n+1, answer, sources)
+		}
+		name, whole := fmt.Sprintf("pair %d", n+1), pair(answer, e.sourcesLine())
+		if n < len(all)-1 {
+			q.AddSpare(assistant.SpareHistory, assistant.PartSegment, name, whole, func(int) string {
+				return pair("(it is left out here, for want of room: what it leaves open is listed below)", "")
+			})
+		} else { // the answer that this is about
+			q.AddSpare(assistant.SparePassage, assistant.PartSegment, name, whole, assistant.Beginning(whole))
+		}
 	}
 	latest.Analysis.addToPrompt(q)
 	q.AddPart(assistant.PartSegment, "task", now)
@@ -405,7 +432,7 @@ func (a *Analysis) addToPrompt(q *assistant.Prompt) {
 		doubtful = append(doubtful, fmt.Sprintf("- %s: %s\n", text.OneLine(u.Description), text.OneLine(u.Reason)))
 	}
 	for _, e := range a.Evidence {
-		bears = append(bears, fmt.Sprintf("- %s: “%s” (answer %d)\n", e.Says, text.OneLine(e.Words), e.Pair))
+		bears = append(bears, fmt.Sprintf("- %s: “%s” (answer %d)\n", e.Says, text.Brief(text.OneLine(e.Words), mostTold), e.Pair))
 	}
 	part("evidence", "What bears on the hypothesis:", bears)
 	part("open", "Open so far:", open)

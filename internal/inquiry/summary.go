@@ -52,7 +52,7 @@ func sumLeaf() bt.Leaf {
 		if r.By != "" {
 			o.Trail, o.Events = withSwitch(o.Trail, ref, i.Detective, r.Tries, r.By)
 		}
-		o.Events = agent.WithNotOwn(o.Events, r.NotOwn)
+		o.Events = agent.WithCut(agent.WithNotOwn(o.Events, r.NotOwn), r.Sent)
 		return nil
 	}
 	return bt.One("SumUp", "Has the detective sum up the inquiry. A failure leaves the findings without a summary.",
@@ -77,7 +77,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 	if err != nil {
 		return SumReceipt{Failure: faultOf(err)}, nil
 	}
-	noting := &witness.Noting{Model: m}
+	noting := &witness.Noting{Model: p.fitting(q, m)}
 	resp, err := noting.Chat(witness.WithReading(ctx, agent.TellReading(job)), q.Request, func(d model.Delta) error {
 		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
 		return nil
@@ -87,7 +87,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		job.Emit(run.Piece{Text: own, Retract: true})
 	}
 	r := SumReceipt{Text: own, NotOwn: dropped, By: resp.Model, Usage: resp.Usage, Tries: resp.Tries,
-		Sent: q.Request.Digest(), TimedOut: noting.TimedOut}
+		Sent: q.Sent(), TimedOut: noting.TimedOut}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, faultOf(err)

@@ -154,3 +154,48 @@ func TestExplanationTellsTheStepsInWords(t *testing.T) {
 	contains(t, text, "1 of 4 answers could not be judged. Provisional: consistency")
 	same(t, "status", s.Status, record.Completed)
 }
+
+func TestExaminationThatDoesNotFitIsCutOnceAndToldAsItWasSent(t *testing.T) {
+	h := newHouse(t)
+	h.talks = true
+	var taken []model.Request
+	// The detective takes four long answers, the witness two exchanges. Of what is too much, half is enough.
+	h.room = func(req model.Request) int {
+		if req.Purpose == witness.Purpose {
+			return 2*300 + 100
+		}
+		return len(req.System)/model.BytesPerToken + 4*330
+	}
+	h.takes = func(req model.Request) { taken = append(taken, req) }
+	h.testifies = strings.Repeat("The bridge stood on its two piers. ", 33)
+	const pairs = 10 // more than twice what there is room for
+	h.analyses = func(n int, _ model.Request) modeltest.Turn { return after(n, pairs) }
+	p := h.process("p", h.journal)
+	r := p.begin(bridge, options())
+	_, s := p.wait(r)
+	p.ended(s, record.Completed, record.Satisfied, pairs)
+	for purpose, requests := range map[string]int{asking: pairs, analysing: pairs, summing: 1, witness.Purpose: pairs} {
+		all := h.requests(purpose)
+		n := 0
+		for _, req := range taken {
+			if req.Purpose == purpose {
+				n++
+			}
+		}
+		assert.That(t, n == requests && len(all) <= n+n/2, "%s: %d requests, of which %d were taken; want %d",
+			purpose, len(all), n, requests)
+	}
+	servicetest.ToldAsSent(t, p.service, ada, h.rows(), taken)
+	for _, req := range h.requests(analysing) {
+		contains(t, req.Messages[0].Text, bridge, fmt.Sprintf("Answer %d: Fact", answered(req)), questions[0])
+	}
+	told := assert.Must(p.service.Explain(t.Context(), ada, r.ID))(t)
+	contains(t, fmt.Sprint(told), "the model’s window has no room for them")
+	cut := 0
+	for _, e := range s.AuditTrail {
+		if strings.Contains(e.Reason, "the model’s window has no room for them") {
+			cut++
+		}
+	}
+	same(t, "entries in the audit trail", cut, 1)
+}

@@ -45,8 +45,8 @@ const (
 // unconfirmedFault returns the fault of an unconfirmed deletion.
 func unconfirmedFault(why string) *Fault {
 	text := map[string]string{
-		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it. Delete with a client " +
-			"that can (elicitation), or with ‘sibyl task delete’.",
+		whyCannotAsk: "Deleting wants a yes of the person, and this client can't ask for it (it has no elicitation). " +
+			"The person can delete the task with ‘sibyl task delete ID’, or on the page of ‘sibyl serve’.",
 		whyNo:        "The person did not say yes. Nothing was deleted.",
 		whyDeclined:  "The person declined. Nothing was deleted.",
 		whyCancelled: "The person closed the question. Nothing was deleted.",

@@ -123,6 +123,7 @@ type Request struct {
 type Sent struct {
 	Hash  string `json:"sent,omitempty"`       // of its texts
 	Bytes int    `json:"sent_bytes,omitempty"` // of them
+	Cut   int    `json:"cut,omitempty"`        // tokens that it had to spare, so that it fits into the model's window
 }
 
 // Digest returns hash and size of the texts of a request: of the system prompt, and of the messages with their roles.
@@ -140,7 +141,7 @@ func (r Request) Digest() Sent {
 			h.Write(p.Data)
 		}
 	}
-	return Sent{"sha256:" + hex.EncodeToString(h.Sum(nil)), n}
+	return Sent{Hash: "sha256:" + hex.EncodeToString(h.Sum(nil)), Bytes: n}
 }
 
 // Schema is the form of an answer: a JSON Schema, and its name of at most 64 letters, digits, underscores and hyphens.

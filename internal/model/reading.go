@@ -27,7 +27,7 @@ func (m *readingModel) Chat(ctx context.Context, req Request, emit func(Delta) e
 		reads = r.Tokens > 0
 	}
 	if m.Local() {
-		tell(Reading{Tokens: req.tokens()})
+		tell(Reading{Tokens: req.Tokens()})
 	}
 	resp, err := m.Model.Chat(ctx, req, func(d Delta) error {
 		if d.Reading != nil {
@@ -44,11 +44,11 @@ func (m *readingModel) Chat(ctx context.Context, req Request, emit func(Delta) e
 	return resp, err
 }
 
-// bytesOfToken estimates the tokens of a text.
-const bytesOfToken = 4
+// BytesPerToken is how many bytes a token has in estimates of requests.
+const BytesPerToken = 4
 
-// tokens estimates the tokens of the texts of a request.
-func (r Request) tokens() int {
+// Tokens estimates the tokens of the texts of a request.
+func (r Request) Tokens() int {
 	n := len(r.System)
 	for _, m := range r.Messages {
 		n += len(m.Text)
@@ -59,5 +59,5 @@ func (r Request) tokens() int {
 	for _, t := range r.Tools {
 		n += len(t.Name) + len(t.Description) + len(t.Schema)
 	}
-	return n / bytesOfToken
+	return n / BytesPerToken
 }

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
+	"sibyl/internal/text"
 )
 
 // ground has the facts that decide whether an answer can stand.
@@ -134,8 +135,14 @@ var offerPattern = sync.OnceValue(func() *regexp.Regexp {
 		`gostaria[s]?)\b[^.!?]*|(?:anything|noch etwas|mais alguma coisa)\b[^.!?]*)\?$`)
 })
 
-// mayBeAsked says whether a text that ends with a question may be one that the answer depends on.
-func (w Words) mayBeAsked() bool {
+// mayBeAsked says whether a text that ends with a question may be one that the answer depends on. Where a write is
+// wanted and none was made, only what says nothing else is: before a question may stand that it was made.
+func (w Words) mayBeAsked(wanted bool) bool {
+	if wanted && slices.ContainsFunc(text.Sentences(w.Text), func(s text.Span) bool {
+		return !strings.HasSuffix(strings.TrimRight(w.Text[s.From:s.To], "*_\"'”)"), "?")
+	}) {
+		return false
+	}
 	return w.Size <= maxAskLength && !w.Cites && !offerPattern().MatchString(w.Text)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
 	"sibyl/internal/signal"
 	"sibyl/internal/tool"
@@ -213,7 +214,7 @@ func askModel() bt.Leaf {
 		if f := done[0].Err; f != nil {
 			o.Fault = f.Kind
 			if r, err := bt.ResultOf[agent.TurnReceipt[Heard]](done[0]); err == nil {
-				o.Fit = r.Sent() / 2
+				o.Fit = model.Shorter(r.Sent())
 			}
 			return f
 		}

@@ -82,7 +82,7 @@ func noteReply() bt.Leaf {
 			if s := i.Report.Signal; s != nil && s.Type == signal.DelegationRecommended {
 				o.Answered = i.Reply.HasText
 			}
-			o.Asks = g.mayAsk() && i.Reply.Asks && i.Report.Words.mayBeAsked()
+			o.Asks = g.mayAsk() && i.Reply.Asks && i.Report.Words.mayBeAsked(what == missingWrite)
 			o.Shown = i.Offered
 			o.Ends, o.SameReason = i.Report.stopReason(), o.Reports.Signals.ConsecutiveSameReason
 			o.Events = []bt.Typed{heard, ReplyWeighed{o.Enough, why}}

@@ -10,12 +10,13 @@ import (
 
 // Events gives one event of each type.
 func Events() []bt.Typed {
-	return []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}, agent.NotOwn{}}
+	return []bt.Typed{IntentRead{}, TaskResolved{}, ToolSelected{}, Asked{}, ModelUnheard{}, agent.NotOwn{},
+		agent.RequestCut{}}
 }
 
 func eventReasons() []bt.Reason {
 	all := []bt.Reason{wishRead, taskFound, taskNotFound, toolSelected, toolWaits, askedFirst, modelUnheard,
-		agent.SaidNotOwn}
+		agent.SaidNotOwn, agent.SaidCut}
 	for _, wish := range wishReasons() {
 		all = append(all, wish)
 	}

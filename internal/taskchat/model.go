@@ -94,11 +94,11 @@ func (d Deps) fillSchema(
 	if err != nil {
 		return Answered{}, agent.ModelFault(err)
 	}
-	_, resp, err := model.Structured(ctx, model.WithReading(m, agent.TellReading(job)), q.Request, schema, into)
+	_, resp, err := model.Structured(ctx, q.For(model.WithReading(m, agent.TellReading(job))), q.Request, schema, into)
 	if err != nil {
 		err = agent.ModelFault(err)
 	}
-	return Answered{resp.Model, resp.Usage, q.Request.Digest()}, err
+	return Answered{resp.Model, resp.Usage, q.Sent()}, err
 }
 
 func (d Deps) readIntents(ctx context.Context, job run.Job, p IntentPayload) (any, error) {
@@ -150,13 +150,15 @@ func intentPrompt(ctx context.Context, v *run.View, l look) (*assistant.Prompt, 
 	words, examples := splitExamples(string(prompt))
 	q.AddSegment(first.prompt, words)
 	q.AddSegment(formPart, "\n\n"+first.schema().Instruction())
-	say := func(by model.Role, kind assistant.PartKind, name, text string) {
-		q.BeginMessage(by)
-		q.AddPart(kind, name, text)
-	}
 	for _, e := range examples {
-		say(model.User, assistant.PartSegment, "examples", e[0])
-		say(model.Assistant, assistant.PartSegment, "examples", e[1])
+		q.BeginMessage(model.User)
+		q.AddPart(assistant.PartSegment, "examples", e[0])
+		q.BeginMessage(model.Assistant)
+		q.AddPart(assistant.PartSegment, "examples", e[1])
+	}
+	said := func(by model.Role, kind assistant.PartKind, text string) {
+		q.BeginMessage(by)
+		q.AddSpare(assistant.SpareHistory, kind, "", text, assistant.LeftOut)
 	}
 	last := ""
 	for _, id := range env.Past {
@@ -169,10 +171,11 @@ func intentPrompt(ctx context.Context, v *run.View, l look) (*assistant.Prompt, 
 			return nil, err
 		}
 		last = turn.Response
-		say(model.User, assistant.PartPerson, "", turn.Message)
-		say(model.Assistant, assistant.PartModel, "", turn.reading())
+		said(model.User, assistant.PartPerson, turn.Message)
+		said(model.Assistant, assistant.PartModel, turn.reading())
 	}
-	say(model.User, assistant.PartPerson, "", given.Words)
+	q.BeginMessage(model.User)
+	q.AddPart(assistant.PartPerson, "", given.Words)
 	if l.name == first.name {
 		return q, nil
 	}
@@ -312,7 +315,7 @@ func askModel() bt.Leaf {
 				dropContradicted(o.Acts, context.Shown, r.Intents)
 			}
 		}
-		o.Events = agent.WithNotOwn(intentEvents(o.Acts), r.NotOwn)
+		o.Events = agent.WithCut(agent.WithNotOwn(intentEvents(o.Acts), r.NotOwn), r.Sent)
 		return nil
 	}
 	return bt.One("AskModel",

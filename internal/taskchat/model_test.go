@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/internal/service/servicetest"
 	"sibyl/internal/taskchat"
 )
 
@@ -37,6 +38,7 @@ type reader struct {
 	say    func(taskchat.Sentence) string // in another language; nil: as it is
 	text   string                         // is what it answers, whatever the schema
 	err    error
+	room   int // tokens that a request to read may have; 0: any number
 	usage  model.Usage
 	asked  []model.Request // to read
 	worded []model.Request
@@ -62,11 +64,14 @@ func (m *reader) Chat(_ context.Context, req model.Request, _ func(model.Delta) 
 			return model.Response{Text: m.wording, Model: m.ID(), Finish: model.FinishStop}, m.wordingErr
 		}
 	} else {
+		m.asked = append(m.asked, req)
+		if m.room > 0 && req.Tokens() > m.room {
+			return model.Response{Model: m.ID()}, &model.Error{Kind: model.ContextLength, Model: m.ID()}
+		}
 		what, known := m.by[said]
 		if !known {
 			what = m.next
 		}
-		m.asked = append(m.asked, req)
 		answer = looked(req.Schema.Name, filled(what))
 	}
 	text, err := json.Marshal(answer)
@@ -402,4 +407,31 @@ func TestReplyOfNoUseCountsAmongWhatARunTookAndSent(t *testing.T) {
 	if took != 210 || sent == 0 { // it is asked once more where it answers what does not fit
 		t.Errorf("%d tokens, and %d bytes sent: %s", took, sent, r.Response)
 	}
+}
+
+func TestConversationThatDoesNotFitIsCutOnceAndToldAsItWasSent(t *testing.T) {
+	h, m := withModel(t)
+	h.has(ada, "Call John")
+	p := h.process("p")
+	c := p.talk(ada)
+	for range 6 {
+		lists(c, m)
+	}
+	whole := m.asked[5].Tokens()
+	const said = "John is over, I think, and so I would like to see him done"
+	before := len(m.asked)
+	m.room = whole
+	m.proposes(wish("complete", titled("Call John")))
+	c.say(said, taskchat.StatusSuccess)
+	sent := m.asked[before:]
+	same(t, "requests", len(sent), 2)
+	assert.That(t, len(sent[1].Messages) < len(sent[0].Messages) && sent[1].Tokens() <= whole &&
+		sent[1].Messages[0].Role == model.User, "sent with %d messages, then with %d", len(sent[0].Messages),
+		len(sent[1].Messages))
+	contains(t, sent[1].Messages[len(sent[1].Messages)-1].Text, said)
+	h.wants(ada, "Call John ✓")
+	runs := assert.Must(h.journal.Runs(t.Context(), ada, journal.Filter{}))(t)
+	servicetest.ToldAsSent(t, p.service, ada, runs, slices.Delete(slices.Clone(m.asked), before, before+1))
+	told := assert.Must(p.service.Explain(t.Context(), ada, runs[0].ID))(t)
+	contains(t, fmt.Sprintf("%+v", told), "the model’s window has no room for them")
 }

@@ -33,7 +33,7 @@ func (b *block) text() string {
 
 // Assemble puts entries, in any order, into a context. Over the budget whole entries are left out: the oldest responses
 // first, then the oldest transcripts, never the newest transcript. If that alone is too long, its end is kept, at least
-// 80 characters of it.
+// 80 characters of it, unless it is to stay whole.
 func Assemble(entries []Entry, o Options) Context {
 	var c Context
 	w := wordsOf(o.Language)
@@ -56,7 +56,7 @@ func Assemble(entries []Entry, o Options) Context {
 	}
 	c.Transcripts, c.Responses = c.TranscriptsOf, c.ResponsesOf
 	if o.Budget > 0 {
-		c.cutToBudget(blocks, o.Budget, w)
+		c.cutToBudget(blocks, o, w)
 	}
 	var parts []string
 	if note := c.cutNote(w); note != "" {
@@ -98,8 +98,8 @@ func headerOf(e Entry, w words) string {
 	return fmt.Sprintf("[%s: %s - %s]", w.Oracle, headerName(e.Oracle), at)
 }
 
-// cutToBudget leaves blocks out until the rest has at most so many tokens.
-func (c *Context) cutToBudget(blocks []*block, budget int, w words) {
+// cutToBudget leaves blocks out until the rest is within the budget.
+func (c *Context) cutToBudget(blocks []*block, o Options, w words) {
 	size, left := 0, 0
 	for _, b := range blocks {
 		size, left = size+b.size, left+1
@@ -110,7 +110,7 @@ func (c *Context) cutToBudget(blocks []*block, budget int, w words) {
 		if note > 0 && left > 0 {
 			gaps++
 		}
-		return agent.TokensOf(size+note+gaps*len(gap)) > budget
+		return agent.TokensOf(size+note+gaps*len(gap)) > o.Budget
 	}
 	var newest *block
 	for _, b := range blocks {
@@ -128,9 +128,9 @@ func (c *Context) cutToBudget(blocks []*block, budget int, w words) {
 	}
 	leaveOut(true, &c.Responses)
 	leaveOut(false, &c.Transcripts)
-	if newest != nil && over() {
+	if newest != nil && !o.Whole && over() {
 		c.Shortened = newest.ID
-		room := agent.CharsPerToken*budget - utf8.RuneCountInString(c.cutNote(w)+gap+newest.header+"\n")
+		room := agent.CharsPerToken*o.Budget - utf8.RuneCountInString(c.cutNote(w)+gap+newest.header+"\n")
 		kept := tailWithin(newest.body, max(room, leastKept))
 		if kept == newest.body {
 			c.Shortened = ""

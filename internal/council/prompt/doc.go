@@ -28,6 +28,7 @@ type Options struct {
 	Language string // of the labels: "pt", "en" or "de"; any other is taken as "pt"
 	History  bool   // responses too
 	Budget   int    // tokens; 0: any number
+	Whole    bool   // the newest transcript is kept whole, even over the budget
 }
 
 // Context is what an oracle gets to read of a session.

@@ -47,6 +47,7 @@ func (w *documentWitness) pickQuotes(ctx context.Context, told, code string, ord
 		}
 		quotes, search, err := w.chooseFrom(ctx, told, batch, a)
 		if model.KindOf(err) == model.ContextLength && room > leastGiven {
+			a.Sent.Cut += (room - room/2) / model.BytesPerToken
 			room /= 2
 			continue
 		}
@@ -105,7 +106,7 @@ func (w *documentWitness) chooseFrom(
 			JSON: schema.Answer[modelChoice]()}, &said)
 		a.TimedOut = append(a.TimedOut, noting.TimedOut...)
 		a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
-		a.Sent = model.Sent{Hash: req.Digest().Hash, Bytes: a.Sent.Bytes + req.Digest().Bytes}
+		a.Sent.Hash, a.Sent.Bytes = req.Digest().Hash, a.Sent.Bytes+req.Digest().Bytes
 		if err != nil {
 			return nil, nil, err
 		}

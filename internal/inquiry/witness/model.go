@@ -58,10 +58,21 @@ func Request(prompt, question string, earlier []Exchange) model.Request {
 	return req
 }
 
-// Answer asks the model.
+// Answer asks the model. What its window has no room for is left out, the oldest exchanges first.
 func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []Exchange) (Answer, error) {
-	req := Request(w.prompt, question, earlier)
-	noting := &Noting{Model: w.model}
+	req, left, cut := Request(w.prompt, question, earlier), 0, 0
+	noting := &Noting{Model: model.CutOnce(w.model, len(req.Messages), func(tokens int) []model.Message {
+		whole := req.Tokens()
+		for cut < tokens && left < len(earlier) {
+			left++
+			req = Request(w.prompt, question, earlier[left:])
+			cut = whole - req.Tokens()
+		}
+		if cut <= 0 {
+			return nil
+		}
+		return req.Messages
+	})}
 	resp, err := noting.Chat(ctx, req, nil)
 	if err != nil {
 		return Answer{}, err
@@ -70,6 +81,7 @@ func (w modelWitness) Answer(ctx context.Context, question, _ string, earlier []
 	own, dropped := agent.OriginOf(agent.Request{Request: req}).Own(strings.TrimSpace(resp.Text))
 	a := Answer{Text: clipAnswer(own), NotOwn: dropped, By: by, Usage: resp.Usage, Sent: req.Digest(),
 		Tries: resp.Tries, TimedOut: noting.TimedOut}
+	a.Sent.Cut, a.Left = cut, left
 	if resp.Finish == model.FinishRepeated {
 		a.Notes = append(a.Notes, stoppedRepeating.With(by))
 	}

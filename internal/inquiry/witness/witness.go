@@ -61,6 +61,7 @@ type Answer struct {
 	Model string      // the model that was asked to choose, even if its choice was unusable
 	Usage model.Usage // of a model
 	Sent  model.Sent  // to a model
+	Left  int         // the oldest exchanges that were not sent to a model: its window had no room for them
 	Tries []model.Try // models that did not answer before the one that did
 
 	TimedOut []model.Try // time-outs after which the same model was asked again

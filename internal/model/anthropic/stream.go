@@ -113,7 +113,7 @@ func (t *turn) applyEvent(data []byte) error {
 		}
 		if t.Decode(data, &of) != nil || slices.Contains([]string{"message_start", "content_block_start",
 			"content_block_delta", "message_delta", "message_stop"}, of.Type) {
-			return t.BadEventError(err)
+			return t.BadEventError(data, err)
 		}
 		return nil
 	}

@@ -78,7 +78,7 @@ func readTurn(x *wire.Call, answer *http.Response) error {
 func (t *turn) applyEvent(data []byte) error {
 	var e event
 	if err := t.Decode(data, &e); err != nil {
-		return t.BadEventError(err)
+		return t.BadEventError(data, err)
 	}
 	if wire.IsSet(e.Error) {
 		return t.StreamError(data)

@@ -44,7 +44,7 @@ func handlePullLine(
 		Error     string `json:"error"`
 	}
 	if err := json.Unmarshal(line, &update); err != nil {
-		return x.BadEventError(err)
+		return x.BadEventError(line, err)
 	}
 	if update.Error != "" {
 		return x.StreamError(line)
@@ -54,7 +54,7 @@ func handlePullLine(
 		layers[update.Digest] = model.PullProgress{Done: min(max(update.Completed, 0), total), Total: total}
 	}
 	if len(layers) > maxLayers {
-		return x.BadEventError(errors.New("the model has too many layers"))
+		return x.BadEventError(line, errors.New("the model has too many layers"))
 	}
 	sum := model.PullProgress{Status: update.Status}
 	for _, layer := range layers {

@@ -85,7 +85,7 @@ func (p *protocol) readResponse(x *wire.Call, answer *http.Response) error {
 	err := t.readAnswer(answer, false, t.applyEvent, func(body []byte) error {
 		var r response
 		if err := t.Decode(body, &r); err != nil {
-			return t.BadEventError(err)
+			return t.BadEventError(body, err)
 		}
 		if t.Begun = r.Output != nil; !t.Begun {
 			if err := t.Complaint(body); err != nil {
@@ -113,7 +113,7 @@ func (t *responseTurn) applyEvent(data []byte) error {
 	}
 	var e event
 	if err := t.Decode(data, &e); err != nil {
-		return t.BadEventError(err)
+		return t.BadEventError(data, err)
 	}
 	if e.Type == "error" || wire.IsSet(e.Error) {
 		return t.StreamError(data)
@@ -181,7 +181,7 @@ func (t *responseTurn) finishItem(o *outputItem, raw json.RawMessage) error {
 		return nil
 	}
 	if err := t.Decode(raw, &o.item); err != nil {
-		return t.BadEventError(err)
+		return t.BadEventError(raw, err)
 	}
 	o.raw = raw
 	if o.hasText { // it came in pieces

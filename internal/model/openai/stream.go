@@ -153,7 +153,7 @@ func (t *turn) applyChunk(data []byte) error {
 	}
 	var p chunk
 	if err := t.Decode(data, &p); err != nil {
-		return t.BadEventError(err)
+		return t.BadEventError(data, err)
 	}
 	if len(p.Choices) == 0 {
 		if err := t.Complaint(data); err != nil {
@@ -247,9 +247,14 @@ func (t *turn) addCallPart(p *callPart) {
 }
 
 // callFor returns the call that p belongs to, or nil if p begins one. The index decides, unless p names a tool and the
-// call with its index is a different one: some endpoints number every call 0. Without an index the id decides. A part
-// without either belongs to the last call, unless both have an id or name a tool.
+// call with its index is a different one: some endpoints number every call 0, and maybe count on with its arguments.
+// Without an index the id decides. A part without either belongs to the last call, unless both have an id or name a
+// tool.
 func (t *turn) callFor(p *callPart) *partialCall {
+	if last := len(t.partialCalls) - 1; p.Index != nil && p.ID == "" && p.Function.Name == "" && last == *p.Index &&
+		t.partialCalls[last].index != last {
+		return t.partialCalls[last]
+	}
 	for _, c := range slices.Backward(t.partialCalls) {
 		switch {
 		case p.Index != nil && c.index == *p.Index:

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"sibyl/internal/files"
 	"sibyl/internal/keys/cleartext"
@@ -58,9 +59,14 @@ func (x *Call) BaseHint() string {
 	return fmt.Sprintf(" (asked %s under %q: is the base URL right? %s)", base.Host, base.Path, x.m.protocol.URLHint)
 }
 
-// BadEventError returns the error for an event that is not the JSON that it should be; err says why.
-func (x *Call) BadEventError(err error) *model.Error {
-	return x.Fail(model.Garbled, "an event of the answer is not the JSON that the protocol promises: "+err.Error(), err)
+// BadEventError returns the error for an event that is not the JSON that it should be; err says why. Where it is words,
+// they are told.
+func (x *Call) BadEventError(data []byte, err error) *model.Error {
+	why := err.Error()
+	if words := prose(data); words != "" && unicode.IsLetter([]rune(words)[0]) {
+		why = words
+	}
+	return x.Fail(model.Garbled, "an event of the answer is not the JSON that the protocol promises: "+why, err)
 }
 
 // Complaint returns the error that an event, or a body, without any part of an answer tells of; nil if it tells of
@@ -242,12 +248,12 @@ func StatusKind(status int) model.Kind {
 // What a request has too much of, what is said of too much, and what else a failure with such words may be about: a
 // field of the request, or a schema.
 var (
-	contextWords = regexp.MustCompile(`context|window|tokens?\b|\b(?:prompt|input|sequence|conversation|messages?|request)\b|` +
+	contextWords = regexp.MustCompile(`context|window|tokens?\b|\b(?:prompt|input|sequence|conversation|messages?|request|total text)\b|` +
 		`上下文|输入|长度`)
 	excessWords = regexp.MustCompile(`exceed|too (?:long|large|many|big)|larger than|longer than|greater than|more than|maximum|` +
-		`\blimit\b|reduce|shorten|truncat|overflow|not fit|does(?:n't| not) fit|out of range|range of|\bmax\b.*length|` +
+		`\bless than\b|\blimit\b|reduce|shorten|truncat|overflow|not fit|does(?:n't| not) fit|out of range|range of|\bmax\b.*length|` +
 		`\bonly\b.*tokens|超过|超出|超长|过长`)
-	lengthWords = regexp.MustCompile(`context|window|tokens?\b|length|\blong\b|size|large|\bbig\b|overflow|fit|上下文|长度|超长|过长`)
+	lengthWords = regexp.MustCompile(`context|window|tokens?\b|length|\blong\b|size|bytes|large|\bbig\b|overflow|fit|上下文|长度|超长|过长`)
 	otherFields = regexp.MustCompile(`max_?(?:completion_|output_|new_)?tokens|maxoutputtokens|schema|grammar|tool|function|` +
 		`\bid\b|\bname\b|api token|access token|auth|per minute|per day|took too long|stop sequence|image|file|temperature|repetitions`)
 	wholeContext = regexp.MustCompile(`context|prompt|input (?:length|tokens?)`)

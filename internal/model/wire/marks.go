@@ -118,14 +118,19 @@ func isThinkingName(name string) bool {
 		return false
 	}
 	switch words[len(words)-1] {
-	case "think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "antthinking":
+	case "think", "thinking", "thought", "thoughts", "reasoning", "reflection", "scratchpad", "antthinking",
+		"思考", "反思", "推理", "推敲":
 		return true
 	}
-	return false
+	return strings.HasPrefix(strings.ToLower(name), "think_") // think_fast
 }
 
 func bracketMark(word string, closing bool) mark {
+	name, opens := cutBar(word, strings.TrimLeft)
+	name, shuts := cutBar(name, strings.TrimRight)
 	switch {
+	case opens && shuts:
+		return tokenMark(strings.ToLower(name), closing, opens, shuts)
 	case word == "INST" && closing:
 		return mark{kind: endsMessage, weak: true}
 	case word == "INST":
@@ -171,6 +176,23 @@ func elementMark(inner string, closing bool) mark {
 // ownRole is the role of the model in the marks of its messages.
 const ownRole = "assistant"
 
+// roleOf is the role that the words of a special token name, perhaps behind the model's own name; "" if they name none.
+func roleOf(words []string) string {
+	if n := len(words); n > 0 && words[n-1] == "token" {
+		words = words[:n-1]
+	}
+	if len(words) == 0 || len(words) > 2 {
+		return ""
+	}
+	switch role := words[len(words)-1]; role {
+	case ownRole, "user", "system", "human", "model", "content":
+		return role
+	case "chatbot":
+		return ownRole
+	}
+	return ""
+}
+
 // tokenMark is what a special token is. opens and shuts say on which side of the name it has a bar: some templates
 // write a pair of tokens so.
 func tokenMark(name string, closing, opens, shuts bool) mark {
@@ -187,13 +209,15 @@ func tokenMark(name string, closing, opens, shuts bool) mark {
 		m.kind = thinkingMark(ends).kind
 	case name == "channel", name == "open":
 		m.kind = channel
-	case name == "message", name == "sep", name == "end_header_id", name == "end_of_role":
+	case name == "message", name == "sep", name == "im_middle", name == "end_header_id", name == "end_of_role":
 		m.kind = separator
 	case name == "turn" && ends, name == "return", name == "endoftext", name == "endofturn", name == "im_end",
 		has("eot", "eom", "eos", "eod", "end", "close"):
 		m.kind = endsMessage
-	case name == ownRole, name == "user", name == "system", name == "human", name == "model", name == "content":
-		m.kind, m.role = beginsMessage, name
+	case roleOf(words) != "":
+		if m.kind = beginsMessage; words[0] != "im" { // the role follows once more
+			m.role = roleOf(words)
+		}
 	case name == "startoftext", has("bos"), has("begin", "start") && has("text", "sentence", "response", "solution"):
 		m.kind, m.role = beginsMessage, ownRole
 	case name == "turn", name == "im_start", has("begin", "start"):

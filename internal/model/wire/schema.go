@@ -297,10 +297,18 @@ func isAboutSchemas(failed *model.Error, text string) bool {
 	default:
 		return false
 	}
-	return (failed.Kind == model.Invalid || failed.Kind == model.Server) && ContainsAny(text, "schema", "grammar",
-		"regex", "response_format", "responseformat", "text.format", "json_object", "structured output",
-		"structured_output", "guided", "constrained", "function_declaration", "functiondeclaration", "invalid format",
-		"format is not", "format not", "in format", "number of repetitions")
+	if failed.Kind != model.Invalid && failed.Kind != model.Server {
+		return false
+	}
+	isKeyword := func(word string) bool { // which is no word of a language
+		plain := strings.ToLower(word)
+		return plain != word && strings.Contains(text, plain)
+	}
+	return slices.ContainsFunc(append(bounds(), "additionalProperties", "anyOf", "oneOf", "allOf"), isKeyword) ||
+		ContainsAny(text, "schema", "grammar",
+			"regex", "response_format", "responseformat", "text.format", "json_object", "structured output",
+			"structured_output", "guided", "constrained", "function_declaration", "functiondeclaration", "invalid format",
+			"format is not", "format not", "in format", "number of repetitions")
 }
 
 // toolPlace matches the place of a tool in a request, in the words of providers.

@@ -305,9 +305,13 @@ func (s *splitter) readThinking(text string, final bool) (n int, wait bool) {
 	window := text[:min(len(text), maxMark)]
 	more := !final && len(text) < maxMark
 	if s.end == byWords {
-		if n, wait := hasPrefixOf(window, more, "assistantfinal", "Here is my response:", "Here's my response:"); wait {
+		if n, wait := hasPrefixOf(window, more, "assistantfinal", "Here is my response:", "Here's my response:",
+			readerInWords); wait {
 			return 0, true
 		} else if n > 0 {
+			if strings.HasPrefix(window, readerInWords) {
+				n = len(ownRole) // the call stays
+			}
 			s.endThinking()
 			return n, false
 		}
@@ -340,9 +344,22 @@ func hasPrefixOf(text string, more bool, words ...string) (n int, wait bool) {
 	return 0, wait
 }
 
+// readerInWords is how a message to a tool begins where a server leaves out the special tokens around it.
+const readerInWords = "assistantcommentary to="
+
 // readOpeningWords reads the words with which some models begin to think, or do where a server leaves out their special
 // tokens.
 func (s *splitter) readOpeningWords(text string, final bool) (n int, wait bool) {
+	if n, wait := hasPrefixOf(text, !final, strings.TrimPrefix(readerInWords, ownRole)); n > 0 || wait {
+		at := strings.IndexByte(text, '{')
+		switch {
+		case n > 0 && at > 0 && at < maxMark:
+			s.keep("<|channel|>" + text[:at] + "<|message|>")
+			return at, false
+		case wait || at < 0 && !final && len(text) < maxMark:
+			return 0, true
+		}
+	}
 	const bare = "analysis"
 	n, wait = hasPrefixOf(text, !final, bare, "Here is my thought process:", "Here's my thought process:")
 	if n == len(bare) {
@@ -373,11 +390,12 @@ func (s *splitter) readHeader(m mark, rest string, more bool) (n int, wait bool)
 			return 0, false
 		}
 		trimmed := strings.ToLower(strings.TrimLeft(header, " "))
+		trimmed, form, _ := strings.Cut(trimmed, "<|constrain|>")
 		word = trimmed
 		if at := strings.IndexFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' }); at >= 0 {
 			word = word[:at]
 		}
-		if word != strings.TrimSpace(trimmed) { // text follows in the line
+		if word != strings.TrimSpace(trimmed) && form == "" { // text follows in the line
 			header, end = header[:len(header)-len(trimmed)+len(word)], 0
 		}
 	}
@@ -404,6 +422,9 @@ func (s *splitter) readChannel(name string, n int) int {
 		s.beginThinking(byMessage, "", false)
 		return s.drop(n)
 	case name == "final", name == "commentary", name == "response", name == "content":
+		if s.started && s.line.lastWord != 0 { // words before the answer, in a message of their own
+			s.keep("\n\n")
+		}
 		return s.drop(n)
 	}
 	return 0

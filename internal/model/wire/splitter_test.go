@@ -66,6 +66,28 @@ var replies = []struct{ name, text, answer, thinking string }{
 	{"HarmonyWithoutEnd", token("channel") + "analysis" + token("message") + "x", "", "x"},
 	{"HarmonyInWords", "analysisWe look.assistantfinalYes", "Yes", "analysisWe look."},
 	{"AnalysisAsAWord", "analysis of it", "analysis of it", ""},
+	{"HarmonyWithAForm", token("channel") + "final " + token("constrain") + "json" + token("message") + "{}", "{}", ""},
+	{"HarmonyWithWordsBeforeTheAnswer", token("channel") + "commentary" + token("message") + "I look." + token("end") +
+		token("start") + "assistant" + token("channel") + "final" + token("message") + "Yes", "I look.\n\nYes", ""},
+	{"CallOfHarmonyInWords", `commentary to=functions.f json{"a":1}`, token("channel") + "commentary to=functions.f json" +
+		token("message") + `{"a":1}`, ""},
+	{"CallOfHarmonyInWordsBehindThinking", `analysisWe look.assistantcommentary to=functions.f json{}`, token("channel") +
+		"commentary to=functions.f json" + token("message") + "{}", "analysisWe look."},
+	{"CommentaryAsAWord", "commentary to come", "commentary to come", ""},
+	{"CohereNewer", token("START_THINKING") + "x" + token("END_THINKING") + token("START_TEXT") + "Yes" + token("END_TEXT"),
+		"Yes", "x"},
+	{"CohereClosingAlone", "x" + token("END_THINKING") + token("START_TEXT") + "Yes" + token("END_TEXT"), "Yes", "x"},
+	{"CohereWithRoles", token("START_OF_TURN_TOKEN") + token("CHATBOT_TOKEN") + "Yes" + token("END_OF_TURN_TOKEN"), "Yes", ""},
+	{"MiniMaxInChinese", lt + "思考>x" + lt + "/思考>Yes", "Yes", "x"},
+	{"LongCat", lt + "longcat_think>x" + lt + "/longcat_think>Yes", "Yes", "x"},
+	{"ThinkFast", lt + "think_fast>x" + lt + "/think_fast>Yes", "Yes", "x"},
+	{"SeedWithItsBudget", lt + "seed:think>a" + lt + "seed:cot_budget_reflect>b" + lt + "/seed:cot_budget_reflect>" + lt +
+		"/seed:think>Yes", "Yes", "a" + lt + "seed:cot_budget_reflect>b" + lt + "/seed:cot_budget_reflect>"},
+	{"Nested", open + "a " + open + "b" + shut + " c" + shut + "Yes", "Yes", "a " + open + "b\nc"},
+	{"BracketsWithBars", lt + "thought>x" + lt + "/thought>\n\nYes[|endofturn|]", "Yes", "x"},
+	{"RoleBehindTheNameOfTheModel", lt + "｜hy_Assistant｜>Yes", "Yes", ""},
+	{"RoleTwice", token("im_assistant") + "assistant" + token("im_middle") + "Yes" + token("im_end"), "Yes", ""},
+	{"GoesOnAsSomebodyElseOfKimi", "Yes." + token("im_end") + token("im_user") + "user" + token("im_middle") + "More?", "Yes.", ""},
 	{"GemmaFour", bar + "channel>thought\nx" + lt + "channel|>Yes" + lt + "turn|>", "Yes", "x"},
 	{"KimiThree", token("open") + "think" + token("sep") + "x" + token("close") + "think" + token("sep") + token("open") +
 		"response" + token("sep") + "Yes" + token("close") + "response" + token("sep"), "Yes", "x"},

@@ -31,6 +31,19 @@ func TestFullWindowIsRecognisedInAnyWords(t *testing.T) {
 		"`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 input tokens exceed it",
 		"输入长度超过限制", "context overflow", "Your input exceeds the context window of this model.",
 		"Prompt tokens (9000) exceeds context size (8192)",
+		"This model's maximum context length is 262144 tokens. However, you requested 0 output tokens and your prompt contains at least 262145 input tokens",
+		"This endpoint's maximum context length is 32768 tokens. However, you requested about 42832 tokens (42832 of text input).",
+		"Prompt contains 152960 tokens and 0 draft tokens, too large for model with 131072 maximum context length",
+		"Requested token count exceeds the model's maximum context length of 131072 tokens.",
+		"The input (9000 tokens) is longer than the model's context length (8192 tokens).",
+		"too many tokens: total number of tokens in the prompt cannot exceed 128000 - received 200000.",
+		"Please reduce the length of the messages or completion. Current length is 8500 while limit is 8192",
+		"Input validation error: `inputs` must have less than 1024 tokens. Given: 1100",
+		"Prompt length (5000) exceeds maximum input length (4096)",
+		"Trying to keep the first 9000 tokens when context the overflows. However, the model is loaded with context length of only 4096 tokens",
+		"too many total text bytes: 9107152 > 9000000",
+		"Input is too long for requested model.",
+		"Your input is too large for this model: 9000 input tokens, and 8192 are allowed",
 	} {
 		if !TooLong(strings.ToLower(text)) {
 			t.Errorf("not taken for a full window: %s", text)

@@ -160,14 +160,22 @@ func TestOddWelcomeAndListLeaveTheOtherToolsInPlace(t *testing.T) {
 		o    odd
 		left string // name: why, of those that are left out
 	}{
-		"no capabilities":        {o: odd{Welcome: `{"protocolVersion":"2024-11-05","serverInfo":null}`}},
-		"capabilities as truth":  {o: odd{Welcome: `{"protocolVersion":"2025-03-26","capabilities":{"tools":true,"logging":null},"serverInfo":"odd"}`}},
-		"an unknown version":     {o: odd{Welcome: `{"protocolVersion":"1.0","capabilities":{"tools":{"listChanged":"yes"}}}`}},
-		"a doubled name":         {o: odd{Tools: `{"tools":[` + look + `,` + look + `]}`}, left: "look: the server lists another with this name"},
-		"null and words":         {o: odd{Tools: `{"tools":[null,"x",` + look + `]}`}, left: "entry_1: it is no tool\nentry_2: it is no tool"},
-		"no name":                {o: odd{Tools: `{"tools":[{"inputSchema":{}},` + look + `,{"name":null}]}`}, left: "entry_1: it has no name\nentry_3: it has no name"},
-		"a list without wrapper": {o: odd{Tools: `[` + look + `]`}},
-		"arguments as text":      {o: odd{Tools: `{"tools":[{"name":"t","inputSchema":{"type":"string"}},` + look + `],"nextCursor":null}`}, left: "t: its arguments are no object"},
+		"no capabilities":           {o: odd{Welcome: `{"protocolVersion":"2024-11-05","serverInfo":null}`}},
+		"capabilities as truth":     {o: odd{Welcome: `{"protocolVersion":"2025-03-26","capabilities":{"tools":true,"logging":null},"serverInfo":"odd"}`}},
+		"an unknown version":        {o: odd{Welcome: `{"protocolVersion":"1.0","capabilities":{"tools":{"listChanged":"yes"}}}`}},
+		"a doubled name":            {o: odd{Tools: `{"tools":[` + look + `,` + look + `]}`}, left: "look: the server lists another with this name"},
+		"null and words":            {o: odd{Tools: `{"tools":[null,"x",` + look + `]}`}, left: "entry_1: it is no tool\nentry_2: it is no tool"},
+		"no name":                   {o: odd{Tools: `{"tools":[{"inputSchema":{}},` + look + `,{"name":null}]}`}, left: "entry_1: it has no name\nentry_3: it has no name"},
+		"a list without wrapper":    {o: odd{Tools: `[` + look + `]`}},
+		"arguments as text":         {o: odd{Tools: `{"tools":[{"name":"t","inputSchema":{"type":"string"}},` + look + `],"nextCursor":null}`}, left: "t: its arguments are no object"},
+		"a cursor that comes again": {o: odd{Tools: `{"tools":[` + look + `],"nextCursor":"a"}`}, left: "look: the server lists another with this name"},
+		"an empty cursor":           {o: odd{Tools: `{"tools":[` + look + `],"nextCursor":""}`}},
+		"a notification first": {o: odd{Banner: `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info",` +
+			`"data":"up"}}` + "\n"}},
+		"a request first": {o: odd{Banner: `{"jsonrpc":"2.0","id":"s1","method":"roots/list"}` + "\n"}},
+		"results that are a list": {o: odd{Tools: `{"tools":[{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"array"}},` +
+			look + `]}`}},
+		"arguments as a choice of objects": {o: odd{Tools: `{"tools":[{"name":"t","inputSchema":{"anyOf":[{"type":"object"}]}},` + look + `]}`}},
 		"odd fields": {o: odd{Tools: `{"tools":[{"name":"odd","title":7,"description":{"a":1},"annotations":[],"icons":"x","inputSchema":null},` +
 			look + `],"nextCursor":7.5,"_meta":3,"ttlMs":"x"}`}, left: "*"},
 	} {
@@ -268,6 +276,9 @@ func TestOddSchemasAreMendedForModels(t *testing.T) {
 		`{"type":"object","properties":{"a":{"$ref":"#/$defs/gone"},"b":{"$ref":"https://example.com/b"}}}`: `{"properties":{"a":{},"b":{}},"type":"object"}`,
 		`{"type":"object","$ref":"#","allOf":[{"$ref":"#"}]}`:                                               `{"allOf":[{}],"type":"object"}`,
 		`{"$schema":"http://json-schema.org/draft-04/schema#","id":"x","type":"object"}`:                    `{"type":"object"}`,
+		`{"type":"object","properties":{"a":{"enum":["x",1,true,null]}}}`:                                   `{"properties":{"a":{"enum":["x",1,true,null]}},"type":"object"}`,
+		`{"anyOf":[{"type":"object","properties":{"a":{"type":"string"}}},{"type":"object"}]}`: `{"anyOf":[{"properties":{"a":{"type":"string"}},"type":"object"},` +
+			`{"type":"object"}],"type":"object"}`,
 	} {
 		got, err := mendSchema(json.RawMessage(given))
 		assert.That(t, err == nil && string(got) == want, "%s: %s, %v; want %s", given, got, err, want)

@@ -37,7 +37,7 @@ const types: Partial<Record<Sort, readonly string[]>> = {
   signal: ["signal.heard", "signal.taken"],
   read: ["task.resolved"],
   call: ["tool.selected"],
-  doubt: ["reply.doubted", "classifier.asked", "fallback.decided", "reply.not_own"],
+  doubt: ["reply.doubted", "classifier.asked", "fallback.decided", "reply.not_own", "request.cut"],
   loop: ["loop.found"],
   hint: ["hint.given"],
   held: ["call.held", "person.asked"],
