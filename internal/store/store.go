@@ -66,6 +66,8 @@ type dialect interface {
 	spendReserve() bool
 	// announce queues a notification of listeners about a run. It does nothing for a file.
 	announce(run journal.Key)
+	// sharedPlace says what people should know of the place of a file; "" if there is nothing.
+	sharedPlace() string
 	close() error
 }
 
@@ -82,6 +84,9 @@ func (db *DB) Close() error {
 	}
 	return db.close()
 }
+
+// SharedPlace says that a file lies where others may write to it, and what that means; "" if it does not.
+func (db *DB) SharedPlace() string { return db.sharedPlace() }
 
 func (db *DB) isClosed() bool {
 	select {
