@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -53,6 +52,7 @@ type file struct {
 	words    *strings.Replacer
 	place    place
 	held     *fileLock       // on a shared place; nil: it is only read
+	lost     atomic.Bool     // another process has it now: closing a connection must not move the WAL into it
 	info     os.FileInfo     // of the file when it was opened
 	writer   *sql.DB         // one connection
 	readers  *sql.DB         // on a shared place the writer, too
@@ -101,10 +101,12 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	if err != nil {
 		_ = f.closeAll() // what failed before it is told
 	}
-	if isOpenRefused(err) {
+	switch {
+	case isOpenRefused(err):
 		return f.openReadOnly(ctx, err)
-	}
-	if err != nil {
+	case isHeld(err):
+		return nil, f.lockError(err)
+	case err != nil:
 		return nil, f.explain(err)
 	}
 	if f.info, err = os.Stat(f.path); err != nil {
@@ -176,18 +178,18 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// dsn returns the URI of a connection to a writable file, with the usual pragmas and these.
+// dsn returns the URI of a connection to a writable file, with the usual pragmas and these. The driver orders pragmas by
+// their names, but the parameter _journal_mode comes after them.
 func (f *file) dsn(pragmas ...string) string {
-	usual := []string{
-		"journal_mode(WAL)",
-		"synchronous(" + f.synchronous + ")",
-		"foreign_keys(1)",
-		"secure_delete(1)",
+	settings := url.Values{"_pragma": append(pragmas, "synchronous("+f.synchronous+")", "foreign_keys(1)",
+		"secure_delete(1)")}
+	if f.held == nil {
+		settings["_pragma"] = append(settings["_pragma"], "journal_mode(WAL)")
+	} else { // the lock comes first, so that the WAL is opened without shared memory
+		settings["_pragma"] = append(settings["_pragma"], "locking_mode(EXCLUSIVE)")
+		settings.Set("_journal_mode", "WAL")
 	}
-	if f.held != nil { // before the WAL is opened, so that it needs no shared memory
-		usual = slices.Insert(usual, 0, "locking_mode(EXCLUSIVE)")
-	}
-	return f.uri(url.Values{"_pragma": append(usual, pragmas...)})
+	return f.uri(settings)
 }
 
 // uri returns the URI of a connection. It adds the settings that all connections share to the given ones.
@@ -222,8 +224,9 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	if err := f.readIn(ctx, f.writer, readVersion); err != nil {
 		return err
 	}
-	if f.held == nil { // only now is there shared memory, which whoever locks the file looks for
+	if f.held == nil { // only now is there shared memory, which whoever takes the lock file looks for
 		if err := f.heldElsewhere(); err != nil {
+			f.lost.Store(true)
 			return err
 		}
 	}
@@ -267,7 +270,7 @@ func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	f.readOnly = fmt.Errorf("database %s: %w (to write, you must have the right to write to it and to its folder): %w",
 		f.path, journal.ErrReadOnly, cause)
 	if err := f.heldElsewhere(); err != nil {
-		return nil, err
+		return nil, f.lockError(err)
 	}
 	err := cause
 	if !f.place.shared { // where it is, memory shared with others may be wrong

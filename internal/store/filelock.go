@@ -271,9 +271,10 @@ func (l *fileLock) release() {
 func (f *file) lockName() string { return f.path + "-lock" }
 
 // lock takes the lock file if the database is on a shared place, as soon as nobody holds it, within the busy timeout.
+// Elsewhere it fails if somebody holds it.
 func (f *file) lock(ctx context.Context) error {
 	if !f.place.shared {
-		return nil
+		return f.heldElsewhere()
 	}
 	return retry(ctx, f.busyTimeout, func() (again bool, err error) {
 		err = f.tryLock(ctx)
@@ -297,12 +298,12 @@ func (f *file) tryLock(ctx context.Context) (err error) {
 		"remove " + memory + ")"}
 }
 
-// heldElsewhere says who holds the lock file, for a process that does not take it itself; nil if nobody does.
+// heldElsewhere is a heldError if a process has the lock file that this one does not take.
 func (f *file) heldElsewhere() error {
 	if _, err := os.Stat(f.lockName()); err != nil {
 		return nil
 	}
-	return f.lockError(elsewhere(f.lockName()))
+	return elsewhere(f.lockName())
 }
 
 // elsewhere is the error of a lock file whose holder can't be seen from here.
