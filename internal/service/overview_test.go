@@ -290,10 +290,11 @@ type announcing struct {
 	heard func(journal.Key)
 }
 
-func (a *announcing) Announced(ctx context.Context, heard func(journal.Key)) error {
+func (a *announcing) Announced(ctx context.Context, began func(all bool), heard func(journal.Key)) error {
 	a.mu.Lock()
 	a.heard = heard
 	a.mu.Unlock()
+	began(false)
 	<-ctx.Done()
 	a.mu.Lock()
 	a.heard = nil

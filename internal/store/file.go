@@ -51,11 +51,14 @@ type file struct {
 
 	words    *strings.Replacer
 	place    place
-	held     *fileLock       // on a shared place; nil: it is only read
-	lost     atomic.Bool     // another process has it now: closing a connection must not move the WAL into it
-	info     os.FileInfo     // of the file when it was opened
-	writer   *sql.DB         // one connection
-	readers  *sql.DB         // on a shared place the writer, too
+	held     *fileLock    // on a shared place; nil: it is only read
+	lost     atomic.Bool  // another process has it now: closing a connection must not move the WAL into it
+	info     os.FileInfo  // of the file when it was opened
+	writer   *sql.DB      // one connection
+	readers  *sql.DB      // on a shared place the writer, too
+	readDSN  string       // of connections that read
+	commits  atomic.Int64 // of this process
+	hearers  hearers
 	turn     chan struct{}   // holds a token while somebody writes
 	waiting  chan *fileWrite // has no room: who sends waits until a transaction takes the write
 	readOnly error           // why nothing can be written
@@ -114,7 +117,8 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 		return nil, f.lostError()
 	}
 	if f.readers = f.writer; f.held == nil {
-		if f.readers, err = f.openPool(f.dsn("query_only(1)"), mostReaders); err != nil {
+		f.readDSN = f.dsn("query_only(1)")
+		if f.readers, err = f.openPool(f.readDSN, mostReaders); err != nil {
 			return nil, err
 		}
 	}
@@ -299,6 +303,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
+	f.readDSN = dsn
 	if f.readers, err = f.openPool(dsn, mostReaders); err != nil {
 		return err
 	}
@@ -357,8 +362,6 @@ func sqliteWords() *strings.Replacer {
 func (f *file) databaseName() string { return f.path }
 
 func (f *file) copyStatements() copySQL { return copySQL{moment: []string{"BEGIN"}} }
-
-func (f *file) announce(journal.Key) {}
 
 // now implements dialect: all processes share this machine's clock. It fails if the file was removed or replaced.
 func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.checkSameFile() }
