@@ -160,7 +160,10 @@ func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
 // path is told when it is opened.
 func (f *file) find(ctx context.Context) (err error) {
 	f.place, err = findPlace(ctx, f.path, f.look)
-	if errors.Is(err, errNoAnswer) || ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errNoAnswer):
 		return fmt.Errorf("database %s: %w", f.path, err)
 	}
 	return nil
