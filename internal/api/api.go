@@ -145,6 +145,7 @@ type Server struct {
 
 	whole   chan struct{} // holds a token for each answer of whole sessions and explanations
 	streams chan struct{} // holds a token for each that is open
+	lasting chan struct{} // the same for other requests that last
 
 	// the OpenAPI description, made when it is first asked for
 	description, descriptionYAML func() ([]byte, error)
@@ -175,6 +176,7 @@ func New(c Config) (*Server, error) {
 	c.Limits = c.Limits.complete()
 	s := &Server{config: c, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection()}
 	s.whole, s.streams = make(chan struct{}, c.Limits.AllWhole), make(chan struct{}, c.Limits.AllStreams)
+	s.lasting = make(chan struct{}, c.Limits.AllStreams)
 	s.people = newTable(mostPeople, func(journal.Owner) *person { return newPerson(c.Limits) })
 	s.wrong = newTable(mostAddresses, func(netip.Prefix) *allowance {
 		return newAllowance(float64(c.Limits.Wrong)/60, c.Limits.Wrong)

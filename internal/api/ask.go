@@ -36,26 +36,39 @@ func (s *Server) askRoutes() {
 func (s *Server) ask(ctx context.Context, in *Keyed[Ask]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: oracle.Name, Session: in.Body.Session, Words: in.Body.Question, Key: in.Key}
 	said := assistant.GivenOptions{JSON: in.Body.Options}
-	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
+	return s.beginAndStream(ctx, func() (service.Submitted, error) {
 		return s.submitWords(ctx, r, said)
-	}, (*stream).streamOrAnswer)
+	})
 }
 
-// streamOrAnswer streams the events of a run or, to a client that wants JSON, answers with its result.
-func (t *stream) streamOrAnswer(r service.Row) {
-	if wantsJSON(t.r.Header) {
-		t.awaitAndAnswer(r, func(ctx context.Context, r service.Row) (any, error) { return t.s.withResult(ctx, r, false) })
-		return
-	}
-	t.endName = "answer"
-	t.streamRun(r, service.Place{})
-}
-
-// beginAndAnswer begins a run, and lets answer write the response.
-func (s *Server) beginAndAnswer(
-	ctx context.Context, begin func() (service.Submitted, error), answer func(*stream, service.Row),
+// beginAndStream begins a run, and streams its events or, to a client that wants JSON, answers with its result.
+func (s *Server) beginAndStream(
+	ctx context.Context, begin func() (service.Submitted, error),
 ) (*huma.StreamResponse, error) {
-	release, p := s.openStream(ownerOf(ctx))
+	if infoOf(ctx).wantsJSON {
+		return s.beginAndAwait(ctx, begin, func(ctx context.Context, r service.Row) (any, error) {
+			return s.withResult(ctx, r, false)
+		})
+	}
+	return s.beginAndAnswer(ctx, s.openStream, begin, func(t *stream, r service.Row) {
+		t.endName = "answer"
+		t.streamRun(r, service.Place{})
+	})
+}
+
+// beginAndAwait begins a run, and answers with its result in the form that whole makes, which takes no place of a stream.
+func (s *Server) beginAndAwait(
+	ctx context.Context, begin func() (service.Submitted, error), whole func(context.Context, service.Row) (any, error),
+) (*huma.StreamResponse, error) {
+	return s.beginAndAnswer(ctx, s.startLasting, begin, func(t *stream, r service.Row) { t.awaitAndAnswer(r, whole) })
+}
+
+// beginAndAnswer takes a place, begins a run, and lets answer write the response.
+func (s *Server) beginAndAnswer(
+	ctx context.Context, takePlace func(journal.Owner) (release func(), refused *Problem),
+	begin func() (service.Submitted, error), answer func(*stream, service.Row),
+) (*huma.StreamResponse, error) {
+	release, p := takePlace(ownerOf(ctx))
 	if p != nil {
 		return nil, p
 	}
@@ -145,12 +158,10 @@ func (s *Server) chatRoutes() {
 func (s *Server) chat(ctx context.Context, in *Keyed[Chat]) (*huma.StreamResponse, error) {
 	r := service.Request{Assistant: taskchat.Name, Session: in.Body.Conversation, Words: in.Body.Message, Key: in.Key}
 	said := assistant.GivenOptions{Base: taskchat.Options{Model: in.Body.Model}}
-	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
+	return s.beginAndAwait(ctx, func() (service.Submitted, error) {
 		return s.submitWords(ctx, r, said)
-	}, func(t *stream, r service.Row) {
-		t.awaitAndAnswer(r, func(ctx context.Context, r service.Row) (any, error) {
-			res, err := t.s.config.Service.Result(ctx, r.Owner, r.ID)
-			return res.Outcome, err
-		})
+	}, func(ctx context.Context, r service.Row) (any, error) {
+		res, err := s.config.Service.Result(ctx, r.Owner, r.ID)
+		return res.Outcome, err
 	})
 }

@@ -164,6 +164,39 @@ func withTasks(t testing.TB) *house {
 	return h
 }
 
+// whole is a question whose answer is wanted as JSON.
+func whole(words string) question {
+	return question{method: http.MethodPost, path: "/api/ask", body: asked(words),
+		header: map[string]string{"Accept": "application/json"}}
+}
+
+func TestAnswersAsJSONNeedNoPlaceOfAStream(t *testing.T) {
+	h := withTasks(t)
+	h.config.Limits.Streams = 2
+	h.open()
+	for range 2 {
+		defer h.stream(question{path: "/api/events"}).close()
+	}
+	h.refused("a third stream", question{path: "/api/events"}, 429, "too_many_streams")
+	a := h.ask(question{method: http.MethodPost, path: "/api/chat", body: map[string]any{"message": "add Apples"}})
+	same(t, "the status of a message", a.status, http.StatusOK)
+}
+
+func TestAnswersThatAreWaitedForAreBoundedBesideStreams(t *testing.T) {
+	h := withOracle(t)
+	h.config.Limits.Streams = 1
+	h.open()
+	release := h.holds("ada")
+	all := h.stream(question{path: "/api/events"})
+	first := make(chan answer)
+	go func() { first <- h.ask(whole("Tea?")) }()
+	all.until("its beginning", isEvent("step"))
+	h.refused("a second answer", whole("Milk?"), 429, "too_many_at_once")
+	all.close()
+	release()
+	same(t, "the status of the first", (<-first).status, http.StatusOK)
+}
+
 func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
 	h := withTasks(t)
 	h.most = 1

@@ -231,7 +231,7 @@ func (s *Server) getCouncilAudio(ctx context.Context, in *CouncilItem) (*huma.St
 	if err != nil {
 		return nil, err
 	}
-	release, p := s.openStream(ownerOf(ctx)) // a download lasts, too
+	release, p := s.startLasting(ownerOf(ctx))
 	if p != nil {
 		return nil, p
 	}

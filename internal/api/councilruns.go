@@ -113,10 +113,10 @@ func (s *Server) nameCouncil(ctx context.Context, in *sessionRequest[CouncilNami
 
 // beginCouncilRun begins a run of the Council, and answers with its events or its result, as ask does.
 func (s *Server) beginCouncilRun(ctx context.Context, o council.Options, key string) (*huma.StreamResponse, error) {
-	return s.beginAndAnswer(ctx, func() (service.Submitted, error) {
+	return s.beginAndStream(ctx, func() (service.Submitted, error) {
 		return s.submitRequest(ctx, service.Request{Assistant: council.Name, Options: assistant.GivenOptions{Base: o},
 			Key: key})
-	}, (*stream).streamOrAnswer)
+	})
 }
 
 // requireTranscriber is a problem if nothing is set up that transcribes, else nil.

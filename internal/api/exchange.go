@@ -36,6 +36,7 @@ type requestInfo struct {
 	token     user.Token
 	secret    string // of the cookie; empty for a bearer
 	overLimit bool   // it may cost more than the day's limit
+	wantsJSON bool   // whoever asks wants a whole answer, and no stream
 	run       string // that it began, or is about where its address does not name it
 
 	hideFolders func(text string) string // takes folders of this machine out of answers; nil: nothing does
@@ -58,7 +59,8 @@ var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Ho
 // newRequestInfo finds where a request comes from. Only proxies of the settings are believed.
 func (s *Server) newRequestInfo(r *http.Request) *requestInfo {
 	over := r.Header.Get("Over-Limit") == "true"
-	x := &requestInfo{id: rand.Text(), host: r.Host, isSecure: r.TLS != nil, overLimit: over}
+	x := &requestInfo{id: rand.Text(), host: r.Host, isSecure: r.TLS != nil, overLimit: over,
+		wantsJSON: wantsJSON(r.Header)}
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		x.client = remote.Addr().Unmap().WithZone("")
 	}

@@ -87,7 +87,7 @@ func (s *Server) newIntake(w http.ResponseWriter, r *http.Request, most int64) (
 func (s *Server) answerUpload(
 	ctx context.Context, do func(w http.ResponseWriter, r *http.Request),
 ) (*huma.StreamResponse, error) {
-	release, p := s.openStream(ownerOf(ctx)) // an upload lasts, too
+	release, p := s.startLasting(ownerOf(ctx))
 	if p != nil {
 		return nil, p.closing()
 	}

@@ -87,17 +87,23 @@ func (a *allowance) portion() int { return max(1, a.limiter.Burst()/2) }
 type person struct {
 	requests, bytes  *allowance
 	beginTurn, whole chan struct{}
-	streams          chan struct{}
+	streams, lasting chan struct{}
 }
 
 func newPerson(l Limits) *person {
 	return &person{requests: newAllowance(l.Requests, l.Burst), bytes: newAllowance(float64(l.Bytes)/60, l.Bytes),
-		beginTurn: make(chan struct{}, 1), whole: make(chan struct{}, l.Whole), streams: make(chan struct{}, l.Streams)}
+		beginTurn: make(chan struct{}, 1), whole: make(chan struct{}, l.Whole), streams: make(chan struct{}, l.Streams),
+		lasting: make(chan struct{}, l.Streams)}
 }
 
 func tooMany(kind, detail string, wait time.Duration) *Problem {
 	return newProblem(http.StatusTooManyRequests, kind, detail, "Wait as long as Retry-After says, in seconds.").
 		after(wait)
+}
+
+func tooManyAtOnce() *Problem {
+	return tooMany("too_many_at_once", "You are being answered as many requests of this kind as you may have at once.",
+		busyWait)
 }
 
 // spendRequest counts a request of a user.
@@ -124,8 +130,7 @@ func (s *Server) readWhole(ctx context.Context, x *requestInfo) (done func(), re
 	select {
 	case own <- struct{}{}:
 	case <-ctx.Done():
-		return nil, tooMany("too_many_at_once",
-			"You are being answered as many requests of this kind as you may have at once.", busyWait)
+		return nil, tooManyAtOnce()
 	}
 	select {
 	case s.whole <- struct{}{}:

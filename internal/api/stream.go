@@ -33,21 +33,34 @@ const (
 
 // openStream counts a stream of a user, until it is closed.
 func (s *Server) openStream(owner journal.Owner) (closed func(), refused *Problem) {
+	return s.takePlaces(s.people.get(owner).streams, s.streams, func() *Problem {
+		return tooMany("too_many_streams", "You have as many streams open as you may have.", busyWait)
+	})
+}
+
+// startLasting counts a request of a user that lasts and is no stream, until it is done: an answer that is waited for,
+// an upload, a download. As many as streams are allowed beside those.
+func (s *Server) startLasting(owner journal.Owner) (done func(), refused *Problem) {
+	return s.takePlaces(s.people.get(owner).lasting, s.lasting, tooManyAtOnce)
+}
+
+// takePlaces takes a place of a user and one of this process, until they are given back. tooMany is the problem if the
+// user has none left.
+func (s *Server) takePlaces(own, all chan struct{}, tooMany func() *Problem) (giveBack func(), refused *Problem) {
 	if s.isLeaving() {
 		return nil, problemOf(run.ErrDraining)
 	}
-	own := s.people.get(owner).streams
 	select {
 	case own <- struct{}{}:
 	default:
-		return nil, tooMany("too_many_streams", "You have as many streams open as you may have.", busyWait)
+		return nil, tooMany()
 	}
 	select {
-	case s.streams <- struct{}{}:
-		return sync.OnceFunc(func() { <-s.streams; <-own }), nil
+	case all <- struct{}{}:
+		return sync.OnceFunc(func() { <-all; <-own }), nil
 	default:
 		<-own
-		const detail = "This server has as many streams open as it may have."
+		const detail = "This server answers as many requests of this kind as it may."
 		return nil, newProblem(http.StatusServiceUnavailable, "busy", detail, "Try again.").after(busyWait)
 	}
 }

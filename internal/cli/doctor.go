@@ -245,6 +245,9 @@ func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 	if info, err := os.Stat(strings.TrimPrefix(says, "sqlite:")); err == nil {
 		says += ", " + agent.Size(int(info.Size()))
 	}
+	if place := a.Database.SharedPlace(); place != "" {
+		says += "; " + place
+	}
 	// Releasing the lease of a run that does not exist changes nothing, but tests that the database is writable.
 	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor", time.Time{})
 	if errors.Is(writeErr, journal.ErrNotFound) {

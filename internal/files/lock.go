@@ -20,7 +20,7 @@ func Lock(ctx context.Context, root *os.Root, name string, wait time.Duration) (
 	over := time.NewTimer(wait)
 	defer over.Stop()
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
-		taken, err := tryLock(f)
+		taken, err := TryLock(f)
 		if taken {
 			return func() { _ = f.Close() }, nil // frees the lock; nothing was written to this file
 		}
@@ -48,7 +48,7 @@ func Hold(root *os.Root, name string) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	taken, err := tryLock(f)
+	taken, err := TryLock(f)
 	if err == nil && !taken {
 		err = refuse(Busy, "another program has taken the lock %s", name)
 	}
@@ -66,6 +66,6 @@ func IsHeld(root *os.Root, name string) (bool, error) {
 		return false, err
 	}
 	defer func() { _ = f.Close() }() // frees the lock if it was free
-	taken, err := tryLock(f)
+	taken, err := TryLock(f)
 	return !taken, err
 }

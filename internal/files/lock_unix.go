@@ -17,10 +17,11 @@ func syncNames(folder *os.File) error {
 	return err
 }
 
-// tryLock takes the lock on f if it is free. Closing f, or the end of the process, frees it.
-func tryLock(f *os.File) (taken bool, err error) {
+// TryLock takes the lock on f if it is free. Closing f, or the end of the process, frees it.
+func TryLock(f *os.File) (taken bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) ||
+		errors.Is(err, syscall.EACCES) { // what Linux says of a lock that a server of SMB refuses
 		return false, nil
 	}
 	return err == nil, err

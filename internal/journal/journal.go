@@ -370,7 +370,8 @@ type Store interface {
 
 // Announcer is a Store that announces what any process writes, so that watchers need not wait for the next poll.
 type Announcer interface {
-	// Announced calls heard, one call at a time, with the runs that took records or were freed, until ctx is done or
-	// the connection is lost, and returns why. Nothing is announced while nobody listens.
-	Announced(ctx context.Context, heard func(Key)) error
+	// Announced calls began when announcements begin, and then heard, one call at a time, with the runs that took records
+	// or were freed, until ctx is done or the connection is lost, and returns why. all: none is missed, and those that
+	// are removed while they run are announced, too. Nothing is announced while nobody listens.
+	Announced(ctx context.Context, began func(all bool), heard func(Key)) error
 }

@@ -17,11 +17,21 @@ const (
 // listeners are those who want to be called when runs change. While there are any, the engine listens to the store, if
 // the store announces what is written.
 type listeners struct {
-	mu     sync.Mutex
-	all    map[*listener]struct{}
-	shut   context.CancelFunc // ends listening; nil while there are no listeners
-	listen bool               // the store's announcements are listened to
+	mu    sync.Mutex
+	all   map[*listener]struct{}
+	shut  context.CancelFunc // ends listening; nil while there are no listeners
+	hears Announcements
 }
+
+// Announcements says which changes of runs are announced, by any process.
+type Announcements int
+
+// The changes that are announced: none; most, so that polling may be rare; or all, so that it is hardly needed.
+const (
+	AnnouncesNothing Announcements = iota
+	AnnouncesMost
+	AnnouncesAll
+)
 
 type listener struct {
 	owner journal.Owner
@@ -52,18 +62,18 @@ func (all *listeners) remove(l *listener) {
 	delete(all.all, l)
 	if all.shut != nil && len(all.all) == 0 {
 		all.shut()
-		all.shut, all.listen = nil, false
+		all.shut, all.hears = nil, AnnouncesNothing
 	}
 }
 
 // Listen connects to the store's announcements ahead of time, so that new watchers need not wait. stop ends that.
 func (e *Engine) Listen() (stop func()) { return e.Hear("", func(string) {}) }
 
-// Announced reports whether changes of runs are announced, so that polling may be rare.
-func (e *Engine) Announced() bool {
+// Announced reports which changes of runs are announced now.
+func (e *Engine) Announced() Announcements {
 	e.listeners.mu.Lock()
 	defer e.listeners.mu.Unlock()
-	return e.listeners.listen
+	return e.listeners.hears
 }
 
 // notify calls the listeners of a run that may have new records or another driver.
@@ -81,9 +91,14 @@ func (all *listeners) notify(k journal.Key) {
 func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	for wait := firstPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
 		began := e.Clock.Now()
-		e.listeners.setListening(ctx, true)
-		err := a.Announced(ctx, e.listeners.notify)
-		e.listeners.setListening(ctx, false)
+		err := a.Announced(ctx, func(all bool) {
+			hears := AnnouncesMost
+			if all {
+				hears = AnnouncesAll
+			}
+			e.listeners.setHears(ctx, hears)
+		}, e.listeners.notify)
+		e.listeners.setHears(ctx, AnnouncesNothing)
 		if ctx.Err() != nil {
 			return
 		}
@@ -96,11 +111,11 @@ func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	}
 }
 
-// setListening stores whether the store is listened to, unless ctx is done.
-func (all *listeners) setListening(ctx context.Context, listens bool) {
+// setHears stores what is announced, unless ctx is done.
+func (all *listeners) setHears(ctx context.Context, hears Announcements) {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	if ctx.Err() == nil {
-		all.listen = listens
+		all.hears = hears
 	}
 }

@@ -33,13 +33,14 @@ func announces(store journal.Store) *announcing {
 	return &announcing{Store: store, heard: map[int]func(journal.Key){}, lost: make(chan struct{})}
 }
 
-func (a *announcing) Announced(ctx context.Context, heard func(journal.Key)) error {
+func (a *announcing) Announced(ctx context.Context, began func(all bool), heard func(journal.Key)) error {
 	a.mu.Lock()
 	n := len(a.began)
 	a.began = append(a.began, time.Now())
 	a.heard[n] = heard
 	lost := a.lost
 	a.mu.Unlock()
+	began(false)
 	defer func() {
 		a.mu.Lock()
 		delete(a.heard, n)
@@ -352,7 +353,7 @@ func TestRunsOfAnOwnerAreHeardOf(t *testing.T) {
 		}
 		stop, stopOther := hear(ada), hear("eve")
 		synctest.Wait()
-		same(t, "whether they are announced", two.Announced(), true)
+		same(t, "what is announced", two.Announced(), run.AnnouncesMost)
 		there := start(t, one, `<Do what="r:a" got="{got}"/>`)
 		wait(t, there)
 		here := start(t, two, `<Do what="r:a" got="{got}"/>`)

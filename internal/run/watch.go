@@ -86,7 +86,7 @@ func (e *Engine) poll(ctx context.Context, k journal.Key, from int64, show func(
 		}
 		next += int64(len(recs))
 		every := lookOften
-		if e.Announced() {
+		if e.Announced() != AnnouncesNothing {
 			every = lookSeldom
 		}
 		look, stop := e.Clock.After(every)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 )
 
 // mostLateness is how late a run may appear in the journal and still be found: the difference of the nodes' clocks, and
@@ -39,11 +40,13 @@ const mostEndedRead = 4
 // StateRemoved is the state of a run that was removed with its session.
 const StateRemoved = "removed"
 
-// How often a stream looks for runs that begin elsewhere: often where the store announces nothing, and seldom where it
-// does. Each lookOlderEvery-th look also lists the running runs, however long ago they started.
+// How often a stream looks for runs that begin elsewhere: often where the store announces nothing, seldom where it
+// announces most, and hardly ever where it announces all. Each lookOlderEvery-th look, and each of the latter, also lists
+// the running runs, however long ago they started.
 const (
 	lookOften      = 250 * time.Millisecond
 	lookSeldom     = 2 * time.Second
+	lookHardly     = 30 * time.Second
 	lookOlderEvery = 10
 	lookTimeout    = 8 * time.Second // for one look
 )
@@ -104,6 +107,7 @@ type runStream struct {
 	readSlots chan struct{}          // a token for each run being read that had ended before
 
 	lookCount        int
+	lookPause        time.Duration   // after the last look, by what was announced when it began
 	nextLook         *time.Timer     // for the next look; stopped while one is under way
 	currentLook      *look           // under way; nil: none is
 	lookResults      chan lookResult // of currentLook
@@ -136,7 +140,7 @@ func (o *runStream) follow(ctx context.Context) error {
 		return err
 	}
 	lastSeen := time.Now()
-	o.nextLook = time.NewTimer(o.lookInterval())
+	o.nextLook = time.NewTimer(o.lookPause)
 	defer o.nextLook.Stop()
 	for {
 		if err := o.startWaiting(ctx); err != nil {
@@ -162,7 +166,7 @@ func (o *runStream) follow(ctx context.Context) error {
 			case asked.Sub(lastSeen) >= longestFailure:
 				return f.err
 			}
-			if o.nextLook.Reset(o.lookInterval()); o.lookWanted {
+			if o.nextLook.Reset(o.lookPause); o.lookWanted {
 				o.scheduleLook(ctx)
 			}
 		case <-ctx.Done():
@@ -204,7 +208,10 @@ func (o *runStream) startLook(ctx context.Context) {
 }
 
 func (o *runStream) lookInterval() time.Duration {
-	if o.s.config.Engine.Announced() {
+	switch o.s.config.Engine.Announced() {
+	case run.AnnouncesAll:
+		return lookHardly
+	case run.AnnouncesMost:
 		return lookSeldom
 	}
 	return lookOften
@@ -266,8 +273,9 @@ type lookResult struct {
 }
 
 func (o *runStream) newLook() *look {
+	o.lookPause = o.lookInterval()
 	l := &look{startedAt: time.Now(), startedAtRunClock: o.s.config.Now(), at: o.position,
-		waiting: slices.Clone(o.waiting), includesOlder: o.lookCount%lookOlderEvery == 0}
+		waiting: slices.Clone(o.waiting), includesOlder: o.lookCount%lookOlderEvery == 0 || o.lookPause == lookHardly}
 	o.lookCount++
 	return l
 }

@@ -286,14 +286,16 @@ func (w *scene) end(id string) {
 // announcing is a store that tells at once what is written.
 type announcing struct {
 	journal.Store
+	all   bool // it says that it tells all
 	mu    sync.Mutex
 	heard func(journal.Key)
 }
 
-func (a *announcing) Announced(ctx context.Context, heard func(journal.Key)) error {
+func (a *announcing) Announced(ctx context.Context, began func(all bool), heard func(journal.Key)) error {
 	a.mu.Lock()
 	a.heard = heard
 	a.mu.Unlock()
+	began(a.all)
 	<-ctx.Done()
 	a.mu.Lock()
 	a.heard = nil
@@ -332,6 +334,24 @@ func TestAnnouncedRunOfAnotherProcessIsToldAtOnceAndLookedForSeldom(t *testing.T
 		<-time.After(10 * time.Second)
 		looks := asked.asked() - before
 		assert.That(h, looks <= 12, "within 10 s it was asked %d times for runs", looks)
+		w := newScene(h.T, store)
+		w.begin(0, 0)
+		w.record("r0", nil)
+		synctest.Wait()
+		same(h, "what was told at once", stop().runs["r0"], []string{"begun", "0", "1"})
+	})
+}
+
+func TestStreamAsksHardlyEverWhereAllIsAnnouncedAndTellsAtOnce(t *testing.T) {
+	inHouse(t, func(h *house) {
+		asked := &counting{Store: h.store}
+		store := &announcing{Store: asked, all: true}
+		stop := h.follow([]*service.Service{node(h.T, store, "one", 0)}, never)
+		<-time.After(30*time.Second + 3*time.Millisecond)
+		before := asked.asked()
+		<-time.After(5 * time.Minute)
+		looks := asked.asked() - before
+		assert.That(h, looks <= 22, "within 5 min it was asked %d times for runs", looks)
 		w := newScene(h.T, store)
 		w.begin(0, 0)
 		w.record("r0", nil)

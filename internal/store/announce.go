@@ -13,7 +13,7 @@ import (
 	"sibyl/internal/journal"
 )
 
-var _ journal.Announcer = (*Server)(nil)
+var _ journal.Announcer = (*DB)(nil)
 
 const (
 	channel = "sibyl_run"
@@ -104,24 +104,41 @@ func (c *announcer) notify(payloads []string) error {
 }
 
 // Announced implements journal.Announcer. It returns errClosed when the database is closed.
-func (s *Server) Announced(ctx context.Context, heard func(journal.Key)) error {
+func (db *DB) Announced(ctx context.Context, began func(all bool), heard func(journal.Key)) error {
+	db.use.RLock() // Close locks it before it waits for those that listen
+	if db.isClosed() {
+		db.use.RUnlock()
+		return errClosed
+	}
+	db.listening.Add(1)
+	db.use.RUnlock()
+	defer db.listening.Done()
 	open, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {
 		select {
-		case <-s.closed:
+		case <-db.closed:
 			cancel(errClosed)
 		case <-open.Done():
 		}
 	}()
-	err := s.server.listen(open, heard)
+	err := db.listen(open, began, heard)
 	if over := context.Cause(open); over != nil {
 		return over
 	}
-	return s.server.explain(ctx, &failure{err: err, lost: true})
+	return err
 }
 
-func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
+// listen implements dialect. An announcement that fails is dropped.
+func (s *server) listen(ctx context.Context, began func(all bool), heard func(journal.Key)) error {
+	err := s.receive(ctx, began, heard)
+	if ctx.Err() != nil {
+		return err
+	}
+	return s.explain(ctx, &failure{err: err, lost: true})
+}
+
+func (s *server) receive(ctx context.Context, began func(all bool), heard func(journal.Key)) error {
 	conn, err := pgx.ConnectConfig(ctx, s.config.Copy())
 	if err != nil {
 		return err
@@ -130,6 +147,7 @@ func (s *server) listen(ctx context.Context, heard func(journal.Key)) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
 		return err
 	}
+	began(false)
 	for {
 		payload, err := nextNotification(ctx, conn)
 		if err != nil {

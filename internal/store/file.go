@@ -5,11 +5,13 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -37,17 +39,26 @@ const (
 //   - After the file was removed or replaced, every write fails with journal.ErrUnreachable, since its data would be
 //     lost.
 //   - A file without write permission is opened read-only.
+//   - On a file system that others may write to without seeing its locks and its shared memory, one process at a time
+//     has the file: it holds the lock file beside it, and opens one connection without shared memory.
 //   - Removed content is overwritten in the file, at the latest when the last process closes it and so empties the WAL.
 //     Later writes use its space again; the file does not shrink.
 type file struct {
 	path        string
 	busyTimeout time.Duration
 	synchronous string // FULL: a commit waits for the disk; tests may set OFF
+	look        func(path string) (place, error)
 
 	words    *strings.Replacer
-	info     os.FileInfo // of the file when it was opened
-	writer   *sql.DB     // one connection
-	readers  *sql.DB
+	place    place
+	held     *fileLock    // on a shared place; nil: it is only read
+	lost     atomic.Bool  // another process has it now: closing a connection must not move the WAL into it
+	info     os.FileInfo  // of the file when it was opened
+	writer   *sql.DB      // one connection
+	readers  *sql.DB      // on a shared place the writer, too
+	readDSN  string       // of connections that read
+	commits  atomic.Int64 // of this process
+	hearers  hearers
 	turn     chan struct{}   // holds a token while somebody writes
 	waiting  chan *fileWrite // has no room: who sends waits until a transaction takes the write
 	readOnly error           // why nothing can be written
@@ -65,10 +76,13 @@ func Unsynced() FileOption { return func(f *file) { f.synchronous = "OFF" } }
 
 // OpenFile opens the SQLite file at path. It creates missing folders (0700), the file (0600) and its tables, and
 // migrates older tables. An existing file that cannot be written is opened read-only. An error may match
-// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly, or ErrNewer, ErrOlder or ErrForeign.
+// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly, or ErrNewer, ErrOlder, ErrForeign or ErrShared.
 func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error) {
 	f, err := newFile(path, opts)
 	if err != nil {
+		return nil, err
+	}
+	if err := f.find(ctx); err != nil {
 		return nil, err
 	}
 	err = createFile(f.path)
@@ -81,22 +95,32 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 	} else if err != nil {
 		return nil, fmt.Errorf("create the database %s: %w (its folder must be one you may write to)", f.path, err)
 	}
+	if err = f.lock(ctx); errors.Is(err, fs.ErrPermission) || files.Is(err, syscall.EROFS) {
+		return f.openReadOnly(ctx, err)
+	} else if err != nil {
+		return nil, f.lockError(err)
+	}
 	err = f.openWriter(ctx)
 	if err != nil {
 		_ = f.closeAll() // what failed before it is told
 	}
-	if isOpenRefused(err) {
+	switch {
+	case isOpenRefused(err):
 		return f.openReadOnly(ctx, err)
-	}
-	if err != nil {
+	case isHeld(err):
+		return nil, f.lockError(err)
+	case err != nil:
 		return nil, f.explain(err)
 	}
 	if f.info, err = os.Stat(f.path); err != nil {
 		_ = f.closeAll() // what failed before it is told
 		return nil, f.lostError()
 	}
-	if f.readers, err = f.openPool(f.dsn("query_only(1)"), mostReaders); err != nil {
-		return nil, err
+	if f.readers = f.writer; f.held == nil {
+		f.readDSN = f.dsn("query_only(1)")
+		if f.readers, err = f.openPool(f.readDSN, mostReaders); err != nil {
+			return nil, err
+		}
 	}
 	return f.db(), nil
 }
@@ -106,6 +130,9 @@ func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error)
 func OpenFileToRead(ctx context.Context, path string) (*DB, error) {
 	f, err := newFile(path, []FileOption{WithBusyTimeout(0)})
 	if err != nil {
+		return nil, err
+	}
+	if err := f.find(ctx); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(f.path); err != nil {
@@ -120,7 +147,7 @@ func newFile(path string, opts []FileOption) (*file, error) {
 		return nil, fmt.Errorf("database: %w", err)
 	}
 	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: sqliteWords(),
-		turn: make(chan struct{}, 1), waiting: make(chan *fileWrite)}
+		look: lookAtPlace, turn: make(chan struct{}, 1), waiting: make(chan *fileWrite)}
 	for _, opt := range opts {
 		opt(f)
 	}
@@ -128,6 +155,19 @@ func newFile(path string, opts []FileOption) (*file, error) {
 }
 
 func (f *file) db() *DB { return &DB{dialect: f, closed: make(chan struct{})} }
+
+// find finds the place of the file. It fails if the file system does not answer in time; what else is wrong with the
+// path is told when it is opened.
+func (f *file) find(ctx context.Context) (err error) {
+	f.place, err = findPlace(ctx, f.path, f.look)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, errNoAnswer):
+		return fmt.Errorf("database %s: %w", f.path, err)
+	}
+	return nil
+}
 
 // createFile makes an empty file with mode 0600, and its folder, unless they exist: SQLite would use the umask. It does
 // not open an existing file, since closing it again would drop the locks that this process has on it.
@@ -145,14 +185,18 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// dsn returns the URI of a connection to a writable file, with the usual pragmas and these.
+// dsn returns the URI of a connection to a writable file, with the usual pragmas and these. The driver orders pragmas by
+// their names, but the parameter _journal_mode comes after them.
 func (f *file) dsn(pragmas ...string) string {
-	return f.uri(url.Values{"_pragma": append([]string{
-		"journal_mode(WAL)",
-		"synchronous(" + f.synchronous + ")",
-		"foreign_keys(1)",
-		"secure_delete(1)",
-	}, pragmas...)})
+	settings := url.Values{"_pragma": append(pragmas, "synchronous("+f.synchronous+")", "foreign_keys(1)",
+		"secure_delete(1)")}
+	if f.held == nil {
+		settings["_pragma"] = append(settings["_pragma"], "journal_mode(WAL)")
+	} else { // the lock comes first, so that the WAL is opened without shared memory
+		settings["_pragma"] = append(settings["_pragma"], "locking_mode(EXCLUSIVE)")
+		settings.Set("_journal_mode", "WAL")
+	}
+	return f.uri(settings)
 }
 
 // uri returns the URI of a connection. It adds the settings that all connections share to the given ones.
@@ -186,6 +230,12 @@ func (f *file) openWriter(ctx context.Context) (err error) {
 	}
 	if err := f.readIn(ctx, f.writer, readVersion); err != nil {
 		return err
+	}
+	if f.held == nil { // only now is there shared memory, which whoever takes the lock file looks for
+		if err := f.heldElsewhere(); err != nil {
+			f.lost.Store(true)
+			return err
+		}
 	}
 	if old, err := behind(all, version, f.path); err != nil || !old {
 		return err
@@ -226,8 +276,14 @@ func (f *file) version(t *tx) (int64, error) {
 func (f *file) openReadOnly(ctx context.Context, cause error) (*DB, error) {
 	f.readOnly = fmt.Errorf("database %s: %w (to write, you must have the right to write to it and to its folder): %w",
 		f.path, journal.ErrReadOnly, cause)
-	err := f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}}))
-	if isOpenRefused(err) {
+	if err := f.heldElsewhere(); err != nil {
+		return nil, f.lockError(err)
+	}
+	err := cause
+	if !f.place.shared { // where it is, memory shared with others may be wrong
+		err = f.readFrom(ctx, f.uri(url.Values{"mode": {"ro"}}))
+	}
+	if f.place.shared || isOpenRefused(err) {
 		if wal, statErr := os.Stat(f.path + "-wal"); statErr == nil && wal.Size() > 0 {
 			return nil, fmt.Errorf("%w; what a crash left in %s-wal cannot be read either: open it once where it can "+
 				"be written", f.readOnly, f.path)
@@ -250,6 +306,7 @@ func (f *file) readFrom(ctx context.Context, dsn string) error {
 	if err != nil {
 		return err
 	}
+	f.readDSN = dsn
 	if f.readers, err = f.openPool(dsn, mostReaders); err != nil {
 		return err
 	}
@@ -278,10 +335,18 @@ func (f *file) close() error { return f.explain(f.closeAll()) }
 // up the WAL, and readers can't.
 func (f *file) closeAll() error {
 	var errs []error
+	if f.held != nil && !f.held.isOwn() {
+		f.lost.Store(true)
+		errs = append(errs, f.lostError())
+	}
 	for _, pool := range []*sql.DB{f.readers, f.writer} {
 		if pool != nil {
 			errs = append(errs, pool.Close())
 		}
+	}
+	if f.held != nil {
+		f.held.release()
+		f.held = nil
 	}
 	return errors.Join(errs...)
 }
@@ -301,22 +366,21 @@ func (f *file) databaseName() string { return f.path }
 
 func (f *file) copyStatements() copySQL { return copySQL{moment: []string{"BEGIN"}} }
 
-func (f *file) announce(journal.Key) {}
-
 // now implements dialect: all processes share this machine's clock. It fails if the file was removed or replaced.
 func (f *file) now(context.Context) (time.Time, error) { return time.Now(), f.checkSameFile() }
 
-// checkSameFile returns journal.ErrUnreachable if the file was removed or replaced since it was opened. SQLite does not
-// notice that, and later writes would be lost.
+// checkSameFile returns journal.ErrUnreachable if the file, or its lock file on a shared place, was removed or replaced
+// since it was opened. SQLite does not notice that, and later writes would be lost.
 func (f *file) checkSameFile() error {
 	info, err := os.Stat(f.path)
-	if errors.Is(err, os.ErrNotExist) || err == nil && f.info != nil && !os.SameFile(f.info, info) {
+	if errors.Is(err, os.ErrNotExist) || err == nil && f.info != nil && !os.SameFile(f.info, info) ||
+		f.held != nil && !f.held.isOwn() {
 		return f.lostError()
 	}
 	return nil
 }
 
 func (f *file) lostError() error {
-	return fmt.Errorf("database %s: %w: its file was removed or replaced while it was open "+
+	return fmt.Errorf("database %s: %w: its file was removed or replaced while it was open, or its lock file "+
 		"(end this process, see to the file, and start again)", f.path, journal.ErrUnreachable)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
@@ -21,7 +22,7 @@ func (f *file) openPool(dsn string, n int) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	pool := sql.OpenDB(fileConnector{connector, f.words})
+	pool := sql.OpenDB(fileConnector{connector, f.words, &f.lost})
 	pool.SetMaxOpenConns(n)
 	pool.SetMaxIdleConns(n)
 	return pool, nil
@@ -30,6 +31,7 @@ func (f *file) openPool(dsn string, n int) (*sql.DB, error) {
 type fileConnector struct {
 	driver.Connector
 	words *strings.Replacer
+	lost  *atomic.Bool
 }
 
 // Connect implements driver.Connector.
@@ -42,7 +44,7 @@ func (c fileConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("a connection of SQLite is a %T", conn), conn.Close())
 	}
-	return &fileConn{driverConn: able, words: c.words, kept: map[string]driverStmt{}}, nil
+	return &fileConn{driverConn: able, words: c.words, lost: c.lost, kept: map[string]driverStmt{}}, nil
 }
 
 // driverConn is what a connection of the driver can do, as far as it is used.
@@ -64,6 +66,7 @@ type driverStmt interface {
 type fileConn struct {
 	driverConn
 	words *strings.Replacer
+	lost  *atomic.Bool // whether another process has the file now
 	kept  map[string]driverStmt
 }
 
@@ -122,5 +125,12 @@ func (c *fileConn) forget() error {
 	return errors.Join(errs...)
 }
 
-// Close implements driver.Conn.
-func (c *fileConn) Close() error { return errors.Join(c.forget(), c.driverConn.Close()) }
+// Close implements driver.Conn. It leaves SQLite's connection open if another process has the file: the last one that is
+// closed moves the WAL into the file.
+func (c *fileConn) Close() error {
+	err := c.forget()
+	if c.lost.Load() {
+		return err
+	}
+	return errors.Join(err, c.driverConn.Close())
+}

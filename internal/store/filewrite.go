@@ -94,6 +94,8 @@ func (f *file) perform(conn *sql.Conn, all []*fileWrite) {
 		}
 		if end != nil {
 			_ = f.execute(conn, "ROLLBACK") // which may say that SQLite has rolled back by itself
+		} else {
+			f.commits.Add(1)
 		}
 		for _, w := range all {
 			if w.err == nil {

@@ -118,15 +118,20 @@ func (m meeting) whole() error {
 }
 
 // listening has db listen, and returns what it hears when it does listen.
-func listening(t *testing.T, db *Server) (heard <-chan journal.Key, over <-chan error, stop func()) {
+func listening(t *testing.T, db *DB) (heard <-chan journal.Key, over <-chan error, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	keys, errs := make(chan journal.Key, 10_000), make(chan error, 1)
-	go func() { errs <- db.Announced(ctx, func(k journal.Key) { keys <- k }) }()
+	keys, errs, began := make(chan journal.Key, 10_000), make(chan error, 1), make(chan struct{})
+	go func() {
+		errs <- db.Announced(ctx, func(bool) { close(began) }, func(k journal.Key) { keys <- k })
+	}()
 	t.Cleanup(cancel)
-	for deadline := time.Now().Add(time.Minute); one[int64](t, db.DB, `
-		SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query LIKE 'LISTEN%'`) == 0; {
-		assert.Require(t, !time.Now().After(deadline), "waited for a connection that listens")
+	select {
+	case <-began:
+	case err := <-errs:
+		t.Fatalf("it does not listen: %v", err)
+	case <-time.After(time.Minute):
+		t.Fatal("waited for it to listen")
 	}
 	return keys, errs, cancel
 }
@@ -147,48 +152,99 @@ func hears(t *testing.T, heard <-chan journal.Key, want journal.Key) {
 }
 
 func TestWhatTakesRecordsOrIsFreedIsTold(t *testing.T) {
-	dsn := pgtest.New(t)
-	here, there := serverAt(t, dsn), serverAt(t, dsn)
-	heard, over, stop := listening(t, there)
-	key := journal.Key{Owner: `"o'wner` + "\n" + `Ünï🦉`, Run: `r\u0000,]["`}
-	b := beginning(journal.Session{ID: "s", Owner: key.Owner})
-	b.Run.ID, b.Run.LeaseHolder, b.Run.LeaseUntil = key.Run, "here", time.UnixMilli(10)
-	for what, write := range []func() error{
-		func() error { return here.Begin(t.Context(), b) },
-		func() error { return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{}}, nil) },
-		func() error { return here.Release(t.Context(), key.Owner, key.Run, "here", time.Time{}) },
-		func() error {
-			return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}},
-				&journal.End{Status: journal.Done})
-		},
-	} {
-		assert.NoErrorf(t, write(), "write %d", what)
-		hears(t, heard, key)
+	both(t, func(t *testing.T, place func(testing.TB) string) {
+		address := place(t)
+		here, there := openedAt(t, address), openedAt(t, address)
+		heard, over, stop := listening(t, there)
+		key := journal.Key{Owner: `"o'wner` + "\n" + `Ünï🦉`, Run: `r\u0000,]["`}
+		b := beginning(journal.Session{ID: "s", Owner: key.Owner})
+		b.Run.ID, b.Run.LeaseHolder, b.Run.LeaseUntil = key.Run, "here", time.UnixMilli(10)
+		for what, write := range []func() error{
+			func() error { return here.Begin(t.Context(), b) },
+			func() error { return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{}}, nil) },
+			func() error { return here.Release(t.Context(), key.Owner, key.Run, "here", time.Time{}) },
+			func() error {
+				return here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}},
+					&journal.End{Status: journal.Done})
+			},
+		} {
+			assert.NoErrorf(t, write(), "write %d", what)
+			hears(t, heard, key)
+		}
+		err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, nil)
+		assert.Require(t, errors.Is(err, journal.ErrEnded), "%v", err)
+		begin(t, here, 0)
+		hears(t, heard, journal.Key{Owner: "ada", Run: "run"})
+		stop()
+		err = <-over
+		assert.That(t, errors.Is(err, context.Canceled), "listening ends with %v, want context.Canceled", err)
+		select {
+		case k := <-heard:
+			t.Errorf("%v is told although nothing was written", k)
+		default:
+		}
+	})
+}
+
+func TestAllThatHappensInAFileIsAnnounced(t *testing.T) {
+	path := newPath(t)
+	for name, p := range map[string]place{"usual": {}, "shared": network("1")} {
+		t.Run(name, func(t *testing.T) {
+			here := openAt(t, path, at(p))
+			there := here // nobody else has it on a shared place
+			if !p.shared {
+				there = openAt(t, path)
+			}
+			began, heard := make(chan bool, 1), make(chan journal.Key, 100)
+			ctx, stop := context.WithCancel(t.Context())
+			over := make(chan error)
+			go func() {
+				over <- there.Announced(ctx, func(all bool) { began <- all }, func(k journal.Key) { heard <- k })
+			}()
+			assert.That(t, <-began, "it is said to miss some")
+			b := beginning(journal.Session{ID: name, Owner: "ada"})
+			key := journal.Key{Owner: "ada", Run: b.Run.ID}
+			assert.NoError(t, here.Begin(t.Context(), b))
+			hears(t, heard, key)
+			if here == there { // at once, and when the file is looked at
+				hears(t, heard, key)
+			}
+			assert.NoError(t, here.DeleteSession(t.Context(), "ada", name, journal.ByPerson, time.Now()))
+			hears(t, heard, key)
+			short := beginning(journal.Session{ID: "short " + name, Owner: "ada"})
+			assert.NoError(t, here.Begin(t.Context(), short))
+			assert.NoError(t, here.Append(t.Context(), "ada", short.Run.ID, []journal.Record{{}},
+				&journal.End{Status: journal.Done}))
+			hears(t, heard, journal.Key{Owner: "ada", Run: short.Run.ID})
+			stop()
+			assert.ErrorIs(t, <-over, context.Canceled)
+		})
 	}
-	err := here.Append(t.Context(), key.Owner, key.Run, []journal.Record{{Seq: 1}}, nil)
-	assert.Require(t, errors.Is(err, journal.ErrEnded), "%v", err)
-	begin(t, here.DB, 0)
-	hears(t, heard, journal.Key{Owner: "ada", Run: "run"})
-	stop()
-	err = <-over
-	assert.That(t, errors.Is(err, context.Canceled), "listening ends with %v, want context.Canceled", err)
-	select {
-	case k := <-heard:
-		t.Errorf("%v is told although nothing was written", k)
-	default:
+}
+
+func TestFileIsClosedAfterThoseThatListen(t *testing.T) {
+	path := newPath(t)
+	for name, p := range map[string]place{"usual": {}, "shared": network("1")} {
+		db := assert.Must(OpenFile(t.Context(), path, at(p)))(t)
+		_, over, _ := listening(t, db)
+		create := beginning(journal.Session{ID: name, Owner: "ada"})
+		assert.NoError(t, db.Begin(t.Context(), create))
+		closeDB(t, db)
+		assert.ErrorIs(t, <-over, errClosed)
+		assert.That(t, !exists(path+"-wal"), "%s: the WAL was left", name)
 	}
 }
 
 func TestListeningEndsWithTheConnectionAndWithTheStore(t *testing.T) {
 	server := pgtest.Start(t, pgtest.Options{})
 	db := serverAt(t, server.New(t))
-	_, over, _ := listening(t, db)
+	_, over, _ := listening(t, db.DB)
 	server.Stop(t)
 	if err := <-over; err == nil || !strings.Contains(err.Error(), db.server.name) {
 		t.Errorf("listening ends with %v, want an error with the database", err)
 	}
 	server.Restart(t)
-	heard, over, _ := listening(t, db)
+	heard, over, _ := listening(t, db.DB)
 	begin(t, db.DB, 0)
 	hears(t, heard, journal.Key{Owner: "ada", Run: "run"})
 	closeDB(t, db.DB)
@@ -199,7 +255,7 @@ func TestListeningEndsWithTheConnectionAndWithTheStore(t *testing.T) {
 func TestCloseTellsWhatIsStillToBeTold(t *testing.T) {
 	dsn := pgtest.New(t)
 	here, there := serverAt(t, dsn), serverAt(t, dsn)
-	heard, _, _ := listening(t, there)
+	heard, _, _ := listening(t, there.DB)
 	for i := range 20 {
 		assert.NoError(t, here.Begin(t.Context(), beginning(journal.Session{ID: fmt.Sprint(i), Owner: "ada"})))
 	}

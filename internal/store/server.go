@@ -273,6 +273,8 @@ func (s *server) copyStatements() copySQL {
 	return c
 }
 
+func (s *server) sharedPlace() string { return "" }
+
 func (s *server) announce(run journal.Key) { s.announcer.announceSoon(run) }
 
 // now implements dialect. It is the server's clock.

@@ -39,8 +39,9 @@ var errClosed = errors.New("the database is closed")
 // DB is an open database. It is safe for concurrent use.
 type DB struct {
 	dialect
-	use    sync.RWMutex // read-locked by each call, locked by Close
-	closed chan struct{}
+	use       sync.RWMutex // read-locked by each call, locked by Close
+	closed    chan struct{}
+	listening sync.WaitGroup // calls of Announced
 }
 
 // dialect has the operations that differ between the two kinds of databases.
@@ -64,8 +65,13 @@ type dialect interface {
 	// spendReserve frees the reserved room. It reports whether a write may find room now: also if the room was freed
 	// before, since writes that share a transaction find the disk full together.
 	spendReserve() bool
-	// announce queues a notification of listeners about a run. It does nothing for a file.
+	// announce notifies those that listen about a run, at once or soon.
 	announce(run journal.Key)
+	// listen calls began once announcements are heard, and heard with each, until ctx is done or an error. all: nothing
+	// that is written is missed.
+	listen(ctx context.Context, began func(all bool), heard func(journal.Key)) error
+	// sharedPlace says what people should know of the place of a file; "" if there is nothing.
+	sharedPlace() string
 	close() error
 }
 
@@ -80,8 +86,12 @@ func (db *DB) Close() error {
 	if isClosed {
 		return nil
 	}
+	db.listening.Wait()
 	return db.close()
 }
+
+// SharedPlace says that a file lies where others may write to it, and what that means; "" if it does not.
+func (db *DB) SharedPlace() string { return db.sharedPlace() }
 
 func (db *DB) isClosed() bool {
 	select {
