@@ -52,8 +52,11 @@ var (
 	ErrClaimed  = errors.New("another run claims it")
 	ErrNotLast  = errors.New("it is not the last run of its session that has ended")
 
+	// ErrUnannounced is that of an Announcer which can't announce anything here: it is asked instead.
+	ErrUnannounced = errors.New("the database can't announce anything here")
+
 	// ErrUnreachable says that nothing was written. ErrUnsure says that nobody can tell: the database was lost while it
-	// committed.
+	// committed, or has not confirmed that the write would outlast it.
 	ErrUnreachable = errors.New("the database can't be reached")
 	ErrUnsure      = errors.New("it is not known whether this was written")
 )
@@ -371,6 +374,7 @@ type Store interface {
 // Announcer is a Store that announces what any process writes, so that watchers need not wait for the next poll.
 type Announcer interface {
 	// Announced calls heard, one call at a time, with the runs that took records or were freed, until ctx is done or
-	// the connection is lost, and returns why. Nothing is announced while nobody listens.
+	// the connection is lost, and returns why; ErrUnannounced if there will be no announcements. Nothing is announced
+	// while nobody listens.
 	Announced(ctx context.Context, heard func(Key)) error
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -77,14 +78,14 @@ func (all *listeners) notify(k journal.Key) {
 	}
 }
 
-// listen receives the store's announcements. After a lost connection it tries again.
+// listen receives the store's announcements, if there are any. After a lost connection it tries again.
 func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	for wait := firstPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
 		began := e.Clock.Now()
 		e.listeners.setListening(ctx, true)
 		err := a.Announced(ctx, e.listeners.notify)
 		e.listeners.setListening(ctx, false)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, journal.ErrUnannounced) {
 			return
 		}
 		if e.Clock.Now().Sub(began) >= longestPause {

@@ -103,8 +103,12 @@ func (c *announcer) notify(payloads []string) error {
 	})
 }
 
-// Announced implements journal.Announcer. It returns errClosed when the database is closed.
+// Announced implements journal.Announcer. It returns errClosed when the database is closed, and journal.ErrUnannounced
+// behind a pooler: sessions that it shares hear nothing.
 func (s *Server) Announced(ctx context.Context, heard func(journal.Key)) error {
+	if s.server.shared {
+		return journal.ErrUnannounced
+	}
 	open, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {

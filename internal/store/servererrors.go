@@ -15,8 +15,9 @@ import (
 // failure is an error of the driver or the server.
 type failure struct {
 	err    error
+	unsent bool // nothing was sent
 	lost   bool // the work broke off, and may be repeated
-	unsure bool // it is not known whether the write was committed
+	unsure bool // it is not known whether the write was committed, or whether it is durable
 }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -52,6 +53,9 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	invalidParameter     = "22023"
+	protocolViolation    = "08P01"
+	noSuchStatement      = "26000"
+	duplicateStatement   = "42P05"
 	notInRepertoire      = "22021"
 	untranslatable       = "22P05"
 	lockNotAvailable     = "55P03"
@@ -91,7 +95,7 @@ func (s *server) explain(ctx context.Context, err error) error {
 		return errClosed
 	}
 	if f.unsure {
-		return fmt.Errorf("database %s: %w, since the connection was lost while it was committed "+
+		return fmt.Errorf("database %s: %w, since its commit was not confirmed "+
 			"(what the journal has is shown when the server can be reached again): %w", s.name,
 			journal.ErrUnsure, f.err)
 	}
@@ -108,6 +112,9 @@ func (s *server) explain(ctx context.Context, err error) error {
 	if errors.As(err, &connect) {
 		return fmt.Errorf("database %s: %w (PostgreSQL must run there and take connections from here): %s",
 			s.name, journal.ErrUnreachable, oneLine(connect))
+	}
+	if f.unsent {
+		return fmt.Errorf("database %s: %w, nothing was sent (try again): %w", s.name, journal.ErrUnreachable, f.err)
 	}
 	if f.lost || pgconn.Timeout(err) {
 		return fmt.Errorf("database %s: %w, the connection was lost (try again): %w",
@@ -137,6 +144,11 @@ func (s *server) remedyFor(code string) (remedy string, as error) {
 	case tooManyConnections:
 		return "raise max_connections of the server, or lower pool_max_conns in the address of the database",
 			journal.ErrUnreachable
+	case protocolViolation:
+		return "a pooler such as PgBouncer says so, and its log says more; most settings in the address are refused: " +
+			"leave them out, or make them with ALTER ROLE … SET", journal.ErrUnreachable
+	case noSuchStatement, duplicateStatement:
+		return errNotOwn.Error(), nil
 	case ioError:
 		return "check the server's disk", nil
 	case undefinedDatabase:
@@ -148,6 +160,10 @@ func (s *server) remedyFor(code string) (remedy string, as error) {
 	}
 	return "", nil
 }
+
+// errNotOwn means that a pooler shares sessions, though the DSN asks for prepared statements.
+var errNotOwn = errors.New("a pooler shares sessions between connections: leave default_query_exec_mode out of the " +
+	"address, or have the pooler keep sessions")
 
 // oneLine returns the text of an error with its lines joined by "; ".
 func oneLine(err error) string {
