@@ -28,7 +28,7 @@ type replicated struct {
 func newReplicated(t *testing.T) *replicated {
 	t.Helper()
 	t.Parallel()
-	p := &replicated{t: t, primary: pgtest.Start(t, pgtest.Options{Durable: true})}
+	p := &replicated{t: t, primary: pgtest.Start(t, pgtest.Options{})}
 	p.name = assert.Must(p.primary.Create(t.Context()))(t)
 	p.standby = p.primary.Standby(t)
 	return p
@@ -297,7 +297,7 @@ func TestCommitInDoubtIsUnsureAfterARestartOfThePrimary(t *testing.T) {
 // A standby that is not promoted knows less than its primary, so it is no witness.
 func TestStandbyIsNotAskedWhatWasCommitted(t *testing.T) {
 	p := newReplicated(t)
-	assert.NoError(t, p.add(t.Context(), p.open(""), "first"))
+	assert.NoError(t, p.add(t.Context(), p.open("&synchronous_commit=remote_apply"), "first"))
 	db := serverAt(t, p.standby.DSN(p.name))
 	impatient(db)
 	lost := &tx{ctx: t.Context(), proof: proof{xid: "4000000000", query: `SELECT FROM session`}}

@@ -56,6 +56,7 @@ const (
 	protocolViolation    = "08P01"
 	noSuchStatement      = "26000"
 	duplicateStatement   = "42P05"
+	noSuchTable          = "42P01"
 	notInRepertoire      = "22021"
 	untranslatable       = "22P05"
 	lockNotAvailable     = "55P03"
@@ -104,6 +105,9 @@ func (s *server) explain(ctx context.Context, err error) error {
 		return over
 	}
 	if remedy, as := s.remedyFor(code); as != nil {
+		if f.unsent {
+			remedy = "nothing was sent; " + remedy
+		}
 		return fmt.Errorf("database %s: %w (%s): %w", s.name, as, remedy, f.err)
 	} else if remedy != "" {
 		return fmt.Errorf("database %s: %w (%s)", s.name, f.err, remedy)
@@ -147,8 +151,10 @@ func (s *server) remedyFor(code string) (remedy string, as error) {
 	case protocolViolation:
 		return "a pooler such as PgBouncer says so, and its log says more; most settings in the address are refused: " +
 			"leave them out, or make them with ALTER ROLE … SET", journal.ErrUnreachable
-	case noSuchStatement, duplicateStatement:
-		return errNotOwn.Error(), nil
+	case noSuchStatement, duplicateStatement, noSuchTable:
+		if s.prepares {
+			return errNotOwn.Error(), nil
+		}
 	case ioError:
 		return "check the server's disk", nil
 	case undefinedDatabase:
