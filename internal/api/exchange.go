@@ -36,6 +36,7 @@ type requestInfo struct {
 	token     user.Token
 	secret    string // of the cookie; empty for a bearer
 	overLimit bool   // it may cost more than the day's limit
+	hasKey    bool   // it may be sent again under its Idempotency-Key
 	run       string // that it began, or is about where its address does not name it
 
 	hideFolders func(text string) string // takes folders of this machine out of answers; nil: nothing does

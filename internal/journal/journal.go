@@ -371,6 +371,13 @@ type Store interface {
 	Close() error
 }
 
+// Confirmer is a Store whose reads may see what a failover would lose.
+type Confirmer interface {
+	// Confirm returns when all that could be read before is as durable as a write that has returned. Its error is
+	// ErrUnsure if that can't be known.
+	Confirm(ctx context.Context) error
+}
+
 // Announcer is a Store that announces what any process writes, so that watchers need not wait for the next poll.
 type Announcer interface {
 	// Announced calls heard, one call at a time, with the runs that took records or were freed, until ctx is done or

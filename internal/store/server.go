@@ -226,6 +226,8 @@ func (s *server) setUp(ctx context.Context, conn *pgconn.PgConn) error {
 	if !s.prepares {
 		query += fmt.Sprintf(" WHERE pg_backend_pid() = %d", conn.PID())
 	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
 	made := conn.ExecParams(ctx, query, nil, nil, nil, nil).Read()
 	if made.Err == nil && len(made.Rows) == 0 {
 		return errPooler

@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"sibyl/internal/journal"
 )
 
 const (
@@ -275,6 +277,20 @@ func (s *server) confirm(ctx context.Context) error {
 		err = l.warning
 	}
 	return err
+}
+
+var _ journal.Confirmer = (*Server)(nil)
+
+// Confirm implements journal.Confirmer.
+func (s *Server) Confirm(ctx context.Context) error {
+	return s.ifOpen(ctx, func(ctx context.Context, _ func(*tx) error) error {
+		bounded, cancel := context.WithTimeout(ctx, s.server.commitPatience)
+		defer cancel()
+		if err := s.server.confirm(bounded); err != nil {
+			return s.server.explain(ctx, &failure{err: err, unsure: true})
+		}
+		return nil
+	}, nil)
 }
 
 // prepareConnection prepares the configuration of one connection of the pool.

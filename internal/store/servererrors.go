@@ -95,6 +95,9 @@ func (s *server) explain(ctx context.Context, err error) error {
 	if errors.Is(err, puddle.ErrClosedPool) {
 		return errClosed
 	}
+	if errors.Is(err, errPooler) {
+		return fmt.Errorf("database %s: %w: %w", s.name, journal.ErrUnreachable, errPooler)
+	}
 	if f.unsure {
 		return fmt.Errorf("database %s: %w, since its commit was not confirmed "+
 			"(what the journal has is shown when the server can be reached again): %w", s.name,
@@ -142,7 +145,11 @@ func (s *server) remedyFor(code string) (remedy string, as error) {
 	case notInRepertoire, untranslatable:
 		return "text must be valid UTF-8 without the character NUL", journal.ErrInvalid
 	case insufficient:
-		return "the user of the database must have the right to create, read and change its tables", nil
+		remedy = "the user of the database must have the right to create, read and change its tables"
+		if s.ownSchema {
+			remedy += ", and to create the schema " + schema + " if it is missing"
+		}
+		return remedy, nil
 	case queryCanceled:
 		return fmt.Sprintf("the server ends what takes longer than %s: it may be overloaded", statementTimeout), nil
 	case tooManyConnections:
