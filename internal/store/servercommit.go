@@ -219,11 +219,7 @@ func (s *server) settle(t *tx, a answer, c *openCommit) error {
 			}
 			continue
 		case <-ctx.Done():
-			if err == nil && state == inProgress {
-				s.unanswered.keep(c, s.mostUnanswered())
-			} else {
-				s.unanswered.cut(c)
-			}
+			s.unanswered.keep(c, s.mostUnanswered())
 			return &failure{err: a.err, unsure: true}
 		case <-time.After(settlePause):
 		}
