@@ -1,9 +1,9 @@
 #!/bin/sh
 # Installs the programs that the tests of .ci/run use, on Debian and what is made of it: flite speaks, ffmpeg makes every format of audio, pocketsphinx writes
-# down what is said; bindfs mounts a folder a second time; PostgreSQL's servers are started and ended by the tests; zip packs a release for Windows; the page is used in Chromium.
+# down what is said; bindfs mounts a folder a second time; PostgreSQL's servers and PgBouncer are started and ended by the tests; zip packs a release for Windows; the page is used in Chromium.
 set -eu
 missing=
-for program in bash bindfs flite ffmpeg zip; do
+for program in bash bindfs flite ffmpeg zip pgbouncer; do
 	command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 if ! command -v pocketsphinx_continuous >/dev/null 2>&1; then

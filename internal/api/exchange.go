@@ -37,6 +37,7 @@ type requestInfo struct {
 	secret    string // of the cookie; empty for a bearer
 	overLimit bool   // it may cost more than the day's limit
 	wantsJSON bool   // whoever asks wants a whole answer, and no stream
+	hasKey    bool   // it may be sent again under its Idempotency-Key
 	run       string // that it began, or is about where its address does not name it
 
 	hideFolders func(text string) string // takes folders of this machine out of answers; nil: nothing does

@@ -18,6 +18,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/bt"
+	"sibyl/internal/journal"
 	"sibyl/internal/problem"
 	"sibyl/internal/service"
 )
@@ -103,9 +104,16 @@ func problemOf(err error) *Problem {
 	return p
 }
 
-// problem is problemOf, and logs faults that the operator has to fix.
+// keyedRetry is when to send a request again of which it is not known whether it was done.
+const keyedRetry = 5 * time.Second
+
+// problem is problemOf with what helps this request, and logs faults that the operator has to fix.
 func (s *Server) problem(ctx context.Context, err error) *Problem {
 	p := problemOf(err)
+	if errors.Is(err, journal.ErrUnsure) && infoOf(ctx).hasKey {
+		p.Hint = "Send it again with the same Idempotency-Key: it will be done once, whether it was done already or not."
+		p = p.after(keyedRetry)
+	}
 	if _, own := errors.AsType[*Problem](err); !own && p.Status >= http.StatusInternalServerError {
 		s.config.Log.LogAttrs(ctx, slog.LevelError, "a request failed", slog.String("request_id", infoOf(ctx).id),
 			slog.String("kind", p.Kind), slog.String("error", err.Error()))

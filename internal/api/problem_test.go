@@ -65,6 +65,31 @@ func TestTroubleOfTheJournalIsToldByItsKind(t *testing.T) {
 	}
 }
 
+func TestRequestOfWhichNobodyKnowsIsToBeSentAgainIfItHasAKey(t *testing.T) {
+	store := &faulty{}
+	h := newHouse(t)
+	store.Store = h.store
+	h.store = store
+	h.open()
+	b := h.begin("", "Tea?")
+	h.ended("", b.Run)
+	store.fail(journal.ErrUnsure)
+	for _, q := range []question{
+		{method: "POST", path: "/api/runs", body: asking("Milk?")},
+		{method: "PATCH", path: "/api/sessions/" + b.Session, body: map[string]string{"title": "Tea"}}, // it takes no key
+	} {
+		takesKey := q.method == "POST"
+		for _, key := range []string{"", "k"} {
+			q.header = map[string]string{"Idempotency-Key": key}
+			a := h.refused(q.path+" with the key "+key, q, 500, "unsure")
+			again := takesKey && key != ""
+			assert.That(t, strings.Contains(string(a.body), "same Idempotency-Key") == again &&
+				strings.Contains(string(a.body), "Look whether it was done") != again &&
+				(a.header.Get("Retry-After") != "") == again, "%s, key %q: %v %s", q.path, key, a.header, a.body)
+		}
+	}
+}
+
 func TestWhatIsWrongWithARequestComesAsACodeWithItsValues(t *testing.T) {
 	store := &faulty{}
 	h := newHouse(t)

@@ -214,6 +214,7 @@ func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, er
 		op.Security = []map[string][]string{}
 	}
 	huma.Register(s.api, op, func(ctx context.Context, in *I) (*O, error) {
+		infoOf(ctx).hasKey = hasKey(in)
 		out, err := do(ctx, in)
 		if err != nil {
 			return nil, s.problem(ctx, err)
@@ -225,6 +226,13 @@ func register[I, O any](s *Server, r route, do func(context.Context, *I) (*O, er
 		}
 		return out, nil
 	})
+}
+
+// hasKey says whether a request has an Idempotency-Key, and its route takes one.
+func hasKey(in any) bool {
+	v := reflect.ValueOf(in).Elem()
+	field, found := v.Type().FieldByName("Key")
+	return found && field.Tag.Get("header") == idempotencyKey && v.FieldByIndex(field.Index).String() != ""
 }
 
 // registerForm adds a route whose answer is a body without headers of its own.

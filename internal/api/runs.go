@@ -15,6 +15,8 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
+const idempotencyKey = "Idempotency-Key"
+
 // Begin is the body of a request that begins a run.
 type Begin struct {
 	service.Request

@@ -52,8 +52,11 @@ var (
 	ErrClaimed  = errors.New("another run claims it")
 	ErrNotLast  = errors.New("it is not the last run of its session that has ended")
 
+	// ErrUnannounced is that of an Announcer which can't announce anything here: it is asked instead.
+	ErrUnannounced = errors.New("the database can't announce anything here")
+
 	// ErrUnreachable says that nothing was written. ErrUnsure says that nobody can tell: the database was lost while it
-	// committed.
+	// committed, or has not confirmed that the write would outlast it.
 	ErrUnreachable = errors.New("the database can't be reached")
 	ErrUnsure      = errors.New("it is not known whether this was written")
 )
@@ -368,10 +371,18 @@ type Store interface {
 	Close() error
 }
 
+// Confirmer is a Store whose reads may see what a failover would lose.
+type Confirmer interface {
+	// Confirm returns when all that could be read before is as durable as a write that has returned. Its error is
+	// ErrUnsure if that can't be known.
+	Confirm(ctx context.Context) error
+}
+
 // Announcer is a Store that announces what any process writes, so that watchers need not wait for the next poll.
 type Announcer interface {
 	// Announced calls began when announcements begin, and then heard, one call at a time, with the runs that took records
-	// or were freed, until ctx is done or the connection is lost, and returns why. all: none is missed, and those that
-	// are removed while they run are announced, too. Nothing is announced while nobody listens.
+	// or were freed, until ctx is done or the connection is lost, and returns why; ErrUnannounced if there will be no
+	// announcements. all: none is missed, and those that are removed while they run are announced, too. Nothing is
+	// announced while nobody listens.
 	Announced(ctx context.Context, began func(all bool), heard func(Key)) error
 }

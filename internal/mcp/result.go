@@ -29,8 +29,8 @@ const (
 	Forbidden            Code = "FORBIDDEN"             // the token may only read
 	// the day has cost what it may: details.spent, limit and currency
 	OverLimit   Code = "OVER_LIMIT"
-	Unavailable Code = "UNAVAILABLE" // not now: try again later
-	Database    Code = "DATABASE_ERROR"
+	Unavailable Code = "UNAVAILABLE"    // not now, and nothing was done: try again later
+	Database    Code = "DATABASE_ERROR" // whether it was done is not known
 	Internal    Code = "INTERNAL_ERROR"
 )
 
@@ -126,6 +126,8 @@ func faultOf(err error, database bool) *Fault {
 // codeOf returns the code for a type of problem.
 func codeOf(t problem.Type) Code {
 	switch {
+	case t.Kept == problem.Journal && t.Status == http.StatusServiceUnavailable, t.Status == http.StatusInsufficientStorage:
+		return Unavailable // nothing was written
 	case t.Kept != problem.Nothing:
 		return Database
 	case t.Status == http.StatusNotFound || t.Kind == "no_change":
@@ -142,7 +144,8 @@ func codeOf(t problem.Type) Code {
 
 // logFault logs faults that the operator has to fix.
 func (s *Server) logFault(ctx context.Context, tool string, f *Fault) {
-	if f.Err != nil && (f.Code == Database || f.Code == Internal) {
+	t, _ := problem.Of(f.Err)
+	if f.Err != nil && (f.Code == Database || f.Code == Internal || t.Kept != problem.Nothing) {
 		s.config.Log.LogAttrs(ctx, slog.LevelError, "a call over MCP failed", slog.String("tool", tool),
 			slog.String("code", string(f.Code)), slog.String("error", f.Err.Error()))
 	}

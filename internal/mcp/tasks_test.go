@@ -279,7 +279,7 @@ func TestDatabaseTellsNothingOfItself(t *testing.T) {
 		err  error
 		want mcp.Code
 	}{{errors.New(`insert into tasks: S3NT: syntax error`), mcp.Database},
-		{fmt.Errorf("S3NT: %w", journal.ErrUnreachable), mcp.Database}, {nil, mcp.Internal}} {
+		{fmt.Errorf("S3NT: %w", journal.ErrUnreachable), mcp.Unavailable}, {fmt.Errorf("S3NT: %w", journal.ErrUnsure), mcp.Database}, {nil, mcp.Internal}} {
 		h := newHouse(t)
 		h.server = h.process(mcp.Config{Tasks: broken{err: one.err}})
 		o := h.connect("ada", newer, nil).call("add_task", `{"title":"Buy milk"}`)

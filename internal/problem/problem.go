@@ -199,7 +199,7 @@ func table() []meaning {
 			Detail: "The journal can't be reached.", Hint: "Try again.",
 			Here: safe + "once the database can be reached, ‘sibyl run resume’ continues"}},
 		{journal.ErrUnsure, Type{Kind: "unsure", Status: broken, Kept: Journal,
-			Detail: "The journal was lost in the middle of this: whether it was done is not known.",
+			Detail: "The journal was lost in the middle of this, or did not confirm it: whether it was done is not known.",
 			Hint:   "Look whether it was done before you ask for it again.",
 			Here:   "‘sibyl run list’ shows what was written, once the database can be reached"}},
 		{journal.ErrReadOnly, Type{Kind: "journal_read_only", Status: unavailable, Kept: Journal, Wait: time.Minute,

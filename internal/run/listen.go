@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -87,7 +88,7 @@ func (all *listeners) notify(k journal.Key) {
 	}
 }
 
-// listen receives the store's announcements. After a lost connection it tries again.
+// listen receives the store's announcements, if there are any. After a lost connection it tries again.
 func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 	for wait := firstPause; ctx.Err() == nil; wait = min(2*wait, longestPause) {
 		began := e.Clock.Now()
@@ -99,7 +100,7 @@ func (e *Engine) listen(ctx context.Context, a journal.Announcer) {
 			e.listeners.setHears(ctx, hears)
 		}, e.listeners.notify)
 		e.listeners.setHears(ctx, AnnouncesNothing)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || errors.Is(err, journal.ErrUnannounced) {
 			return
 		}
 		if e.Clock.Now().Sub(began) >= longestPause {

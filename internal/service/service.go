@@ -231,6 +231,9 @@ func (s *Service) findSubmitted(ctx context.Context, owner journal.Owner, r Requ
 	if err == nil && row.Assistant != r.Assistant {
 		err = ErrKeyUsed
 	}
+	if c, ok := s.config.Store.(journal.Confirmer); err == nil && ok { // its beginning may have been unsure
+		err = c.Confirm(ctx)
+	}
 	return Submitted{Run: row.ID, Session: row.Session}, err
 }
 

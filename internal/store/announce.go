@@ -129,8 +129,12 @@ func (db *DB) Announced(ctx context.Context, began func(all bool), heard func(jo
 	return err
 }
 
-// listen implements dialect. An announcement that fails is dropped.
+// listen implements dialect. An announcement that fails is dropped. Behind a pooler there are none: sessions that it
+// shares hear nothing.
 func (s *server) listen(ctx context.Context, began func(all bool), heard func(journal.Key)) error {
+	if s.shared {
+		return journal.ErrUnannounced
+	}
 	err := s.receive(ctx, began, heard)
 	if ctx.Err() != nil {
 		return err

@@ -75,7 +75,7 @@ func table(name string, keys int, columns string, bytes ...string) Table {
 
 // copySQL has the statements that copying needs besides those that read and write rows.
 type copySQL struct {
-	moment   []string // begin a transaction that sees one moment
+	moment   []string // the first begins a transaction that sees one moment
 	alone    []string // lock the tables against other writers, and lift the transaction's timeouts
 	numbered []string // let generated numbers continue after the copied ones
 }
@@ -92,7 +92,9 @@ var _ Database = (*DB)(nil)
 func (db *DB) ReadAll(ctx context.Context, do func(rows func(Table) iter.Seq2[Row, error]) error) error {
 	return db.read(ctx, func(t *tx) error {
 		t.patience = 0
-		t.runAll(db.copyStatements().moment)
+		moment := db.copyStatements().moment
+		t.begin(moment[0])
+		t.runAll(moment[1:])
 		err := do(t.allRows)
 		t.ctx, t.waiting, t.refused = context.WithoutCancel(ctx), nil, nil
 		t.run("ROLLBACK") // it only read

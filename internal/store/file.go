@@ -355,8 +355,8 @@ func (f *file) closeAll() error {
 func sqliteWords() *strings.Replacer {
 	return strings.NewReplacer(
 		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "",
-		" FOR SHARE", "",
-		"FOR KEY SHARE OF run ", "", ` COLLATE "C"`, "", "greatest(", "max(", "strpos(", "instr(", "AS bytea",
+		" FOR SHARE", "", "FOR KEY SHARE OF run ", "", " FOR KEY SHARE", "",
+		` COLLATE "C"`, "", "greatest(", "max(", "strpos(", "instr(", "AS bytea",
 		"AS blob",
 		"CAST(json_agg(no) AS text)", "json_group_array(no)", thisTransaction, "''",
 		eachGiven, "json_each($1) AS given", eachBlob, "json_each(run.blobs) AS given")

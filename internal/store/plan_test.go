@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -35,12 +36,19 @@ func (p *plans) take() []string {
 func planned(t *testing.T, dsn string) (*Server, *plans) {
 	t.Helper()
 	p := &plans{}
-	db := serverAt(t, dsn+"&session_preload_libraries=auto_explain&auto_explain.log_min_duration=0&auto_explain.log_level=notice&client_min_messages=notice")
+	db := serverAt(t, dsn+"&session_preload_libraries=auto_explain&auto_explain.log_min_duration=0&auto_explain.log_level=warning")
 	config := db.server.pool.Config()
-	config.ConnConfig.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.told = append(p.told, n.Message)
+	prepare := config.BeforeConnect
+	config.BeforeConnect = func(ctx context.Context, c *pgx.ConnConfig) error {
+		err := prepare(ctx, c)
+		notice := c.OnNotice
+		c.OnNotice = func(conn *pgconn.PgConn, n *pgconn.Notice) {
+			notice(conn, n)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.told = append(p.told, n.Message)
+		}
+		return err
 	}
 	db.server.pool.Close()
 	var err error

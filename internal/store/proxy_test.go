@@ -37,6 +37,7 @@ const (
 	afterIt            // it arrives, and the connection is gone before the server answers
 	afterTheAnswer     // the server answers, and the answer does not arrive
 	afterItForGood     // as afterIt, and from then on there is no server
+	afterItSilence     // it arrives, and nothing arrives any more in either direction
 )
 
 // before starts a proxy before the server of dsn and returns the address through it. at says what is done at each
@@ -105,6 +106,8 @@ func (p *proxy) serve(client net.Conn) {
 	if !p.keep(client) || !p.keep(server) {
 		return
 	}
+	over := make(chan struct{})
+	defer close(over)
 	answers := make(chan struct{}) // closed when the server is not to be heard any more
 	deaf := sync.OnceFunc(func() { close(answers) })
 	p.all.Go(func() {
@@ -113,8 +116,9 @@ func (p *proxy) serve(client net.Conn) {
 		for {
 			n, err := server.Read(buffer)
 			select {
-			case <-answers:
-				return // what it said is lost
+			case <-answers: // what it said is lost
+				<-over
+				return
 			default:
 			}
 			if _, writeErr := client.Write(buffer[:n]); err != nil || writeErr != nil {
@@ -143,7 +147,7 @@ func (p *proxy) forward(client io.Reader, server net.Conn, deaf func()) error {
 		if what == beforeIt {
 			return errCut
 		}
-		if what == afterTheAnswer || what == afterIt || what == afterItForGood {
+		if what != nothing {
 			deaf()
 		}
 		if _, err := server.Write(message); err != nil {
@@ -155,6 +159,9 @@ func (p *proxy) forward(client io.Reader, server net.Conn, deaf func()) error {
 		case afterItForGood:
 			p.cutOff()
 			return errCut
+		case afterItSilence:
+			_, err := io.Copy(io.Discard, client)
+			return errors.Join(err, errCut)
 		case afterIt:
 			return errCut
 		}

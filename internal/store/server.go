@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"sibyl/internal/journal"
@@ -53,21 +56,29 @@ type Server struct {
 //
 //   - Each row that a decision depends on is locked. WithLockTimeout bounds the wait for a lock; 15 s bound a
 //     statement.
-//   - If the connection is lost during a commit, it asks the server whether the write was committed, and returns
-//     journal.ErrUnsure if it can't find out. A write that was not committed, or a read, is repeated once after a lost
-//     connection.
-//   - A pooler between it and the server must keep a server session for each connection.
+//   - A commit is never cancelled. If it is not confirmed, it asks the server whether the write was committed and
+//     whether that is durable, also on synchronous standbys, and returns journal.ErrUnsure if it can't find out. A write
+//     that was not committed, or a read, is repeated once after a lost connection.
+//   - Behind a pooler, whose sessions may be shared, nothing depends on the session: every transaction makes its own
+//     settings, no statement is prepared by name, runs are not announced, and nothing is cancelled. If the DSN sets a
+//     default_query_exec_mode that prepares statements, the pooler must keep a session for each connection.
 //   - The tables are in the schema sibyl, unless the DSN sets search_path.
 //   - Removed content is overwritten by a later vacuum of PostgreSQL, and stays in its WAL and backups as long as those
 //     are kept.
 type server struct {
-	name        string // of the database and its server
-	ownSchema   bool   // the DSN sets no search_path
-	lockTimeout time.Duration
-	patience    time.Duration   // the limit for an answer of the server
-	config      *pgx.ConnConfig // for connections outside the pool; copied for each
-	pool        *pgxpool.Pool
-	announcer   *announcer
+	name           string // of the database and its servers
+	ownSchema      bool   // the DSN sets no search_path
+	lockTimeout    time.Duration
+	patience       time.Duration     // the limit for an answer of the server
+	commitPatience time.Duration     // the limit for an answer to COMMIT, and then for finding out what came of it
+	settings       map[string]string // of each session, or transaction if sessions are shared
+	local          string            // a statement that makes them for a transaction
+	prepares       bool              // the DSN asks for prepared statements, and so for a session for each connection
+	shared         bool              // a pooler may share sessions between connections
+	config         *pgx.ConnConfig   // for connections outside the pool; copied for each
+	pool           *pgxpool.Pool
+	unanswered     unanswered
+	announcer      *announcer
 }
 
 // ServerOption changes how OpenServer opens a database.
@@ -82,70 +93,146 @@ func WithLockTimeout(d time.Duration) ServerOption { return func(s *server) { s.
 // if it is missing), except for up to two more. An error may match journal.ErrLocked, ErrFull, ErrReadOnly or
 // ErrCorrupt, or ErrNewer, ErrOlder or ErrForeign.
 func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server, error) {
-	s := &server{lockTimeout: defaultLockTimeout, patience: defaultPatience}
+	s := &server{lockTimeout: defaultLockTimeout, patience: defaultPatience, commitPatience: defaultPatience,
+		unanswered: unanswered{kept: map[*openCommit]struct{}{}}}
 	for _, opt := range opts {
 		opt(s)
 	}
-	config, err := parseDSN(dsn)
+	config, mode, err := parseDSN(dsn)
 	if err != nil {
 		return nil, err
 	}
 	s.configure(config.ConnConfig)
-	s.config = config.ConnConfig.Copy()
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
-		return nil, fmt.Errorf("database %s: %w", s.name, err)
+	s.prepares = mode != "" && mode != "exec" && mode != "simple_protocol"
+	err = s.open(ctx, config)
+	if errors.Is(err, errPooler) {
+		s.shared = true
+		if mode == "" {
+			config.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeExec
+		}
+		err = s.open(ctx, config)
 	}
-	if err := s.migrateIfBehind(ctx); err != nil {
-		s.pool.Close()
+	if err != nil {
 		return nil, s.explain(ctx, err)
 	}
 	s.announcer = &announcer{server: s, queued: map[string]struct{}{}}
 	return &Server{&DB{dialect: s, closed: make(chan struct{})}, s}, nil
 }
 
-// parseDSN parses a DSN. It replaces the driver's error, which may contain a password.
-func parseDSN(dsn string) (*pgxpool.Config, error) {
-	config, err := pgxpool.ParseConfig(dsn)
+// open opens the pool, and creates or migrates the tables.
+func (s *server) open(ctx context.Context, config *pgxpool.Config) (err error) {
+	s.config = config.ConnConfig.Copy()
+	config = config.Copy()
+	config.BeforeConnect = func(_ context.Context, c *pgx.ConnConfig) error {
+		s.prepareConnection(&c.Config)
+		return nil
+	}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
+		return fmt.Errorf("database %s: %w", s.name, err)
+	}
+	if err = s.migrateIfBehind(ctx); err != nil {
+		s.pool.Close()
+	}
+	return err
+}
+
+// parseDSN parses a DSN, and returns its default_query_exec_mode, or "". It replaces the driver's error, which may
+// contain a password.
+func parseDSN(dsn string) (config *pgxpool.Config, mode string, err error) {
+	config, err = pgxpool.ParseConfig(dsn)
 	if err != nil {
-		return nil, errors.New("the address of the PostgreSQL database cannot be read: " +
+		return nil, "", errors.New("the address of the PostgreSQL database cannot be read: " +
 			"it should be like postgres://USER:PASSWORD@HOST:PORT/DATABASE, " +
 			"where a special character in the password is written as % and two hex " +
 			"digits; the files that it names must be there")
 	}
-	explicit, err := pgx.ParseConfig(dsn)
-	if err == nil && explicit.RuntimeParams["pool_max_conns"] == "" {
-		config.MaxConns = defaultConnections
+	if explicit, err := pgconn.ParseConfig(dsn); err == nil {
+		mode = explicit.RuntimeParams["default_query_exec_mode"]
+		if explicit.RuntimeParams["pool_max_conns"] == "" {
+			config.MaxConns = defaultConnections
+		}
 	}
-	return config, nil
+	return config, mode, nil
 }
 
-// configure sets s.name, and the parameters of every connection that the DSN does not set.
+// configure sets s.name and s.settings, and the parameters of every connection. Poolers such as PgBouncer refuse most
+// parameters, so s.settings are made after connecting.
 func (s *server) configure(c *pgx.ConnConfig) {
-	address := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
-	if c.Host != "" && (c.Host[0] == '/' || c.Host[0] == '@') {
-		address = c.Host
-	}
-	s.name = fmt.Sprintf("%q at %s", c.Database, address)
+	s.name = fmt.Sprintf("%q at %s", c.Database, addressesOf(&c.Config))
 	if c.ConnectTimeout == 0 || c.ConnectTimeout > connectTimeout {
 		c.ConnectTimeout = connectTimeout
 	}
-	if c.RuntimeParams["search_path"] == "" {
-		c.RuntimeParams["search_path"], s.ownSchema = schema, true
+	for name, value := range map[string]string{"application_name": "sibyl", "client_encoding": "UTF8"} {
+		if c.RuntimeParams[name] == "" {
+			c.RuntimeParams[name] = value
+		}
 	}
-	for name, value := range map[string]string{
-		"application_name":   "sibyl",
-		"client_encoding":    "UTF8",
+	s.ownSchema = c.RuntimeParams["search_path"] == ""
+	s.settings = map[string]string{
+		"search_path":        schema,
 		"synchronous_commit": "on",
 		"plan_cache_mode":    "force_generic_plan", // planning would take longer than most statements
 		"lock_timeout":       milliseconds(s.lockTimeout),
 		"statement_timeout":  milliseconds(statementTimeout),
 		// The locks of a process that stops in a transaction are released before others stop waiting for them.
 		"idle_in_transaction_session_timeout": milliseconds(s.lockTimeout * 3 / 5),
-	} {
-		if c.RuntimeParams[name] == "" {
-			c.RuntimeParams[name] = value
+	}
+	for name := range s.settings {
+		if value := c.RuntimeParams[name]; value != "" {
+			s.settings[name] = value
+		}
+		delete(c.RuntimeParams, name)
+	}
+	delete(c.RuntimeParams, "client_min_messages")
+	s.settings["client_min_messages"] = "warning" // commit depends on warnings
+	s.local = s.settingsOf(true)
+}
+
+// addressesOf lists the servers of a configuration, each once.
+func addressesOf(c *pgconn.Config) string {
+	var all []string
+	for _, one := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port}}, c.Fallbacks...) {
+		address := net.JoinHostPort(one.Host, strconv.Itoa(int(one.Port)))
+		if one.Host != "" && (one.Host[0] == '/' || one.Host[0] == '@') {
+			address = one.Host
+		}
+		if !slices.Contains(all, address) {
+			all = append(all, address)
 		}
 	}
+	return strings.Join(all, ", ")
+}
+
+// settingsOf returns a statement that makes s.settings, for the transaction or for the session.
+func (s *server) settingsOf(transaction bool) string {
+	var rows []string
+	for _, name := range slices.Sorted(maps.Keys(s.settings)) {
+		rows = append(rows, "('"+name+"', '"+strings.ReplaceAll(s.settings[name], "'", "''")+"')")
+	}
+	return fmt.Sprintf("SELECT set_config(name, value, %t) FROM (VALUES %s) AS setting (name, value)", transaction,
+		strings.Join(rows, ", "))
+}
+
+// errPooler means that a pooler stands before the server, which may share sessions between connections.
+var errPooler = errors.New("a pooler stands before the server by now (start sibyl again)")
+
+// setUp makes the settings of a session. It returns errPooler if that is not this connection's own, and settings would
+// be made for others: a pooler gives its clients other process numbers than the server's.
+func (s *server) setUp(ctx context.Context, conn *pgconn.PgConn) error {
+	if s.shared {
+		return nil
+	}
+	query := s.settingsOf(false)
+	if !s.prepares {
+		query += fmt.Sprintf(" WHERE pg_backend_pid() = %d", conn.PID())
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	made := conn.ExecParams(ctx, query, nil, nil, nil, nil).Read()
+	if made.Err == nil && len(made.Rows) == 0 {
+		return errPooler
+	}
+	return made.Err
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
@@ -180,11 +267,8 @@ func (s *server) migrateIfBehind(ctx context.Context) error {
 		if err := checkBehind(t); err != nil || !isBehind {
 			return err
 		}
-		if s.ownSchema {
-			t.run("CREATE SCHEMA IF NOT EXISTS " + schema)
-			if err := t.send(); err != nil {
-				return fmt.Errorf("make the schema %s: %w", schema, err)
-			}
+		if err := s.createSchema(t); err != nil {
+			return err
 		}
 		version, err := s.version(t, all)
 		if err != nil {
@@ -199,6 +283,22 @@ func (s *server) migrateIfBehind(ctx context.Context) error {
 	return err
 }
 
+// createSchema makes the schema of the tables, if it is Sibyl's own and missing.
+func (s *server) createSchema(t *tx) error {
+	if !s.ownSchema {
+		return nil
+	}
+	there, err := queryRows(t, scanValue[bool], `SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)`, schema)
+	if err != nil || there[0] {
+		return err
+	}
+	t.run("CREATE SCHEMA " + schema)
+	if err := t.send(); err != nil {
+		return fmt.Errorf("make the schema %s: %w", schema, err)
+	}
+	return nil
+}
+
 // version returns the last migration of the database, or unversioned. It fails if Sibyl can't use the server, its
 // encoding or its schema, and with ErrForeign if another program has tables of the same names.
 func (s *server) version(t *tx, all []migration) (version int64, err error) {
@@ -206,6 +306,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 		server           int
 		encoding, tables string
 		schema           *string
+		path             string
 		noted            bool
 	}
 	var made string // the statements of all migrations
@@ -213,10 +314,11 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 		made += m.statements
 	}
 	scan := func(r row, at *state) error {
-		return r.Scan(&at.server, &at.encoding, &at.schema, &at.noted, &at.tables)
+		return r.Scan(&at.server, &at.encoding, &at.schema, &at.path, &at.noted, &at.tables)
 	}
 	found, err := queryRows(t, scan, `
 		SELECT current_setting('server_version_num')::int, current_setting('server_encoding'), current_schema(),
+		       current_setting('search_path'),
 		       EXISTS (SELECT 1 FROM pg_tables WHERE schemaname = current_schema() AND tablename = $1),
 		       coalesce((SELECT string_agg(tablename::text, ', ' ORDER BY tablename) FROM pg_tables
 		           WHERE schemaname = current_schema() AND CAST($2 AS text) LIKE '%CREATE TABLE ' || tablename || ' (%'), '')`,
@@ -231,6 +333,8 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 	case at.encoding != "UTF8":
 		return 0, fmt.Errorf("database %s: its encoding is %s, which cannot keep every text "+
 			"(make one with: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0)", s.name, at.encoding)
+	case at.path != s.settings["search_path"]: // the tables would be somewhere else
+		return 0, fmt.Errorf("database %s: %w", s.name, errNotOwn)
 	case at.schema == nil && !s.ownSchema:
 		return 0, fmt.Errorf("database %s: no schema of its search_path is there "+
 			"(make one, or name another with search_path in the address)", s.name)
@@ -251,6 +355,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 // close implements dialect. It announces the queued runs before it closes the connections.
 func (s *server) close() error {
 	s.announcer.stop()
+	s.unanswered.close()
 	s.pool.Close()
 	return nil
 }

@@ -237,13 +237,27 @@ func TestCommitOfWhichNothingIsKnownSaysSo(t *testing.T) {
 		return nothing
 	})
 	db := serverAt(t, through)
-	db.server.patience = 200 * time.Millisecond
+	db.server.commitPatience = 200 * time.Millisecond
 	err := db.Append(t.Context(), "ada", "run", []journal.Record{{Seq: 1}}, nil)
 	assert.That(t, err != nil && errors.Is(err, journal.ErrUnsure) && strings.Contains(err.Error(), db.server.name),
 		"error is %v, want one that says that it is not known", err)
 	p.letIn()
 	run, err := db.Run(t.Context(), "ada", "run")
 	assert.That(t, err == nil && run.Records <= 2, "the run is %+v, error %v", run, err)
+}
+
+// The first try may have been committed, whatever the second says.
+func TestWriteThatIsRepeatedInVainIsUnsure(t *testing.T) {
+	dsn := pgtest.New(t)
+	begin(t, serverAt(t, dsn).DB, 1)
+	_, through := before(t, dsn, func(message []byte) cut {
+		if isCommit(message) {
+			return afterItForGood
+		}
+		return nothing
+	})
+	err := serverAt(t, through).RenameSession(t.Context(), "ada", "session", "renamed")
+	assert.That(t, errors.Is(err, journal.ErrUnsure), "error is %v, want ErrUnsure", err)
 }
 
 func TestReadOfWhichTheConnectionIsLostIsRepeatedOnce(t *testing.T) {
@@ -267,6 +281,11 @@ func TestReadOfWhichTheConnectionIsLostIsRepeatedOnce(t *testing.T) {
 	assert.That(t, n == 4, "the read that failed was tried %d times, want 2", n-2)
 }
 
+// settleLost settles a commit whose connection is gone.
+func settleLost(db *Server, t *tx) error {
+	return db.server.settle(t, answer{err: errCut}, &openCommit{over: true})
+}
+
 // A commit that is still under way when it is asked about is waited for.
 func TestCommitUnderWayIsWaitedFor(t *testing.T) {
 	dsn := pgtest.New(t)
@@ -278,7 +297,7 @@ func TestCommitUnderWayIsWaitedFor(t *testing.T) {
 		other.QueryRow(t.Context(), `UPDATE session SET title = 'late' RETURNING pg_current_xact_id()::text`).
 			Scan(&under.proof.xid))
 	settled := make(chan error)
-	go func() { settled <- db.server.askIfCommitted(under, errCut) }()
+	go func() { settled <- settleLost(db, under) }()
 	select {
 	case err := <-settled:
 		t.Fatalf("it was not waited for: %v", err)
@@ -296,10 +315,10 @@ func TestNumberThatAnotherTransactionHasIsNoProof(t *testing.T) {
 	xid := one[string](t, db.DB, `SELECT xmin::text FROM session`)
 	lost := &tx{ctx: t.Context(), proof: proof{xid: xid, query: `SELECT FROM record WHERE key = -1`}}
 	var f *failure
-	err := db.server.askIfCommitted(lost, errCut)
+	err := settleLost(db, lost)
 	assert.That(t, errors.As(err, &f) && f.unsure, "error is %v, want one that says that it is not known", err)
 	lost.proof.xid = "4000000000"
-	err = db.server.askIfCommitted(lost, errCut)
+	err = settleLost(db, lost)
 	assert.That(t, isLost(err), "error is %v, want one that says that the server does not know the transaction", err)
 }
 
@@ -323,7 +342,7 @@ func TestRecordOfAnotherWithTheSameNumberAndPlaceIsNoProof(t *testing.T) {
 		lost.proof.xid = one[string](t, db.DB, `SELECT xmin::text FROM record ORDER BY key DESC LIMIT 1`)
 		lost.proof.args[1] = lost.proof.xid
 		var f *failure
-		err := db.server.askIfCommitted(lost, errCut)
+		err := settleLost(db, lost)
 		unsure := errors.As(err, &f) && f.unsure
 		assert.That(t, written == (err == nil) && (written || unsure), "of %s: %v", kind, err)
 	}

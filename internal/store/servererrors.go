@@ -15,8 +15,9 @@ import (
 // failure is an error of the driver or the server.
 type failure struct {
 	err    error
+	unsent bool // nothing was sent
 	lost   bool // the work broke off, and may be repeated
-	unsure bool // it is not known whether the write was committed
+	unsure bool // it is not known whether the write was committed, or whether it is durable
 }
 
 func (f *failure) Error() string { return f.err.Error() }
@@ -52,6 +53,10 @@ const (
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
 	invalidParameter     = "22023"
+	protocolViolation    = "08P01"
+	noSuchStatement      = "26000"
+	duplicateStatement   = "42P05"
+	noSuchTable          = "42P01"
 	notInRepertoire      = "22021"
 	untranslatable       = "22P05"
 	lockNotAvailable     = "55P03"
@@ -90,8 +95,11 @@ func (s *server) explain(ctx context.Context, err error) error {
 	if errors.Is(err, puddle.ErrClosedPool) {
 		return errClosed
 	}
+	if errors.Is(err, errPooler) {
+		return fmt.Errorf("database %s: %w: %w", s.name, journal.ErrUnreachable, errPooler)
+	}
 	if f.unsure {
-		return fmt.Errorf("database %s: %w, since the connection was lost while it was committed "+
+		return fmt.Errorf("database %s: %w, since its commit was not confirmed "+
 			"(what the journal has is shown when the server can be reached again): %w", s.name,
 			journal.ErrUnsure, f.err)
 	}
@@ -100,6 +108,9 @@ func (s *server) explain(ctx context.Context, err error) error {
 		return over
 	}
 	if remedy, as := s.remedyFor(code); as != nil {
+		if f.unsent {
+			remedy = "nothing was sent; " + remedy
+		}
 		return fmt.Errorf("database %s: %w (%s): %w", s.name, as, remedy, f.err)
 	} else if remedy != "" {
 		return fmt.Errorf("database %s: %w (%s)", s.name, f.err, remedy)
@@ -108,6 +119,9 @@ func (s *server) explain(ctx context.Context, err error) error {
 	if errors.As(err, &connect) {
 		return fmt.Errorf("database %s: %w (PostgreSQL must run there and take connections from here): %s",
 			s.name, journal.ErrUnreachable, oneLine(connect))
+	}
+	if f.unsent {
+		return fmt.Errorf("database %s: %w, nothing was sent (try again): %w", s.name, journal.ErrUnreachable, f.err)
 	}
 	if f.lost || pgconn.Timeout(err) {
 		return fmt.Errorf("database %s: %w, the connection was lost (try again): %w",
@@ -131,12 +145,23 @@ func (s *server) remedyFor(code string) (remedy string, as error) {
 	case notInRepertoire, untranslatable:
 		return "text must be valid UTF-8 without the character NUL", journal.ErrInvalid
 	case insufficient:
-		return "the user of the database must have the right to create, read and change its tables", nil
+		remedy = "the user of the database must have the right to create, read and change its tables"
+		if s.ownSchema {
+			remedy += ", and to create the schema " + schema + " if it is missing"
+		}
+		return remedy, nil
 	case queryCanceled:
 		return fmt.Sprintf("the server ends what takes longer than %s: it may be overloaded", statementTimeout), nil
 	case tooManyConnections:
 		return "raise max_connections of the server, or lower pool_max_conns in the address of the database",
 			journal.ErrUnreachable
+	case protocolViolation:
+		return "a pooler such as PgBouncer says so, and its log says more; most settings in the address are refused: " +
+			"leave them out, or make them with ALTER ROLE … SET", journal.ErrUnreachable
+	case noSuchStatement, duplicateStatement, noSuchTable:
+		if s.prepares {
+			return errNotOwn.Error(), nil
+		}
 	case ioError:
 		return "check the server's disk", nil
 	case undefinedDatabase:
@@ -148,6 +173,10 @@ func (s *server) remedyFor(code string) (remedy string, as error) {
 	}
 	return "", nil
 }
+
+// errNotOwn means that a pooler shares sessions, though the DSN asks for prepared statements.
+var errNotOwn = errors.New("a pooler shares sessions between connections: leave default_query_exec_mode out of the " +
+	"address, or have the pooler keep sessions")
 
 // oneLine returns the text of an error with its lines joined by "; ".
 func oneLine(err error) string {

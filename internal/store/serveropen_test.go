@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/journal"
 	"sibyl/internal/store/pgtest"
 )
 
@@ -110,6 +112,59 @@ func awaitWaiter(t *testing.T, conn *pgx.Conn) {
 			return
 		}
 		assert.Require(t, !time.Now().After(deadline), "waited for somebody to wait for a lock")
+	}
+}
+
+// guest is the address of a role that may do nothing but connect.
+func guest(t *testing.T, dsn string) string {
+	t.Helper()
+	u := assert.Must(url.Parse(dsn))(t)
+	q := u.Query()
+	q.Set("user", "role_"+strings.TrimPrefix(u.Path, "/"))
+	u.RawQuery = q.Encode()
+	assert.Must(connect(t, dsn).Exec(t.Context(), "CREATE ROLE "+q.Get("user")+" LOGIN"))(t)
+	return u.String()
+}
+
+func TestSchemaThatIsThereNeedsNoRightToCreateOne(t *testing.T) {
+	dsn := pgtest.New(t)
+	as := guest(t, dsn)
+	_, err := OpenServer(t.Context(), as)
+	assert.That(t, err != nil, "it was opened without a schema")
+	assert.Contains(t, "the error", err.Error(), "permission denied", "schema sibyl")
+	role := assert.Must(url.Parse(as))(t).Query().Get("user")
+	assert.Must(connect(t, dsn).Exec(t.Context(), "CREATE SCHEMA sibyl AUTHORIZATION "+role))(t)
+	begin(t, serverAt(t, as).DB, 1)
+}
+
+func TestWriteThatFindsNoConnectionSaysThatNothingWasSent(t *testing.T) {
+	dsn := pgtest.New(t)
+	as := guest(t, dsn)
+	conn := connect(t, dsn)
+	role := assert.Must(url.Parse(as))(t).Query().Get("user")
+	for _, statement := range []string{"CREATE SCHEMA sibyl AUTHORIZATION " + role,
+		"ALTER ROLE " + role + " CONNECTION LIMIT 1"} {
+		assert.Must(conn.Exec(t.Context(), statement))(t)
+	}
+	db := serverAt(t, as)
+	begin(t, db.DB, 1)
+	held := assert.Must(db.server.acquire(t.Context()))(t)
+	wants := func(about string) {
+		t.Helper()
+		err := db.RenameSession(t.Context(), "ada", "session", "x")
+		assert.That(t, errors.Is(err, journal.ErrUnreachable) && !errors.Is(err, journal.ErrUnsure), "%s: error is %v", about, err)
+		assert.Contains(t, about, err.Error(), "nothing was sent")
+	}
+	wants("the server has no more connections")
+	db.server.patience = 50 * time.Millisecond
+	var all []*pgxpool.Conn
+	assert.Must(conn.Exec(t.Context(), "ALTER ROLE "+role+" CONNECTION LIMIT -1"))(t)
+	for range defaultConnections - 1 {
+		all = append(all, assert.Must(db.server.pool.Acquire(t.Context()))(t))
+	}
+	wants("the pool has no more connections")
+	for _, one := range append(all, held) {
+		one.Release()
 	}
 }
 

@@ -2,8 +2,7 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"time"
+	"errors"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -12,23 +11,29 @@ import (
 // mostDeadlocks bounds how often a write is retried after a deadlock.
 const mostDeadlocks = 5
 
-// settlePause is the time between two questions whether a transaction was committed.
-const settlePause = 50 * time.Millisecond
-
 // runWrite implements dialect.
 func (s *server) runWrite(ctx context.Context, do func(*tx) error) error {
 	var lost, deadlocks int
+	var unsure bool // of a write that is repeated
 	for {
 		err := s.tryTransaction(ctx, do)
+		f, failed := errors.AsType[*failure](err)
 		switch {
-		case ctx.Err() != nil:
+		case !failed || ctx.Err() != nil:
 		case isDeadlock(err) && deadlocks < mostDeadlocks:
 			deadlocks++
 			continue
-		case isLost(err) && lost == 0:
+		case f.lost && lost == 0:
 			lost++
+			unsure = f.unsure
 			s.pool.Reset()
 			continue
+		}
+		if failed {
+			f.unsure = f.unsure || unsure
+		}
+		if serverCode(err) == readOnlyTransaction {
+			s.pool.Reset() // another server of the address may be the one that is written to
 		}
 		return s.explain(ctx, err)
 	}
@@ -62,7 +67,7 @@ func (s *server) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	defer cancel()
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
-		return nil, &failure{err: err}
+		return nil, &failure{err: err, unsent: true}
 	}
 	return conn, nil
 }
@@ -93,96 +98,41 @@ func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 		}
 		return nil
 	}
-	return &tx{ctx: ctx, patience: s.patience, deliver: deliver}
+	t := &tx{ctx: ctx, patience: s.patience, deliver: deliver}
+	if s.shared {
+		t.settings = s.local
+	}
+	return t
 }
 
 // tryTransaction calls do in a transaction, which begins with the first statement that is sent.
 func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
+	if err := s.checkAnswers(); err != nil {
+		return err
+	}
 	conn, err := s.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which closes it if a transaction is open in it
+	release := true
+	defer func() {
+		if release {
+			conn.Release() // which closes it if a transaction is open in it
+		}
+	}()
 	t := s.tx(ctx, conn)
-	t.run("BEGIN ISOLATION LEVEL READ COMMITTED")
+	t.begin("BEGIN ISOLATION LEVEL READ COMMITTED")
 	if err = do(t); err == nil {
 		err = t.send()
 	}
-	// a transaction has to be brought to its end
-	outlasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
-	defer cancel()
-	if err != nil {
-		if !conn.Conn().IsClosed() {
-			_, _ = conn.Exec(outlasting, "ROLLBACK") // if it can't be told so, the server finds the connection closed
-		}
-		return err
+	if err == nil {
+		release = false
+		return s.commit(t, conn)
 	}
-	tag, err := conn.Exec(outlasting, "COMMIT")
-	if err == nil && tag.String() != "COMMIT" {
-		err = fmt.Errorf("the server answers COMMIT with %s", tag)
+	if !conn.Conn().IsClosed() { // a transaction has to be brought to its end
+		outlasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
+		defer cancel()
+		_, _ = conn.Exec(outlasting, "ROLLBACK") // if it can't be told so, the server finds the connection closed
 	}
-	if err != nil {
-		conn.Release() // askIfCommitted needs a connection
-		return s.askIfCommitted(t, err)
-	}
-	return nil
-}
-
-// askIfCommitted asks the server, until s.patience is over, if a transaction was committed whose commit failed: then it
-// is nil. Otherwise the failure is lost if the work may be repeated, and unsure if nobody knows if it was committed.
-func (s *server) askIfCommitted(t *tx, cause error) error {
-	if isRefusal(cause) {
-		return &failure{err: cause}
-	}
-	if t.proof.query == "" {
-		return &failure{err: cause, lost: true, unsure: true}
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), s.patience)
-	defer cancel()
-	s.pool.Reset()
-	for {
-		state, err := s.stateOf(ctx, t)
-		switch {
-		case err != nil || state == inProgress:
-		case state == committed:
-			return nil
-		case state == aborted:
-			return &failure{err: cause, lost: true}
-		default:
-			return &failure{err: cause, unsure: true}
-		}
-		select {
-		case <-ctx.Done():
-			return &failure{err: cause, unsure: true}
-		case <-time.After(settlePause):
-		}
-	}
-}
-
-// The states of a transaction, as the server names them.
-const (
-	inProgress = "in progress"
-	committed  = "committed"
-	aborted    = "aborted"
-)
-
-// stateOf asks the server for the state of a transaction; "" if unknown. After a crash, the server may give the number
-// of a lost one to another: a number counts as committed only if the transaction's rows are there.
-func (s *server) stateOf(ctx context.Context, lost *tx) (state string, err error) {
-	err = s.withConn(ctx, func(t *tx) error {
-		found, err := queryRows(t, scanValue[string], "SELECT coalesce(pg_xact_status($1::text::xid8), '')", lost.proof.xid)
-		if isFuture(err) {
-			state = aborted
-			return nil
-		}
-		if state, err = onlyRow(found, err, nil); err != nil || state != committed {
-			return err
-		}
-		there, err := queryRows(t, scanValue[bool], "SELECT EXISTS ("+lost.proof.query+")", lost.proof.args...)
-		if err == nil && !there[0] {
-			state = ""
-		}
-		return err
-	})
-	return state, err
+	return err
 }

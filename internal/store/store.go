@@ -132,6 +132,8 @@ type tx struct {
 	waiting  []statement
 	refused  error
 	proof    proof
+	settings string // a statement for the settings of a transaction, where sessions are shared; else ""
+	begun    bool   // the settings were made for all that follows
 }
 
 // statement is a queued statement.
@@ -172,12 +174,24 @@ func (t *tx) bounded() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(t.ctx, t.patience)
 }
 
+// begin queues the statement that begins a transaction.
+func (t *tx) begin(text string) {
+	t.run(text)
+	if t.settings != "" {
+		t.run(t.settings)
+	}
+	t.begun = true
+}
+
 // send executes the queued statements. It returns the error of a check that refused rows, else that of a statement.
 func (t *tx) send() error {
 	all := t.waiting
 	t.waiting = nil
 	if len(all) == 0 {
 		return nil
+	}
+	if t.settings != "" && !t.begun { // what is sent at once is a transaction
+		all = append([]statement{{text: t.settings}}, all...)
 	}
 	err := t.deliver(t, all)
 	if t.refused != nil {

@@ -120,7 +120,8 @@ func (t *tx) applyAct(owner string, a task.Act) (c task.Change, again bool, err 
 			return nil
 		}, selectTask+`WHERE id = $1 AND owner = $2 FOR UPDATE`, a.Task, owner)
 	}
-	made, err := queryRows(t, scanChange, selectChange+`WHERE owner = $1 AND key = $2`, owner, a.Key)
+	// A change that is found is locked: so the commit waits until it is as durable as a new one.
+	made, err := queryRows(t, scanChange, selectChange+`WHERE owner = $1 AND key = $2 FOR KEY SHARE`, owner, a.Key)
 	if err != nil {
 		return task.Change{}, false, err
 	}

@@ -237,10 +237,13 @@ func refusalRemark(name string, e *tool.Error, was Item) *Remark {
 	case tool.Denied:
 		return &Remark{What: sayNotConfirmed, Title: was.Title}
 	}
-	if name != toolOf(understand.List) {
-		return &Remark{What: sayUnsureDone, Title: was.Title}
+	switch {
+	case name == toolOf(understand.List):
+		return &Remark{What: sayNotNow}
+	case e.Kind == tool.Busy:
+		return &Remark{What: sayNotDone, Title: was.Title}
 	}
-	return &Remark{What: sayNotNow}
+	return &Remark{What: sayUnsureDone, Title: was.Title}
 }
 
 // timeWords matches words that speak of a time, in the languages that are read without a model. A false match costs

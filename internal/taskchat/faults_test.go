@@ -65,6 +65,27 @@ func TestWriteOfWhichNobodyKnowsIsToldSo(t *testing.T) {
 	h.wants(ada, "Apples")
 }
 
+func TestWriteThatReachedNoDatabaseIsToldToHaveDoneNothing(t *testing.T) {
+	for _, err := range []error{journal.ErrUnreachable, journal.ErrLocked, journal.ErrFull, journal.ErrReadOnly} {
+		h := newHouse(t)
+		h.served = &refusing{h.tasks, err}
+		r := h.process("p").talk(ada).say("add Apples", taskchat.StatusError)
+		contains(t, r.Response, "nothing was changed")
+		assert.That(t, r.Writes != nil && r.Writes.Unsure == 0 && r.Writes.Failed == 1, "%v: the writes are %+v", err, r.Writes)
+		h.wants(ada)
+	}
+}
+
+// refusing is a list of tasks to which nothing can be added.
+type refusing struct {
+	*task.Service
+	err error
+}
+
+func (r *refusing) Add(context.Context, task.By, string, *string) (task.Task, bool, error) {
+	return task.Task{}, false, r.err
+}
+
 func TestChangesThatWereNotMadeAreCountedBesideThoseThatWere(t *testing.T) {
 	h := newHouse(t)
 	h.has(ada, "Apples", "Pears", "Plums")

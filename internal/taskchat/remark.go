@@ -58,6 +58,7 @@ const (
 	sayInvalid       = "invalid"
 	sayNotConfirmed  = "not confirmed"
 	sayNotNow        = "not now"
+	sayNotDone       = "not done"
 	sayUnsureDone    = "unsure whether done"
 	sayLeft          = "left as it is"
 	sayFine          = "fine"
@@ -104,7 +105,7 @@ func (r *Remark) isAside() bool {
 // isFailure says that the remark reports something that could not be done.
 func (r *Remark) isFailure() bool {
 	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks,
-		sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayUnsureDone, sayNoneFound, sayNothingToUndo, sayCantUndo},
+		sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayNotDone, sayUnsureDone, sayNoneFound, sayNothingToUndo, sayCantUndo},
 		r.What)
 }
 

@@ -202,6 +202,7 @@ const (
 	Denied      Kind = "denied"      // outside the roots, a private address, an ignored file
 	TooLarge    Kind = "too_large"   // over a limit; the hint says which part is available
 	Unavailable Kind = "unavailable" // not configured, or its server can't be reached
+	Busy        Kind = "busy"        // not now, and nothing was done
 	Timeout     Kind = "timeout"
 	Cancelled   Kind = "cancelled" // the caller withdrew the call
 	Conflict    Kind = "conflict"  // something changed since the caller read it

@@ -12,6 +12,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -82,6 +83,8 @@ func (s Suite) Run() int {
 type Options struct {
 	Durable  bool     // commits wait for the disk
 	Settings []string // of PostgreSQL, as "name=value"
+
+	primary *Server // whose standby it is
 }
 
 // Start starts a server for this test alone, and removes it after the test.
@@ -94,6 +97,58 @@ func Start(tb testing.TB, o Options) *Server {
 	}
 	tb.Cleanup(s.remove)
 	return s
+}
+
+// Standby starts a standby of the server, and removes it after the test. From then on commits wait for it: with
+// synchronous_commit=on, until it has written them.
+func (s *Server) Standby(tb testing.TB) *Server {
+	tb.Helper()
+	o := s.options
+	o.primary = s
+	standby := Start(tb, o)
+	s.await(tb, "replication", `SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE state = 'streaming')`)
+	for _, statement := range []string{`ALTER SYSTEM SET synchronous_standby_names = '*'`, `SELECT pg_reload_conf()`} {
+		if err := s.execute(tb.Context(), statement); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	s.await(tb, "a synchronous standby",
+		`SELECT EXISTS (SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync')`)
+	return standby
+}
+
+// Promote makes a standby a primary. It waits for no standby of its own.
+func (s *Server) Promote(tb testing.TB) {
+	tb.Helper()
+	for _, statement := range []string{`SELECT pg_promote()`, `ALTER SYSTEM SET synchronous_standby_names = ''`,
+		`SELECT pg_reload_conf()`} {
+		if err := s.execute(context.WithoutCancel(tb.Context()), statement); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	s.await(tb, "the server to wait for no standby", `SELECT current_setting('synchronous_standby_names') = ''`)
+}
+
+// await waits until a query in the database postgres gives true.
+func (s *Server) await(tb testing.TB, what, query string) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(tb.Context()), patience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.DSN("postgres"))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }() // it only read
+	for {
+		var is bool
+		if err := conn.QueryRow(ctx, query).Scan(&is); err != nil {
+			tb.Fatalf("waited for %s: %v", what, err)
+		}
+		if is {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
 }
 
 // New makes an empty database in UTF-8 for a test, and returns its DSN. settings are further options of CREATE
@@ -125,10 +180,14 @@ func (s *Server) Create(ctx context.Context, settings ...string) (name string, e
 	return name, nil
 }
 
-// DSN returns the DSN of a database on this server.
-func (s *Server) DSN(database string) string {
-	return "postgres:///" + database + "?" + url.Values{"host": {s.folder}, "user": {superuser},
-		"sslmode": {"disable"}}.Encode()
+// DSN returns the DSN of a database on this server; with others, on the one of them that is written to.
+func (s *Server) DSN(database string, others ...*Server) string {
+	values := url.Values{"host": {s.folder}, "user": {superuser}, "sslmode": {"disable"}}
+	for _, other := range others {
+		values.Set("host", values.Get("host")+","+other.folder)
+		values.Set("target_session_attrs", "read-write")
+	}
+	return "postgres:///" + database + "?" + values.Encode()
 }
 
 // execute executes a statement in the database postgres.
@@ -152,6 +211,13 @@ func (s *Server) Stop(tb testing.TB) {
 	}
 }
 
+// Log returns the end of what the server has logged since it was started.
+func (s *Server) Log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
 // Crash ends the server without a clean shutdown. Commits that did not wait for the disk may be lost.
 func (s *Server) Crash(tb testing.TB) {
 	tb.Helper()
@@ -160,7 +226,15 @@ func (s *Server) Crash(tb testing.TB) {
 	}
 }
 
-// Restart starts the server again after Stop or Crash.
+// Kill ends the server as a machine does that loses its power.
+func (s *Server) Kill(tb testing.TB) {
+	tb.Helper()
+	if err := s.stop(os.Kill); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// Restart starts the server again after Stop, Crash or Kill.
 func (s *Server) Restart(tb testing.TB) {
 	tb.Helper()
 	if err := s.start(context.WithoutCancel(tb.Context())); err != nil {

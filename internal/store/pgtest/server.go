@@ -23,7 +23,7 @@ const (
 	immediate = syscall.SIGQUIT
 )
 
-// Server is a PostgreSQL server with its own folder. Only New, Create and DSN are safe for concurrent use.
+// Server is a PostgreSQL server with its own folder, or a standby of one. Only New, Create and DSN are safe for concurrent use.
 type Server struct {
 	bin     string // the folder of the programs
 	options Options
@@ -109,11 +109,19 @@ func sweep(ctx context.Context, root string) {
 func (s *Server) data() string { return filepath.Join(s.folder, "data") }
 
 func (s *Server) initialize(ctx context.Context) error {
-	cmd := s.command(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C",
-		"--no-sync")
+	if s.options.primary != nil {
+		return s.run(ctx, "pg_basebackup", "-D", s.data(), "-h", s.options.primary.folder, "-U", superuser, "-R",
+			"--checkpoint=fast", "--no-sync")
+	}
+	return s.run(ctx, "initdb", "-D", s.data(), "-U", superuser, "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+}
+
+// run runs a program to its end.
+func (s *Server) run(ctx context.Context, name string, args ...string) error {
+	cmd := s.command(ctx, name, args...)
 	cmd.Dir = s.folder
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb of %s: %w: %s", s.bin, err, out)
+		return fmt.Errorf("%s of %s: %w: %s", name, s.bin, err, out)
 	}
 	return nil
 }
@@ -219,7 +227,8 @@ func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.lines = append(t.lines, p...)
-	if !t.said && bytes.Contains(t.lines, []byte("ready to accept connections")) {
+	if !t.said && (bytes.Contains(t.lines, []byte("ready to accept connections")) ||
+		bytes.Contains(t.lines, []byte("ready to accept read-only connections"))) {
 		t.said = true
 		close(t.ready)
 	}

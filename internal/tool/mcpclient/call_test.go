@@ -177,7 +177,7 @@ func TestCodesOfOurServerBecomeKinds(t *testing.T) {
 	for code, want := range map[string]tool.Kind{
 		"VALIDATION_ERROR": tool.InvalidArgs, "NOT_FOUND": tool.NotFound, "CONFLICT": tool.Conflict,
 		"CONFIRMATION_REQUIRED": tool.Denied, "FORBIDDEN": tool.Denied,
-		"UNAVAILABLE":    tool.Unavailable,
+		"UNAVAILABLE":    tool.Busy,
 		"DATABASE_ERROR": tool.Unavailable, "INTERNAL_ERROR": tool.Failed, "A_CODE_OF_TOMORROW": tool.Failed,
 	} {
 		_, err := refuse.Call(t.Context(), tool.Call{Args: json.RawMessage(`{"code":"` + code + `"}`)})

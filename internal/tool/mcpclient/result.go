@@ -70,7 +70,9 @@ func kindOf(code string) tool.Kind {
 		return tool.Conflict
 	case codeUnconfirmed, "FORBIDDEN":
 		return tool.Denied
-	case "DATABASE_ERROR", "UNAVAILABLE":
+	case "UNAVAILABLE":
+		return tool.Busy
+	case "DATABASE_ERROR":
 		return tool.Unavailable
 	}
 	return tool.Failed
