@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
@@ -51,6 +52,8 @@ func (e *Engine) Within(
 		case errors.Is(err, journal.ErrExists) && !existed: // somebody else was there before
 			existed = true
 			continue
+		case errors.As(err, new(*lackError)): // a process that lacks nothing resumes both
+			return EndRecord{}, &Suspended{Fault: &bt.Fault{Reason: err.Error()}}
 		case lossReason(err) == LostTaken:
 			pause(ctx, e.Clock, awayPause)
 		default:
