@@ -72,6 +72,16 @@ func (a *App) newSharedFolder() *sharedFolder {
 	return f
 }
 
+// SharedSessions returns the folder of Council sessions, and an error that is session.ErrAway if it is not the one that
+// the processes on its database share. It changes nothing.
+func (a *App) SharedSessions(ctx context.Context) (folder string, err error) {
+	folder, _ = a.Config.CouncilFolder()
+	if a.shared != nil {
+		err = a.shared.isOurs(ctx, false)
+	}
+	return folder, err
+}
+
 // check returns an error that is session.ErrAway if this process has no access to the folder. It waits for a folder
 // that does not answer until patience has passed since it was asked. The first process that calls it makes its folder
 // the service's.
