@@ -18,9 +18,9 @@ import (
 type process struct {
 	c        *cluster
 	name     string
-	database string // its address
+	database string   // its address
 	own      []string // of its environment
-	log      *lines // of all lives
+	log      *lines   // of all lives
 
 	mu      sync.Mutex
 	address string // of this life, as a URL; "" while it listens to nothing
