@@ -37,7 +37,9 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
-	a.shared = a.newSharedFolder()
+	a.shared = a.newSharedFolder(func() {
+		sessions.each(func(s *session.Store) { _ = s.Close() }) // nothing was written through what it closes
+	})
 	d := council.Deps{Store: a.Store, Prompts: prompts, Now: a.Clock.Now,
 		Sessions: func(owner journal.Owner) (*session.Store, error) {
 			if err := a.shared.check(context.Background(), longPatience); err != nil {

@@ -55,7 +55,7 @@ func (p *presence) lockFile(path, name string) (err error) {
 	return err
 }
 
-// sweepLocks removes the lock files of processes that ended long ago.
+// sweepLocks removes the lock files in a folder of processes that ended long ago.
 func sweepLocks(folder *os.Root) {
 	all, _ := fs.ReadDir(folder.FS(), ".") // what can't be listed is swept another time
 	for _, one := range all {

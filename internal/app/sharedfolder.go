@@ -29,6 +29,7 @@ type sharedFolder struct {
 	db      Database
 	node    string // the holder of this process if it is a node; "": it is none
 	now     func() time.Time
+	lost    func() // is called when this process loses its access
 	log     *slog.Logger
 
 	looks singleflight.Group
@@ -57,14 +58,15 @@ const (
 	shortPatience = time.Second
 	longPatience  = 10 * time.Second
 	locksInterval = 3 * time.Second
+	ownLockWait   = time.Second // others look at it for a moment
 )
 
-// newSharedFolder returns nil where the database is a file: then the data folder is the only one.
-func (a *App) newSharedFolder() *sharedFolder {
+// newSharedFolder has lost called when this process loses its access. It returns nil where the database is a file: then the data folder is the only one.
+func (a *App) newSharedFolder(lost func()) *sharedFolder {
 	if a.Config.Database.Postgres.Reveal() == "" {
 		return nil
 	}
-	f := &sharedFolder{db: a.Database, now: a.Clock.Now, log: cmp.Or(a.log, slog.New(slog.DiscardHandler))}
+	f := &sharedFolder{db: a.Database, now: a.Clock.Now, lost: lost, log: cmp.Or(a.log, slog.New(slog.DiscardHandler))}
 	f.folder, f.setting = a.Config.CouncilFolder()
 	if a.telemetry != nil {
 		f.node = a.presence.holder
@@ -100,6 +102,7 @@ func (f *sharedFolder) check(ctx context.Context, patience time.Duration) error 
 		f.told = said
 		if said != "" {
 			f.log.ErrorContext(ctx, said)
+			f.lost()
 		} else if err == nil {
 			f.log.InfoContext(ctx, "this node has access to the Council's sessions again", "folder", f.folder)
 		}
@@ -205,8 +208,7 @@ func (f *sharedFolder) checkLocks(ctx context.Context) error {
 	}
 	defer func() { _ = root.Close() }() // nothing was written through it
 	if f.leave == nil {
-		sweepLocks(root)
-		if f.leave, err = files.Hold(root, lockOf(f.node)); err != nil {
+		if f.leave, err = files.Lock(ctx, root, lockOf(f.node), ownLockWait); err != nil {
 			return f.away("no lock can be held in the folder %s: %w", f.named(), err)
 		}
 	}
@@ -247,7 +249,9 @@ func (f *sharedFolder) checkLocksOf(ctx context.Context, root *os.Root) error {
 			suspect[n.Holder] = seen
 		}
 	}
-	f.suspect = suspect
+	if f.suspect = suspect; len(suspect) == 0 { // else a lock that does not hold would be swept before it is noticed
+		sweepLocks(root)
+	}
 	return nil
 }
 

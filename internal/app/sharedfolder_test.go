@@ -20,7 +20,7 @@ import (
 // sharing is a process that has a folder, over a database that others use as well.
 func sharing(t *testing.T, db Database, folder, holder string, now func() time.Time) *sharedFolder {
 	t.Helper()
-	f := &sharedFolder{db: db, folder: folder, setting: "council.sessions", node: holder, now: now,
+	f := &sharedFolder{db: db, folder: folder, setting: "council.sessions", node: holder, now: now, lost: func() {},
 		log: slog.New(slog.DiscardHandler)}
 	t.Cleanup(f.close)
 	return f
@@ -65,13 +65,22 @@ func TestVolumeThatIsTakenAwayIsMissedAtOnce(t *testing.T) {
 	at := filepath.Join(t.TempDir(), "mounted")
 	assert.NoError(t, os.Mkdir(at, 0o700))
 	f := sharing(t, newDatabase(t), at, "", time.Now)
+	sessions := assert.Must(session.Open(session.Config{Folder: at}))(t)
+	f.lost = func() { assert.Nil(t, sessions.Close()) }
 	assert.NoError(t, f.check(t.Context(), longPatience))
+	assert.Must(sessions.New(t.Context(), "of the volume", "en"))(t)
 	assert.NoError(t, os.Rename(at, at+".away"))
 	assert.NoError(t, os.Mkdir(at, 0o700)) // the empty folder that a volume is mounted over
-	away(t, f, "has no mark")
+	for range 2 {
+		away(t, f, "has no mark")
+	}
 	assert.NoError(t, os.Remove(at))
-	assert.NoError(t, os.Rename(at+".away", at))
+	assert.NoError(t, os.CopyFS(at, os.DirFS(at+".away")))
 	assert.NoError(t, f.check(t.Context(), longPatience))
+	s := assert.Must(sessions.New(t.Context(), "of the volume that is back", "en"))(t)
+	_, err := os.Stat(filepath.Join(at, s.ID))
+	assert.NoErrorf(t, err, "what is written when the volume is back")
+	assert.NoError(t, sessions.Close())
 }
 
 func TestFolderWithAMarkThatTheDatabaseDoesNotKnowYetIsTaken(t *testing.T) {

@@ -1,7 +1,9 @@
 package behaviour_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +13,7 @@ import (
 	"testing"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/cli"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
@@ -89,6 +92,25 @@ func (c *cluster) ask(p *process, u *person, method, path string, body, into any
 	}
 }
 
+// doctor is what ‘sibyl doctor’ finds of something where a node is.
+func (p *process) doctor(what string) (ok bool, says string) {
+	p.c.Helper()
+	var out bytes.Buffer
+	cli.Main(p.c.Context(), cli.Program{Build: "test"}, []string{"doctor", "--json"},
+		append(p.c.environ(p.database), p.own...), cli.Streams{In: strings.NewReader(""), Out: &out, Err: io.Discard})
+	var all []struct {
+		What, Says string
+		OK         bool
+	}
+	assert.NoError(p.c, json.Unmarshal(out.Bytes(), &all))
+	for _, one := range all {
+		if one.What == what {
+			return one.OK, one.Says
+		}
+	}
+	return false, "nothing"
+}
+
 // everybodyAnsweredOnce wants a session to hold one answer of each oracle of a sitting that is done.
 func (c *cluster) everybodyAnsweredOnce(p *process, u *person, id string, sitting journal.Run) {
 	c.Helper()
@@ -129,6 +151,12 @@ func TestSittingWhoseNodeIsKilledIsFinishedByANodeWithItsFolderAlone(t *testing.
 		session.MarkFile)
 	for _, path := range []string{"/api/tasks", "/api/find?q=May", "/api/inquiries", "/api/council/oracles"} {
 		c.ask(three, u, http.MethodGet, path, nil, nil)
+	}
+
+	for p, ok := range map[*process]bool{two: true, three: false} {
+		found, says := p.doctor("sessions")
+		assert.That(t, found == ok && strings.Contains(says, "no access") != ok,
+			"the doctor on %s says of the sessions: %v, %s", p.name, found, says)
 	}
 
 	id, sitting := c.sit(one, u)

@@ -5,7 +5,8 @@ import (
 	"crypto/rand"
 )
 
-// Secrets are the values that all processes over one database share, and that nobody else knows.
+// Secrets are what all processes over one database share besides its contents: signing secrets, and values that the
+// first process has chosen for all.
 type Secrets interface {
 	// Secret returns the secret of a name: SecretSize random bytes. The first call of any process makes and stores it;
 	// all others return the same.
