@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/council"
+	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
 	"sibyl/internal/run"
@@ -122,9 +124,12 @@ func (h *house) hasAllReplies(at int) {
 	}
 }
 
-// A process dies before each of the writes of a run in turn, and the run is stopped by another.
+// A process dies before each of the writes of a run in turn, and the run is stopped by another, which may be one without
+// the folder.
 func TestAnswerThatARunHadWhenItWasStoppedIsWrittenWhenTheSessionIsOpened(t *testing.T) {
-	for name, oracles := range map[string][]string{"one oracle": {"ada"}, "a sitting": {"ada", "bob"}} {
+	one, sitting := []string{"ada"}, []string{"ada", "bob"}
+	for name, oracles := range map[string][]string{"one oracle": one, "a sitting": sitting,
+		"one oracle, by a node without the folder": one, "a sitting, by a node without the folder": sitting} {
 		t.Run(name, func(t *testing.T) {
 			had := 0
 			for at, dead := 1, true; dead; at++ {
@@ -141,7 +146,11 @@ func TestAnswerThatARunHadWhenItWasStoppedIsWrittenWhenTheSessionIsOpened(t *tes
 					p.leave()
 					dead = dying.Dead()
 					p = h.process("two", h.journal)
+					if strings.Contains(name, "without") {
+						h.shut = fmt.Errorf("%w: it is not mounted", session.ErrAway)
+					}
 					err := p.service.Cancel(h.Context(), ada, r.ID, "enough")
+					h.shut = nil
 					assert.That(h, err == nil || errors.Is(err, journal.ErrEnded), "stopping it: %v", err)
 					p.open()
 					h.hasAllReplies(at)
