@@ -123,18 +123,18 @@ func withFolder[T any](p *performer, do func(s *session.Store) (T, error)) (done
 		done, err = do(s)
 	}
 	if _, is := errors.AsType[*bt.Fault](err); err != nil && !is {
-		err = waitIfAway(&bt.Fault{Kind: KindFolder, Reason: err.Error()}, err)
+		err = folderError(err)
 	}
 	return done, err
 }
 
-// waitIfAway returns fault, or, if this process has no access to the sessions, an error that suspends the run until a
-// process has.
-func waitIfAway(fault *bt.Fault, err error) error {
+// folderError is the error of an effect for an error of the folder: a fault or, if this process has no access to the
+// sessions, one that suspends the run until a process has. Which folder that is, the operator is told by the log.
+func folderError(err error) error {
 	if errors.Is(err, session.ErrAway) {
-		return &run.Suspended{Fault: fault}
+		return &run.Suspended{Fault: &bt.Fault{Kind: KindFolder, Reason: session.ErrAway.Error()}}
 	}
-	return fault
+	return &bt.Fault{Kind: KindFolder, Reason: err.Error()}
 }
 
 // wasDeleted is the reason of the fault of notDeleted.
@@ -150,7 +150,7 @@ func (p *performer) notDeleted(ctx context.Context) error {
 	case errors.Is(err, session.ErrNotFound):
 		return &bt.Fault{Kind: KindFolder, Reason: wasDeleted}
 	case errors.Is(err, session.ErrAway):
-		return waitIfAway(&bt.Fault{Kind: KindFolder, Reason: err.Error()}, err)
+		return folderError(err)
 	}
 	return nil // after any other error of the folder, the answer waits in the journal
 }

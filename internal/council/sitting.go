@@ -137,7 +137,7 @@ func (p *performer) askMember(ctx context.Context, job run.Job, asked MemberPayl
 	outcome, err := p.Within(ctx, p.view.Owner, asked.Run, Options{Session: p.given.Session,
 		Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
 	if errors.Is(err, session.ErrAway) {
-		err = waitIfAway(&bt.Fault{Kind: KindFolder, Reason: err.Error()}, err)
+		err = folderError(err)
 	}
 	if err != nil {
 		return r, err

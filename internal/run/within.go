@@ -54,7 +54,7 @@ func (e *Engine) Within(
 			continue
 		// whoever resumes both may lack nothing, and write
 		case errors.As(err, new(*lackError)), journal.CannotWrite(err):
-			return EndRecord{}, &Suspended{Fault: &bt.Fault{Reason: err.Error()}}
+			return EndRecord{}, &Suspended{&bt.Fault{Reason: err.Error()}, err}
 		case lossReason(err) == LostTaken:
 			pause(ctx, e.Clock, awayPause)
 		default:
