@@ -61,7 +61,8 @@ const (
 	ownLockWait   = time.Second // others look at it for a moment
 )
 
-// newSharedFolder has lost called when this process loses its access. It returns nil where the database is a file: then the data folder is the only one.
+// newSharedFolder has lost called when this process loses its access. It returns nil where the database is a file: then
+// the data folder is the only one.
 func (a *App) newSharedFolder(lost func()) *sharedFolder {
 	if a.Config.Database.Postgres.Reveal() == "" {
 		return nil
@@ -84,6 +85,9 @@ func (a *App) SharedSessions(ctx context.Context) (folder string, err error) {
 	return folder, err
 }
 
+// errSlow says that a folder has not answered yet.
+var errSlow = errors.New("has not answered yet")
+
 // check returns an error that is session.ErrAway if this process has no access to the folder. It waits for a folder
 // that does not answer until patience has passed since it was asked. The first process that calls it makes its folder
 // the service's.
@@ -98,7 +102,7 @@ func (f *sharedFolder) check(ctx context.Context, patience time.Duration) error 
 	if errors.Is(err, session.ErrAway) {
 		said = err.Error()
 	}
-	if said != f.told && ctx.Err() == nil {
+	if said != f.told && ctx.Err() == nil && !errors.Is(err, errSlow) {
 		f.told = said
 		if said != "" {
 			f.log.ErrorContext(ctx, said)
@@ -116,7 +120,7 @@ func (f *sharedFolder) look(ctx context.Context, patience time.Duration) error {
 	if f.since.IsZero() {
 		f.since = time.Now()
 	}
-	left := patience - time.Since(f.since)
+	since := f.since
 	f.mu.Unlock()
 	done := f.looks.DoChan("", func() (any, error) {
 		ctx, cut := context.WithTimeout(context.WithoutCancel(ctx), longPatience)
@@ -130,7 +134,7 @@ func (f *sharedFolder) look(ctx context.Context, patience time.Duration) error {
 		f.mu.Unlock()
 		return nil, err
 	})
-	over := time.NewTimer(max(left, 0))
+	over := time.NewTimer(max(patience-time.Since(since), 0))
 	defer over.Stop()
 	select {
 	case r := <-done:
@@ -138,8 +142,11 @@ func (f *sharedFolder) look(ctx context.Context, patience time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-over.C:
-		return f.away("the folder %s does not answer", f.named())
 	}
+	if time.Since(since) < longPatience {
+		return f.away("the folder %s %w", f.named(), errSlow)
+	}
+	return f.away("the folder %s does not answer", f.named())
 }
 
 // named names the folder and its setting.
@@ -221,11 +228,11 @@ func (f *sharedFolder) checkLocks(ctx context.Context) error {
 func lockOf(holder string) string { return strings.ReplaceAll(holder, "/", "_") }
 
 // checkLocksOf looks at the locks of the other nodes. One that has ended may still be in the registry: locks do not hold
-// if the lock of a node was free before it was seen.
+// if the lock of a node was free before it was seen. Without the registry it stays as it was.
 func (f *sharedFolder) checkLocksOf(ctx context.Context, root *os.Root) error {
 	nodes, err := f.db.Nodes(ctx, f.now())
 	if err != nil {
-		return err
+		return f.locks // which the database has nothing to do with
 	}
 	free := map[string]bool{}
 	for _, n := range nodes {
@@ -233,7 +240,7 @@ func (f *sharedFolder) checkLocksOf(ctx context.Context, root *os.Root) error {
 		free[n.Holder] = n.Holder != f.node && err == nil && !held
 	}
 	if nodes, err = f.db.Nodes(ctx, f.now()); err != nil { // their times are later than what was looked at
-		return err
+		return f.locks
 	}
 	suspect := map[string]time.Time{}
 	for _, n := range nodes {

@@ -105,9 +105,10 @@ func (s slow) Agreed(ctx context.Context, name string, value []byte) ([]byte, er
 func TestFolderThatDoesNotAnswerIsNotWaitedForTwice(t *testing.T) {
 	db := slow{newDatabase(t), make(chan struct{})}
 	f := sharing(t, db, t.TempDir(), "", time.Now)
+	f.lost = func() { t.Error("a folder that is only slow is given up") }
 	for range 3 {
 		err := f.check(t.Context(), time.Millisecond)
-		assert.That(t, errors.Is(err, session.ErrAway) && strings.Contains(err.Error(), "does not answer"),
+		assert.That(t, errors.Is(err, session.ErrAway) && strings.Contains(err.Error(), "has not answered yet"),
 			"it is told %v", err)
 	}
 	close(db.answers)

@@ -150,7 +150,8 @@ type questioner struct {
 func (p *performer) newQuestioner(
 	ctx context.Context, payload AskPayload, all []AnsweredPair, latest AnalyseReceipt,
 ) (*questioner, error) {
-	k := &questioner{performer: p, all: all, latest: latest, repairs: mostRepairs, receipt: AskReceipt{Strategy: payload.Strategy}}
+	k := &questioner{performer: p, all: all, latest: latest, repairs: mostRepairs,
+		receipt: AskReceipt{Strategy: payload.Strategy}}
 	confronted, err := p.confrontingPairs(payload.Turns)
 	if err != nil {
 		return nil, err

@@ -26,8 +26,9 @@ const withinLook = time.Second
 //
 // If the effect is withdrawn, k is asked to stop; if this process only stops, k stays open for whoever resumes the
 // effect. If k is suspended, the error is a *Suspended and the record shows what there is; without a record, if this
-// process lacks something for k, or the journal can't be written to. An error of spec is returned unchanged; after any other error, such as journal.ErrExists, k is asked to stop if it exists. It waits for an
-// unreachable journal as long as the effect is wanted.
+// process lacks something for k, or the journal can't be written to. An error of spec is returned unchanged; after any
+// other error, such as journal.ErrExists, k is asked to stop if it exists. It waits for an unreachable journal as long
+// as the effect is wanted.
 func (e *Engine) Within(
 	ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error),
 ) (EndRecord, error) {
