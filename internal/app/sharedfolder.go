@@ -114,7 +114,7 @@ func (f *sharedFolder) check(ctx context.Context, patience time.Duration) error 
 	return err
 }
 
-// look looks at the folder. A look may hang, such as at a server of files that is gone: then others don't begin another.
+// look looks at the folder. A look may hang, such as at a file server that is gone: then others don't begin another.
 func (f *sharedFolder) look(ctx context.Context, patience time.Duration) error {
 	f.mu.Lock()
 	if f.since.IsZero() {
@@ -199,8 +199,8 @@ func (f *sharedFolder) learnMark(ctx context.Context, claim bool) error {
 	return err
 }
 
-// checkLocks returns an error that is session.ErrAway if a lock that another node holds in the folder is free here: then
-// two nodes could write one session at once.
+// checkLocks returns an error that is session.ErrAway if a lock that another node holds in the folder is free here:
+// then two nodes could write one session at once.
 func (f *sharedFolder) checkLocks(ctx context.Context) error {
 	if f.leave != nil && time.Since(f.checked) < locksInterval {
 		return f.locks
@@ -227,8 +227,8 @@ func (f *sharedFolder) checkLocks(ctx context.Context) error {
 // lockOf is the name of the lock of a node.
 func lockOf(holder string) string { return strings.ReplaceAll(holder, "/", "_") }
 
-// checkLocksOf looks at the locks of the other nodes. One that has ended may still be in the registry: locks do not hold
-// if the lock of a node was free before it was seen. Without the registry it stays as it was.
+// checkLocksOf looks at the locks of the other nodes. One that has ended may still be in the registry: locks do not
+// hold if the lock of a node was free before it was seen. Without the registry it stays as it was.
 func (f *sharedFolder) checkLocksOf(ctx context.Context, root *os.Root) error {
 	nodes, err := f.db.Nodes(ctx, f.now())
 	if err != nil {

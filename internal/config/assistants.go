@@ -45,7 +45,7 @@ func (c Config) SessionsOf(owner string, person bool) string {
 	return c.folderOf(c.Council.Sessions, "sessions", owner, person)
 }
 
-// CouncilFolder returns the folder that holds the Council sessions of all owners, and the name of its setting for people.
+// CouncilFolder returns the folder that holds the Council sessions of all owners, and the name of its setting.
 func (c Config) CouncilFolder() (folder, setting string) {
 	if c.Council.Sessions != "" {
 		return c.Council.Sessions, "council.sessions, SIBYL_SESSIONS"

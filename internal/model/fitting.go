@@ -141,9 +141,9 @@ func (f *form) decodeFitted(value, into any) (problem string) {
 }
 
 // fitted returns what a value means under a schema, as far as that is plain: properties that the schema does not allow
-// are left out, names may have other cases and separators, numbers and truth values may be texts, one of the words of an
-// enum may have other cases, and what is no object may be wrapped in one of a single property. Where nothing is plain,
-// it is the value.
+// are left out, names may have other cases and separators, numbers and truth values may be texts, a word of an enum may
+// have other cases, and what is no object may be wrapped in one of a single property. Where nothing is plain, it is the
+// value.
 func fitted(value any, s *jsonschema.Schema) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -24,8 +24,8 @@ const (
 
 // Resume resumes a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as
 // Start does. ErrSetAside for a run that is set aside, unless Forced. ErrIncompatible if this build can't resume the
-// run; it stays open then, for the build that wrote it or for Cancel. The error of Assistant.Lacks if this process lacks
-// something.
+// run; it stays open then, for the build that wrote it or for Cancel. The error of Assistant.Lacks if this process
+// lacks something.
 func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how ...ResumeOption) (*Live, error) {
 	if err := e.enter(ctx, owner, !slices.Contains(how, AtOnce)); err != nil {
 		return nil, err
