@@ -94,6 +94,7 @@ type App struct {
 	cooling   *model.Cooling // of models that failed, for all runs of this process
 	bert      *bert.Classifier
 	presence  *presence // among the processes on the data folder
+	shared    *sharedFolder
 	expiry    expiry
 }
 
@@ -301,6 +302,7 @@ func (a *App) Close() error {
 	a.Documents.Close()
 	a.servers.close()
 	err := errors.Join(a.closeTelemetry(), a.Store.Close())
+	a.shared.close()
 	a.presence.Close() // when nothing is written any more
 	return err
 }

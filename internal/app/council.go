@@ -37,7 +37,17 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	patient := a.Config
 	patient.Timeouts = a.Config.OracleTimeouts()
 	models := catalog(patient, a.secrets)
-	d := council.Deps{Store: a.Store, Sessions: sessions.get, Prompts: prompts, Now: a.Clock.Now,
+	a.shared = a.newSharedFolder(func() {
+		sessions.each(func(s *session.Store) { _ = s.Close() }) // nothing was written through what it closes
+	})
+	d := council.Deps{Store: a.Store, Prompts: prompts, Now: a.Clock.Now,
+		Sessions: func(owner journal.Owner) (*session.Store, error) {
+			if err := a.shared.check(context.Background(), longPatience); err != nil {
+				return nil, err
+			}
+			return sessions.get(owner)
+		},
+		Away:    func(ctx context.Context) error { return a.shared.check(ctx, shortPatience) },
 		Oracles: a.Oracles(),
 		Choose:  models.Choose,
 		Known:   a.Models.Known,

@@ -3,8 +3,10 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"sibyl/internal/council"
+	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/redact"
 	"sibyl/internal/service"
@@ -44,6 +46,9 @@ func (a *App) findCouncil(
 	ctx context.Context, owner journal.Owner, has func(string) bool, titles bool,
 ) (hits []service.Hit, err error) {
 	desk, err := a.Council.Desk(owner)
+	if errors.Is(err, session.ErrAway) {
+		return nil, nil // a node without the sessions finds all else
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (p *presence) lockFile(path, name string) (err error) {
 	if p.folder, err = os.OpenRoot(path); err != nil {
 		return err
 	}
-	p.sweep()
+	sweepLocks(p.folder)
 	leave, err := files.Hold(p.folder, name)
 	if err == nil {
 		p.leave = leave
@@ -55,16 +55,16 @@ func (p *presence) lockFile(path, name string) (err error) {
 	return err
 }
 
-// sweep removes the files of processes that ended long ago.
-func (p *presence) sweep() {
-	all, _ := fs.ReadDir(p.folder.FS(), ".") // what can't be listed is swept another time
+// sweepLocks removes the lock files in a folder of processes that ended long ago.
+func sweepLocks(folder *os.Root) {
+	all, _ := fs.ReadDir(folder.FS(), ".") // what can't be listed is swept another time
 	for _, one := range all {
 		info, err := one.Info()
 		if err != nil || time.Since(info.ModTime()) < keptLocks {
 			continue
 		}
-		if held, err := files.IsHeld(p.folder, one.Name()); err == nil && !held {
-			_ = p.folder.Remove(one.Name()) // another process may have been faster
+		if held, err := files.IsHeld(folder, one.Name()); err == nil && !held {
+			_ = folder.Remove(one.Name()) // another process may have been faster
 		}
 	}
 }

@@ -33,3 +33,12 @@ func (p *perOwner[T]) get(owner journal.Owner) (*T, error) {
 	p.all[owner] = one
 	return one, nil
 }
+
+// each calls do with all that is cached.
+func (p *perOwner[T]) each(do func(one *T)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, one := range p.all {
+		do(one)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/api"
 	"sibyl/internal/bt"
 	"sibyl/internal/config"
+	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
 	"sibyl/internal/mcp"
 	"sibyl/internal/oracle"
@@ -46,6 +47,9 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	}
 	tools := offered.HTTP()
 	defer tools.Close()
+	if err := a.shared.check(ctx, longPatience); err != nil && !errors.Is(err, session.ErrAway) { // that is in the log
+		return err
+	}
 	c := server.Config{Listen: cfg.Listen, Behind: len(cfg.Proxies) > 0, Loopback: cfg.Loopback(), Grace: cfg.Grace,
 		Users: a.Users.Any, Engine: a.Engine,
 		Log: a.log, Listening: listening,

@@ -59,6 +59,7 @@ type arrangement struct {
 	people   int
 	most     int                                    // runs of a node
 	by       func(node int, database string) string // the address by which a node reaches the database; nil: as it is
+	own      func(node int) []string                // what the environment of a node has besides that of all; nil: nothing
 }
 
 // newCluster starts nodes.
@@ -97,6 +98,9 @@ func newCluster(t *testing.T, a arrangement) *cluster {
 		p := &process{c: c, name: name, database: a.database, log: newLines()}
 		if a.by != nil {
 			p.database = a.by(n, a.database)
+		}
+		if a.own != nil {
+			p.own = a.own(n)
 		}
 		c.nodes = append(c.nodes, p)
 		p.start()

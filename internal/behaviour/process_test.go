@@ -18,8 +18,9 @@ import (
 type process struct {
 	c        *cluster
 	name     string
-	database string // its address
-	log      *lines // of all lives
+	database string   // its address
+	own      []string // of its environment
+	log      *lines   // of all lives
 
 	mu      sync.Mutex
 	address string // of this life, as a URL; "" while it listens to nothing
@@ -35,7 +36,7 @@ func (p *process) start() {
 	self := assert.Must(os.Executable())(p.c)
 	out := newLines()
 	cmd := &exec.Cmd{Path: self, Args: []string{programName, "serve", "--listen", "127.0.0.1:0", "--name", p.name},
-		Env: p.c.environ(p.database), Dir: p.c.folder,
+		Env: append(p.c.environ(p.database), p.own...), Dir: p.c.folder,
 		Stdout: out, Stderr: p.log, SysProcAttr: attributes(), WaitDelay: patience}
 	started, exited := make(chan error, 1), make(chan struct{})
 	go func() {

@@ -156,6 +156,9 @@ func (c *command) doctorCommand() *cobra.Command {
 				return c.reportFindings(append(found, finding{What: "trees", Says: err.Error()}), false)
 			}
 			checks := append([]check{{"trees", checkTrees}, {"journal", c.checkJournal}}, serverChecks(a)...)
+			if cfg.Database.Postgres.Reveal() != "" {
+				checks = append(checks, check{"sessions", c.checkSessions})
+			}
 			checks = append(checks, check{"model", checkModel}, check{"fallback", checkFallback},
 				check{"vault", checkVault},
 				check{"classifier", checkClassifier}, check{"transcription", checkTranscription},
@@ -257,6 +260,19 @@ func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 		return fails(err)
 	}
 	return works(says)
+}
+
+// checkSessions says whether the folder of Council sessions is the one that the processes on this database share.
+func (c *command) checkSessions(ctx context.Context, prepared *app.App) finding {
+	a, err := c.open(ctx, prepared.Config)
+	if err != nil {
+		return fails(err)
+	}
+	folder, err := a.SharedSessions(ctx)
+	if err := errors.Join(err, a.Close()); err != nil {
+		return fails(err)
+	}
+	return works(folder)
 }
 
 func checkVault(ctx context.Context, a *app.App) finding {

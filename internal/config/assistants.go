@@ -45,6 +45,14 @@ func (c Config) SessionsOf(owner string, person bool) string {
 	return c.folderOf(c.Council.Sessions, "sessions", owner, person)
 }
 
+// CouncilFolder returns the folder that holds the Council sessions of all owners, and the name of its setting.
+func (c Config) CouncilFolder() (folder, setting string) {
+	if c.Council.Sessions != "" {
+		return c.Council.Sessions, "council.sessions, SIBYL_SESSIONS"
+	}
+	return c.DataDir, "the data folder, SIBYL_DATA"
+}
+
 // InquiriesOf returns an owner's folder of inquiries; the person at this machine gets the set one itself.
 func (c Config) InquiriesOf(owner string, person bool) string {
 	return c.folderOf(c.Inquiry.Sessions, filepath.Join("inquiries", "sessions"), owner, person)

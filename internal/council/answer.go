@@ -104,6 +104,9 @@ type KeepPayload struct {
 	Kind   string `json:"kind,omitempty"` // as session.LlmEntry has it
 }
 
+// mergedKind is the Kind of what a chair has merged, as the tree says it.
+const mergedKind = "chair"
+
 // KeepReceipt names the entry and the file of a saved answer.
 type KeepReceipt struct {
 	Sequence int    `json:"sequence"`

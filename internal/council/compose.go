@@ -26,8 +26,13 @@ func (c *composer) addReceipts(o *Outcome, e run.Ending) {
 	for n := range e.Unfolded {
 		c.addReceipt(o, unrecorded, &e.Unfolded[n])
 	}
+	over := e.Cancelled || !e.Suspended && e.Status != bt.Success
 	for seq, a := range c.answers {
-		c.setFile(o, a, c.saves[seq])
+		if done := c.saves[seq]; done != nil {
+			c.setFile(o, a, done)
+		} else if over {
+			c.leaveUnsaved(o, a, seq)
+		}
 	}
 	order := func(s Seat) int { return slices.Index(c.given.Oracles, s) }
 	slices.SortStableFunc(o.Answers, func(a, b Answer) int { return cmp.Compare(order(a.Oracle), order(b.Oracle)) })
@@ -120,9 +125,6 @@ func (o *Outcome) addMember(seq int64, asked MemberPayload, done *run.Completion
 
 // setFile says in which file an answer is, or that it is still to be saved.
 func (c *composer) setFile(o *Outcome, a *Answer, done *run.CompletionRecord) {
-	if done == nil {
-		return // it was stopped before
-	}
 	if r, ok := done.Value.(KeepReceipt); ok && done.Err == nil {
 		a.Sequence, a.File = r.Sequence, r.File
 		return
@@ -132,9 +134,28 @@ func (c *composer) setFile(o *Outcome, a *Answer, done *run.CompletionRecord) {
 		a.Unsaved = done.Err.Reason
 	}
 	if p, ok := done.Asked.(KeepPayload); ok {
-		if r, err := c.responseEntry(p); err == nil {
-			o.Unsaved = &Unsaved{c.given.Session, r.LlmEntry, r.Slug, r.Text}
-		}
+		c.setUnsaved(o, p)
+	}
+}
+
+// leaveUnsaved has the answer in a record saved later, if it is whole: the run was over before it was.
+func (c *composer) leaveUnsaved(o *Outcome, a *Answer, seq int64) {
+	if done, err := c.view.Receipt(seq); err != nil || done.Err != nil {
+		return
+	}
+	p := KeepPayload{Reply: seq, Oracle: a.Oracle}
+	if a == o.Chair {
+		p.Kind = mergedKind
+	}
+	a.Unsaved = overBefore
+	c.setUnsaved(o, p)
+}
+
+const overBefore = "the run was over before it was written there"
+
+func (c *composer) setUnsaved(o *Outcome, p KeepPayload) {
+	if r, err := c.responseEntry(p); err == nil {
+		o.Unsaved = &Unsaved{c.given.Session, r.LlmEntry, r.Slug, r.Text}
 	}
 }
 

@@ -48,6 +48,8 @@ type Deps struct {
 	Prompts  fs.FS                                           // chair.md and name.md
 	Now      func() time.Time
 
+	// Away says why this process has no access to the sessions, as an error that is session.ErrAway; nil: it has.
+	Away func(ctx context.Context) error
 	// Missing says which setting transcription lacks, for people; "": it can transcribe.
 	Missing func() string
 	// Transcribe transcribes a recording. Errors of the transcriber are *model.Error; tell receives progress and pauses.
@@ -73,7 +75,7 @@ func New(d Deps) (*run.Assistant, error) {
 		return nil, err
 	}
 	return &run.Assistant{Name: Name, Leaves: leaves, Options: opt, Outcome: outcome, Effects: effects(), Open: d.open,
-		Used: assistant.UsedBy}, nil
+		Lacks: d.Away, Used: assistant.UsedBy}, nil
 }
 
 func effects() map[string]run.EffectType {
@@ -121,9 +123,18 @@ func withFolder[T any](p *performer, do func(s *session.Store) (T, error)) (done
 		done, err = do(s)
 	}
 	if _, is := errors.AsType[*bt.Fault](err); err != nil && !is {
-		err = &bt.Fault{Kind: KindFolder, Reason: err.Error()}
+		err = folderError(err)
 	}
 	return done, err
+}
+
+// folderError is the error of an effect for an error of the folder: a fault or, if this process has no access to the
+// sessions, one that suspends the run until a process has. Which folder that is, the operator is told by the log.
+func folderError(err error) error {
+	if errors.Is(err, session.ErrAway) {
+		return &run.Suspended{Fault: &bt.Fault{Kind: KindFolder, Reason: session.ErrAway.Error()}}
+	}
+	return &bt.Fault{Kind: KindFolder, Reason: err.Error()}
 }
 
 // wasDeleted is the reason of the fault of notDeleted.
@@ -135,8 +146,11 @@ func (p *performer) notDeleted(ctx context.Context) error {
 	if err == nil {
 		_, err = s.Get(ctx, p.given.Session)
 	}
-	if errors.Is(err, session.ErrNotFound) {
+	switch {
+	case errors.Is(err, session.ErrNotFound):
 		return &bt.Fault{Kind: KindFolder, Reason: wasDeleted}
+	case errors.Is(err, session.ErrAway):
+		return folderError(err)
 	}
 	return nil // after any other error of the folder, the answer waits in the journal
 }

@@ -224,6 +224,12 @@ func (h *house) deps(store journal.Store, p *process) council.Deps {
 	folder := h.sessions()
 	return council.Deps{Store: store, Oracles: h.shelf, Prompts: texts, Now: func() time.Time { return h.now() },
 		Sessions: func(journal.Owner) (*session.Store, error) { return folder, h.shut },
+		Away: func(context.Context) error {
+			if errors.Is(h.shut, session.ErrAway) {
+				return h.shut
+			}
+			return nil
+		},
 		Choose: func(_ context.Context, asked string) (string, error) {
 			switch {
 			case asked != "":

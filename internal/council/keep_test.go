@@ -2,6 +2,7 @@ package council_test
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -162,6 +163,56 @@ func TestFolderOfSessionsThatCanNotBeOpenedLosesNoAnswer(t *testing.T) {
 		same(h, "lines", len(p.open()), 1)
 		h.whole(1)
 	})
+}
+
+func TestRunWhoseNodeLosesTheFolderWaitsAndGoesOnOnceANodeHasIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		assistant string
+		begin     func(h *house) council.Options
+		wants     func(h *house)
+	}{
+		"an answer": {council.Name, func(h *house) council.Options {
+			h.says("Hm.")
+			return h.ask("ada")
+		}, func(h *house) { h.whole(1) }},
+		"a sitting with a chair": {council.Name, func(h *house) council.Options {
+			h.says("Hm.")
+			o := h.ask("ada", "bob")
+			o.Chair = "cleo"
+			return o
+		}, func(h *house) { h.whole(3) }},
+		"a transcription": {council.TranscriptionName, func(h *house) council.Options {
+			h.records("one")
+			return council.Options{Session: h.id}
+		}, func(h *house) { same(h, "recordings", h.statuses(), []session.Status{session.Success}) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHouse(t, func(h *house) {
+				p := h.process("one", h.journal)
+				lose := func() { h.shut = fmt.Errorf("%w: it is not mounted", session.ErrAway) }
+				o := c.begin(h)
+				h.hearing(lose)
+				hears := h.hears
+				h.hears = func(file string) (session.Transcript, error) {
+					lose()
+					return hears(file)
+				}
+				r := p.begin(c.assistant, o)
+				res, _ := p.wait(r)
+				same(h, "status", res.Status, journal.Running)
+				_, err := p.service.Resume(h.Context(), ada, r.ID)
+				assert.That(h, errors.Is(err, session.ErrAway), "resuming it without the folder gives %v", err)
+				for _, row := range h.runs() {
+					same(h, "status and tries of "+row.Title, []any{row.Status, row.Tries}, []any{journal.Running, 0})
+				}
+				h.shut, h.plays, h.hears = nil, nil, hears
+				other := h.process("two", h.journal)
+				res, _ = other.wait(assert.Must(other.service.Resume(h.Context(), ada, r.ID))(h))
+				same(h, "status", res.Status, journal.Done)
+				c.wants(h)
+			})
+		})
+	}
 }
 
 func TestManyRunsOfASessionHideNoAnswerThatWaits(t *testing.T) {

@@ -137,6 +137,9 @@ func (p *performer) askMember(ctx context.Context, job run.Job, asked MemberPayl
 	r := MemberReceipt{Run: asked.Run}
 	outcome, err := p.Within(ctx, p.view.Owner, asked.Run, Options{Session: p.given.Session,
 		Oracles: []string{asked.Oracle.ID}, Model: p.env.Model, member: m})
+	if errors.Is(err, session.ErrAway) {
+		err = folderError(err)
+	}
 	if err != nil {
 		return r, err
 	}

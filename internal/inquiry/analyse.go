@@ -198,7 +198,7 @@ func (p *performer) performAnalyse(ctx context.Context, job run.Job, payload Ana
 		return r, nil
 	case !isReply:
 		return nil, err
-	case !isLasting(failed.error) && failedInARow(turnsWithLate(payload.Turns, 0, late)) < mostGarbled-1:
+	case !isLasting(failed.error) && failedInARow(turnsWithLate(payload.Turns, 0, late)) < mostFailed-1:
 		return r, faultOf(failed.error)
 	}
 	return r, suspendedBy(ctx, failed.error)

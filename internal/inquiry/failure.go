@@ -14,8 +14,11 @@ import (
 	"sibyl/internal/text"
 )
 
-// mostGarbled is the number of unusable replies, or failed analyses, in a row that ends an inquiry.
-const mostGarbled = 3
+// mostFailed is the number of failed analyses in a row that ends an inquiry.
+const mostFailed = 3
+
+// mostRepairs is how often a detective is asked for one question again because its reply is unusable.
+const mostRepairs = 2
 
 // mostWords bounds a provider's error message, in characters.
 const mostWords = 240

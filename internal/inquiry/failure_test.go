@@ -1,6 +1,7 @@
 package inquiry_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -211,9 +212,60 @@ func TestRepliesOfNoUseCountAmongWhatAnInquiryTookAndSent(t *testing.T) {
 	r := p.begin(bridge, options())
 	p.wait(r)
 	used := assert.Must(p.service.Used(t.Context(), ada, r.ID))(t)
-	if len(used) != 1 || used[0].Input != 60 || used[0].Output != 2 { // each is asked for twice, a question three times
+	if len(used) != 1 || used[0].Input != 30 || used[0].Output != 2 { // a question is asked for three times, an analysis twice
 		t.Errorf("used: %+v", used)
 	}
 	x := assert.Must(p.service.Explain(t.Context(), ada, r.ID))(t)
 	assert.That(t, len(x.Left) >= 3, "of two questions and an analysis this was sent: %+v", x.Left)
+}
+
+// rewritten has a detective write each form in another way.
+func (h *house) rewritten(how func(written string) string) {
+	asks, analyses := h.asks, h.analyses
+	again := func(turn modeltest.Turn) modeltest.Turn { return modeltest.Say(how(turn.Text)) }
+	h.asks = func(n int, req model.Request) modeltest.Turn { return again(asks(n, req)) }
+	h.analyses = func(n int, req model.Request) modeltest.Turn { return again(analyses(n, req)) }
+}
+
+func TestDetectiveIsUnderstoodThatWritesItsFormsInItsOwnWay(t *testing.T) {
+	for name, how := range map[string]func(string) string{
+		"with a property too many": func(s string) string { return `{"confidence":0.9,` + s[1:] },
+		"with an object too many":  func(s string) string { return `{"meta":{"thoughts":["Hm."]},` + s[1:] },
+		"wrapped":                  func(s string) string { return `{"result":` + s + `}` },
+		"with names in other cases": strings.NewReplacer(`"question"`, `"Question"`, `"completenessScore"`,
+			`"completeness_score"`, `"requiresFollowUp"`, `"RequiresFollowup"`).Replace,
+		"with numbers as texts": func(s string) string {
+			return regexp.MustCompile(`:([0-9]+)`).ReplaceAllString(s, `:"$1"`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.rewritten(how)
+			p, _, s := h.inquires()
+			p.ended(s, record.Completed, record.Satisfied, 3)
+			same(t, "questions", h.asked(), questions[:3])
+			same(t, "trail", trail(s), nil)
+			same(t, "requests", []int{len(h.requests(asking)), len(h.requests(analysing))}, []int{3, 3})
+		})
+	}
+}
+
+func TestDetectiveThatIsNeverUnderstoodIsAskedThreeTimesForAQuestion(t *testing.T) {
+	for name, how := range map[string]func(string) string{
+		"no form":           func(string) string { return "Who built it?" },
+		"half of it":        func(string) string { return `{"question":"Who built it?","mood":"curious"}` },
+		"the instructions":  func(string) string { return ask("Choose what the hypothesis would fall with.").Text },
+		"a form of another": func(string) string { return `{"result":{"name":"The bridge"}}` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.rewritten(how)
+			p := h.process("one", h.journal)
+			r := p.begin(bridge, options())
+			res, s := p.wait(r)
+			p.ended(s, record.Failed, record.Broken, 0)
+			same(t, "requests", len(h.requests(asking)), 3)
+			contains(t, res.Failure.Message, "the reply is unusable", "sibyl run resume "+r.ID)
+		})
+	}
 }

@@ -143,6 +143,7 @@ type questioner struct {
 	latest  AnalyseReceipt
 	finding *Finding // to confront the witness with; nil: the model chooses
 	gapsOf  [][]string
+	repairs int // that are left, of replies that are unusable
 	receipt AskReceipt
 }
 
@@ -150,7 +151,8 @@ type questioner struct {
 func (p *performer) newQuestioner(
 	ctx context.Context, payload AskPayload, all []AnsweredPair, latest AnalyseReceipt,
 ) (*questioner, error) {
-	k := &questioner{performer: p, all: all, latest: latest, receipt: AskReceipt{Strategy: payload.Strategy}}
+	k := &questioner{performer: p, all: all, latest: latest, repairs: mostRepairs,
+		receipt: AskReceipt{Strategy: payload.Strategy}}
 	confronted, err := p.confrontingPairs(payload.Turns)
 	if err != nil {
 		return nil, err
@@ -216,30 +218,21 @@ func (k *questioner) newQuestion(ctx context.Context, m model.Model) (any, error
 	}
 }
 
-// reply asks the model for a question, and repeats the request if the reply is unusable.
+// reply asks the model for a question, with the repairs that are left for this one.
 func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
 	noting := &witness.Noting{Model: k.fitting(k.prompt, m)}
-	defer func() { k.receipt.TimedOut = append(k.receipt.TimedOut, noting.TimedOut...) }()
-	for range mostGarbled {
-		var resp model.Response
-		said = modelQuestion{}
-		value, resp, err = model.Structured(ctx, noting, k.prompt.Request, questionSchema(), &said)
-		k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
-		k.receipt.By = resp.Model
-		k.receipt.Tries = resp.Tries
-		k.receipt.Sent = k.prompt.Sent()
-		if err == nil && !agent.OriginOfTexts(k.prompt.TextsByOrigin(textDetective, strategyContradiction, "language")).
-			IsOwn(said.Question) {
-			err = &model.Error{Kind: model.Garbled, Model: resp.Model, Message: "the question repeats the instructions"}
+	from := agent.OriginOfTexts(k.prompt.TextsByOrigin(textDetective, strategyContradiction, "language"))
+	want := model.Form{Schema: questionSchema(), Repairs: &k.repairs, Check: func() string {
+		if !from.IsOwn(said.Question) {
+			return "the question repeats the instructions"
 		}
-		if err == nil {
-			return said, value, nil
-		}
-		if model.KindOf(err) != model.Garbled {
-			break
-		}
-	}
-	return said, nil, err
+		return ""
+	}}
+	value, resp, err := model.StructuredWithin(ctx, noting, k.prompt.Request, want, &said)
+	k.receipt.TimedOut = append(k.receipt.TimedOut, noting.TimedOut...)
+	k.receipt.Usage = k.receipt.Usage.Add(resp.Usage)
+	k.receipt.By, k.receipt.Tries, k.receipt.Sent = resp.Model, resp.Tries, k.prompt.Sent()
+	return said, value, err
 }
 
 // wording is the question as the witness gets it. If it confronts, it contains both quotations.

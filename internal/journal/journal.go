@@ -361,8 +361,8 @@ type Store interface {
 	// Stranded lists the Running runs of all owners whose lease is free or over at that time, that do not rest and are
 	// not set aside, in the order in which they should be resumed, so that owners take turns: the fewer runs of an
 	// owner are driven, or stranded and started before, the earlier a run comes (ties by start and id, ascending).
-	// Limit 0 means 100.
-	Stranded(ctx context.Context, at LeaseTimes, limit int) ([]Run, error)
+	// Runs of the assistants named in without are left out. Limit 0 means 100.
+	Stranded(ctx context.Context, at LeaseTimes, limit int, without ...string) ([]Run, error)
 
 	// Census counts the Running runs of all owners at that time, by assistant and how they stand, in that order.
 	Census(ctx context.Context, at LeaseTimes) ([]Count, error)

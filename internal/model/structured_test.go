@@ -47,7 +47,7 @@ func TestAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
 	say := func(text string, in int) modeltest.Turn {
 		return modeltest.Turn{Text: text, Usage: model.Usage{InputTokens: in, OutputTokens: 1}}
 	}
-	m := modeltest.Script(t, say(`{"name":"Ada","age":"36"}`, 10), say(`{"name":"Ada","age":36}`, 20))
+	m := modeltest.Script(t, say(`{"name":"Ada","age":"old"}`, 10), say(`{"name":"Ada","age":36}`, 20))
 	req := askPerson()
 	var ada struct {
 		Name string
@@ -60,8 +60,8 @@ func TestAnswerThatDoesNotFitIsRepairedOnce(t *testing.T) {
 		t.Errorf("usage %+v in %d attempts; want %+v in 2", resp.Usage, resp.Attempts, want)
 	}
 	second := m.Requests()[1].Messages
-	assert.That(t, len(second) == 3 && second[1].Text == `{"name":"Ada","age":"36"}` &&
-		strings.Contains(second[2].Text, `at /properties/age: type: 36 has type "string", want "integer"`),
+	assert.That(t, len(second) == 3 && second[1].Text == `{"name":"Ada","age":"old"}` &&
+		strings.Contains(second[2].Text, `at /properties/age: type: old has type "string", want "integer"`),
 		"repaired with %+v", second)
 	assert.That(t, len(req.Messages) == 1, "the caller's request became %+v", req.Messages)
 }

@@ -268,6 +268,9 @@ func table() []meaning {
 		{files.ErrNotKept, Type{Kind: "not_kept", Status: http.StatusGone,
 			Detail: "What this write replaced is kept no longer."}},
 
+		{session.ErrAway, Type{Kind: "sessions_away", Status: unavailable, Kept: Folder, Wait: time.Second,
+			Detail: "This node has no access to the Council's sessions: their folder is not mounted here.",
+			Hint:   "Try again: another node may answer. Whoever runs the server has to mount one folder on every node."}},
 		{council.ErrNone, Type{Kind: "not_found", Status: missing, Detail: "There is no session yet.",
 			Here: "‘sibyl council say \"…\"’ begins one"}},
 		{session.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "Nothing here has this id.",

@@ -30,6 +30,10 @@ type Assistant struct {
 	// keep ctx: it lasts until the run is no longer driven here.
 	Open func(ctx context.Context, v *View) (performers map[string]Performer, close func(), err error)
 
+	// Lacks, which may be nil, says what this process lacks to drive runs of the assistant: the error says it to people.
+	// It takes no such run up then, and the run waits for a process that lacks nothing.
+	Lacks func(ctx context.Context) error
+
 	// Outcome turns the ended tree into the run's result. It is pure.
 	Outcome func(v *View, e Ending) Outcome
 

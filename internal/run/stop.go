@@ -182,9 +182,14 @@ func (o encodedOutcome) journalEnd(e *Engine, at time.Time) *journal.End {
 
 // Suspended is the error of a performer that can't perform its effect for now: the run is suspended, and whoever
 // resumes it performs the effect again. A result returned with it is what had arrived.
-type Suspended struct{ Fault *bt.Fault }
+type Suspended struct {
+	Fault *bt.Fault
+	Err   error // the cause; nil if it is the Fault alone
+}
 
 func (s *Suspended) Error() string { return s.Fault.Reason }
+
+func (s *Suspended) Unwrap() error { return s.Err }
 
 // SuspendRecord says that a run waits to be resumed: an effect could not be performed for now.
 type SuspendRecord struct {

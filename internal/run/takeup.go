@@ -1,9 +1,11 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -22,7 +24,8 @@ const (
 
 // Resume resumes a run that nobody drives: it folds the records and performs what is outstanding. It waits for room as
 // Start does. ErrSetAside for a run that is set aside, unless Forced. ErrIncompatible if this build can't resume the
-// run; it stays open then, for the build that wrote it or for Cancel.
+// run; it stays open then, for the build that wrote it or for Cancel. The error of Assistant.Lacks if this process
+// lacks something.
 func (e *Engine) Resume(ctx context.Context, owner journal.Owner, id string, how ...ResumeOption) (*Live, error) {
 	if err := e.enter(ctx, owner, !slices.Contains(how, AtOnce)); err != nil {
 		return nil, err
@@ -35,7 +38,9 @@ func (e *Engine) resumeNow(
 	ctx context.Context, k journal.Key, how []ResumeOption, exit func(),
 ) (live *Live, err error) {
 	err = e.driveUnderLease(ctx, k, func() (rest time.Time, err error) {
-		d, err := e.readAndFold(ctx, k, func(r journal.Run) error { return checkTries(r, slices.Contains(how, Forced)) })
+		d, err := e.readAndFold(ctx, k, func(r journal.Run) error {
+			return cmp.Or(e.lackedBy(ctx, e.assistants[r.Assistant]), checkTries(r, slices.Contains(how, Forced)))
+		})
 		if err != nil {
 			return rest, err
 		}
@@ -153,6 +158,34 @@ func (e *Engine) Submit(ctx context.Context, s Spec) (journal.Key, *Live, error)
 		return journal.Key{}, nil, err
 	}
 	return live.key(), live, nil
+}
+
+// lackError is what this process lacks to drive runs of an assistant.
+type lackError struct{ error }
+
+func (l *lackError) Unwrap() error { return l.error }
+
+// lackedBy returns a lackError if this process lacks something to drive runs of an assistant.
+func (e *Engine) lackedBy(ctx context.Context, a *Assistant) error {
+	if a == nil || a.Lacks == nil {
+		return nil
+	}
+	if err := a.Lacks(ctx); err != nil {
+		return &lackError{err}
+	}
+	return nil
+}
+
+// Stranded lists the runs that this process may resume, as journal.Store.Stranded does, without those of assistants for
+// which it lacks something.
+func (e *Engine) Stranded(ctx context.Context, limit int) ([]journal.Run, error) {
+	var without []string
+	for _, name := range slices.Sorted(maps.Keys(e.assistants)) {
+		if e.lackedBy(ctx, e.assistants[name]) != nil {
+			without = append(without, name)
+		}
+	}
+	return e.Store.Stranded(ctx, e.LeaseTimes(), limit, without...)
 }
 
 // ResumeFound resumes a run that a process has found by itself, if there is room: with AtOnce and Unasked.

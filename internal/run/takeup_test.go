@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -188,4 +189,40 @@ func TestRunThatCanNotGoOnIsNotTakenUpAgainAtOnce(t *testing.T) {
 			same(t, "outcome when a person resumes it", r.Got, "A")
 		})
 	}
+}
+
+func TestRunForWhichThisProcessLacksSomethingIsLeftToOthers(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
+		release := w.holds("a", false)
+		var lack atomic.Pointer[error]
+		one := w.engine(store, "one", func(c *run.Config) {
+			c.Assistants[0].Lacks = func(context.Context) error {
+				if err := lack.Load(); err != nil {
+					return *err
+				}
+				return nil
+			}
+		})
+		live := start(t, one, `<Do what="r:a" got="{got}"/>`)
+		k := journal.Key{Owner: ada, Run: live.ID}
+		gone, cut := context.WithCancel(t.Context())
+		cut()
+		one.Drain(gone)
+		missing := errors.New("no folder is mounted")
+		lack.Store(&missing)
+		again := w.engine(store, "again", func(c *run.Config) { c.Assistants[0].Lacks = one.Assistant("tester").Lacks })
+		stranded, err := again.Stranded(t.Context(), 10)
+		assert.That(t, err == nil && len(stranded) == 0, "it would take up %v, %v", stranded, err)
+		_, err = again.ResumeFound(t.Context(), k)
+		assert.ErrorIsf(t, err, missing, "taking it up")
+		row := statusOf(t, store, k.Run)
+		same(t, "the run", []any{row.Status, row.LeaseHolder, row.Tries}, []any{journal.Running, "", 0})
+		two := w.engine(store, "two")
+		stranded, err = two.Stranded(t.Context(), 10)
+		assert.That(t, err == nil && len(stranded) == 1, "another would take up %v, %v", stranded, err)
+		lack.Store(nil)
+		release()
+		_, r := wait(t, assert.Must(again.ResumeFound(t.Context(), k))(t))
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	})
 }

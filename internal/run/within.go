@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 )
 
@@ -24,9 +25,10 @@ const withinLook = time.Second
 // crash continues the same run. Once effects must not use it, since they are not repeated.
 //
 // If the effect is withdrawn, k is asked to stop; if this process only stops, k stays open for whoever resumes the
-// effect. If k is suspended, the error is a *Suspended and the record shows what there is. An error of spec is returned
-// unchanged; after any other error, such as journal.ErrExists, k is asked to stop if it exists. It waits for an
-// unreachable journal as long as the effect is wanted.
+// effect. If k is suspended, the error is a *Suspended and the record shows what there is; without a record, if this
+// process lacks something for k, or the journal can't be written to. An error of spec is returned unchanged; after any
+// other error, such as journal.ErrExists, k is asked to stop if it exists. It waits for an unreachable journal as long
+// as the effect is wanted.
 func (e *Engine) Within(
 	ctx context.Context, k journal.Key, spec func(ctx context.Context) (Spec, error),
 ) (EndRecord, error) {
@@ -51,6 +53,9 @@ func (e *Engine) Within(
 		case errors.Is(err, journal.ErrExists) && !existed: // somebody else was there before
 			existed = true
 			continue
+		// whoever resumes both may lack nothing, and write
+		case errors.As(err, new(*lackError)), journal.CannotWrite(err):
+			return EndRecord{}, &Suspended{&bt.Fault{Reason: err.Error()}, err}
 		case lossReason(err) == LostTaken:
 			pause(ctx, e.Clock, awayPause)
 		default:

@@ -2,7 +2,7 @@ package run_test
 
 import (
 	"context"
-
+	"errors"
 	"fmt"
 	"log/slog"
 
@@ -277,4 +277,30 @@ func TestParentAndChildEndTogetherWhoeverDrivesTheChild(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestParentWaitsForAProcessThatLacksNothingToDriveItsChild(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
+		release := w.holds("a", false)
+		dying := &journaltest.Mortal{Store: store}
+		dead := start(t, w.parents(dying, "dead", nil), oneChild)
+		synctest.Wait()
+		dying.Die()
+		pass(lease)
+		asked := 0
+		lacking := w.parents(store, "lacking", nil, func(c *run.Config) {
+			c.Assistants[0].Lacks = func(context.Context) error {
+				if asked++; asked > 1 { // it was there when the parent was taken up
+					return errors.New("the volume is gone")
+				}
+				return nil
+			}
+		})
+		end, _ := waitSoon(t, "the parent", resume(t, lacking, dead.ID))
+		same(t, "status and reason", []any{end.Status, end.Fault.Reason}, []any{journal.Running, "the volume is gone"})
+		same(t, "status of the child", statusOf(t, store, childOf(dead.ID, 1)).Status, journal.Running)
+		release()
+		_, r := waitSoon(t, "the parent", resume(t, w.parents(store, "whole", nil), dead.ID))
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	})
 }

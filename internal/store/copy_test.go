@@ -154,6 +154,26 @@ func secrets(t *testing.T, here, there *DB) {
 	assert.That(t, !bytes.Equal(found[0], two) && !bytes.Equal(found[0], foreign), "two secrets are the same")
 }
 
+func TestProcessesAgreeOnTheFirstValueOfAName(t *testing.T) {
+	db := fresh(t)
+	none := assert.Must(db.Agreed(t.Context(), "one", nil))(t)
+	assert.That(t, none == nil, "before anybody stores one it is %q", none)
+	var all sync.WaitGroup
+	found := make([][]byte, 8)
+	for i := range found {
+		all.Go(func() {
+			var err error
+			found[i], err = db.Agreed(t.Context(), "one", fmt.Append(nil, "of ", i))
+			assert.Nil(t, err)
+		})
+	}
+	all.Wait()
+	kept := assert.Must(db.Agreed(t.Context(), "one", nil))(t)
+	for i, one := range found {
+		assert.That(t, bytes.Equal(one, kept) && len(kept) > 0, "process %d has %q, and %q is kept", i, one, kept)
+	}
+}
+
 func tasksOver(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }) }
 
 func copied(t *testing.T, from, to *DB) {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"math"
 	"time"
 
@@ -53,18 +54,26 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 }
 
 // Stranded implements journal.Store.
-func (db *DB) Stranded(ctx context.Context, at journal.LeaseTimes, limit int) ([]journal.Run, error) {
+func (db *DB) Stranded(
+	ctx context.Context, at journal.LeaseTimes, limit int, without ...string,
+) ([]journal.Run, error) {
+	args := []any{at.Now.UnixMilli(), millisOrLatest(at.Leases), millisOrLatest(at.Rests), int64(journal.MaxTries),
+		int64(journal.Limit(limit))}
+	others := ""
+	for _, name := range without {
+		args = append(args, name)
+		others += fmt.Sprintf(" AND assistant <> $%d", len(args))
+	}
 	return readRows(ctx, db, scanRun, selectRun+`
 		LEFT JOIN (
 			SELECT owner AS driver, count(*) AS driven FROM run
 			WHERE status = 'running' AND lease_until > $1 AND lease_until <= $2 AND lease_holder <> '' GROUP BY owner
 		) AS busy ON driver = owner
-		WHERE status = 'running' AND tries < $4
+		WHERE status = 'running' AND tries < $4`+others+`
 		AND (lease_until IS NULL OR lease_until <= $1 OR lease_until >
 			CASE lease_holder WHEN '' THEN CAST($3 AS bigint) ELSE $2 END)
 		ORDER BY coalesce(driven, 0) + row_number() OVER (PARTITION BY owner ORDER BY started_at, id), started_at, id
-		LIMIT $5`, at.Now.UnixMilli(), millisOrLatest(at.Leases), millisOrLatest(at.Rests), int64(journal.MaxTries),
-		int64(journal.Limit(limit)))
+		LIMIT $5`, args...)
 }
 
 // Census implements journal.Store.

@@ -209,8 +209,14 @@ var leaseTests = map[string]func(*suite){
 		s.same("turns", s.stranded(at), []string{"b1", "c1", "a1", "b2", "a2", "a3"})
 		s.same("the first", assert.Must(s.db.Stranded(s.ctx, at, 1))(s),
 			[]journal.Run{assert.Must(s.db.Run(s.ctx, bob, "b1"))(s)})
+		other := leased(runOf(cy, "session of other", "other"), "", 0)
+		other.Assistant, other.StartedAt = "council", after(time.Minute)
+		s.start(other, nil)
+		ids := func(r journal.Run) string { return r.ID }
+		s.same("without an assistant", idsOf(assert.Must(s.db.Stranded(s.ctx, at, 0, "tasks", "oracle"))(s), ids),
+			[]string{"other"})
 		s.same("before a lease runs out", s.stranded(journal.LeaseTimes{Now: after(time.Hour - time.Millisecond)}),
-			[]string{"c1", "a1", "b2", "a2", "a3"})
+			[]string{"c1", "a1", "b2", "other", "a2", "a3"})
 	},
 	"CensusCountsTheRunsOfAllOwnersByHowTheyStand": func(s *suite) {
 		add := func(owner journal.Owner, id, holder string, started, until time.Duration) {

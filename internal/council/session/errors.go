@@ -11,6 +11,9 @@ import (
 // ErrNotFound means that there is no such session, entry or answer, or that an entry lacks the requested part.
 var ErrNotFound = errors.New("not found")
 
+// ErrAway means that this process does not have the folder of sessions that the processes over its database share.
+var ErrAway = errors.New("this node has no access to the Council's sessions")
+
 func errNoSession(id string) error {
 	return fmt.Errorf("session “%s”: %w", shortened(id), ErrNotFound)
 }

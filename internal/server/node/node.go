@@ -5,7 +5,8 @@
 //   - The journal is the queue: a run that waits, and one whose process is gone, is found by the row it has, at the
 //     latest a second after its lease ran out, or its process was seen to be gone, by every node that has room. Its
 //     lease decides which of them drives it, its fence that no other does.
-//   - Runs are resumed in turns between their owners, as journal.Store.Stranded lists them.
+//   - Runs are resumed in turns between their owners, as run.Engine.Stranded lists them: none for which this process
+//     lacks something.
 //   - A duty is begun by one node each time that it is due. A node that dies in the middle of it leaves it for the next
 //     time.
 //   - A run that a node can't resume stays for others; this node tries it again after a pause that grows.

@@ -122,7 +122,7 @@ func (w *worker) resumeStranded(ctx context.Context) {
 	defer cut()
 	now := w.Clock.Now()
 	w.logError(ctx, "looking for nodes that are gone", w.removeDeadNodes(ctx, now))
-	stranded, err := w.Store.Stranded(ctx, w.Engine.LeaseTimes(), room+w.pruneAvoided(now))
+	stranded, err := w.Engine.Stranded(ctx, room+w.pruneAvoided(now))
 	if err != nil {
 		w.logError(ctx, "looking for runs", err)
 		return

@@ -4,6 +4,7 @@ export const problems = {
   "problem.journal_unreachable": ["The database can’t be reached. Try again.", "Die Datenbank ist nicht erreichbar. Versuchen Sie es noch einmal.", "A base de dados não está acessível. Tente de novo."],
   "problem.journal_read_only": ["The database can only be read.", "Die Datenbank kann nur gelesen werden.", "A base de dados só pode ser lida."],
   "problem.journal_full": ["The database has no space left.", "Die Datenbank hat keinen Platz mehr.", "A base de dados não tem espaço."],
+  "problem.sessions_away": ["The sessions of the Council can’t be reached here. Try again.", "Die Sitzungen des Rats sind hier nicht erreichbar. Versuchen Sie es noch einmal.", "As sessões do Conselho não estão acessíveis aqui. Tente de novo."],
   "problem.disk_full": ["The disk is full. The session is as it was.", "Der Datenträger ist voll. Die Sitzung ist, wie sie war.", "O disco está cheio. A sessão está como estava."],
   "problem.locked": ["Another program is changing these files. Try again.", "Ein anderes Programm ändert gerade diese Dateien. Versuchen Sie es noch einmal.", "Outro programa está a alterar estes ficheiros. Tente de novo."],
   "problem.no_transcriber": ["Nothing transcribes on this server. The recordings are kept, and wait.", "Auf diesem Server transkribiert nichts. Die Aufnahmen bleiben erhalten und warten.", "Nada transcreve neste servidor. As gravações ficam guardadas, à espera."],
