@@ -54,7 +54,7 @@ func TestInitStoresAKeyOnlyWhereItWorks(t *testing.T) {
 		{"will not be shown", "canary-key-wrong"}, {"name of a provider", "anthropic"},
 		{"will not be shown", "canary-key-right"}, {"Number or name", ""}, {"Number or path", "-"},
 		{"Write this?", "y"}}}
-	ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("nobody answered a question"))
 	defer cancel()
 	code := Main(ctx, Program{Build: "test"}, []string{"init"},
 		[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file", "OLLAMA_HOST=127.0.0.1:1",
@@ -82,7 +82,7 @@ func TestConfigEditIsOfferedAgainForWhatDoesNotHold(t *testing.T) {
 		screen := &typist{answers: [][2]string{{"Edit it again?", answer}}, say: func(text string) {
 			fmt.Fprint(person, text+"\n")
 		}}
-		ctx, cancel := context.WithTimeoutCause(t.Context(), 20*time.Second, errors.New("nobody answered a question"))
+		ctx, cancel := context.WithTimeoutCause(t.Context(), 2*time.Minute, errors.New("nobody answered a question"))
 		code := Main(ctx, Program{Build: "test"}, []string{"config", "edit"},
 			[]string{"HOME=" + home, "SIBYL_DATA=" + home + "/sessions", "SIBYL_KEYS=file",
 				"EDITOR=sh " + editor, "PATH=" + os.Getenv("PATH")},

@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	gitTimeout    = 10 * time.Second
-	maxGitOutput  = 1 << 20 // bytes that are read of git's output
-	maxGitPointer = 4 << 10 // bytes of a file that names a git folder
-	maxGitMemory  = 1 << 30 // bytes that git may use, where the system has such a bound
-	maxGitFile    = 4 << 20 // bytes of a git file that git reads as a whole
-	maxGitFiles   = 100_000 // git files that are checked
+	gitTimeout    = 30 * time.Second // a busy machine needs long, too
+	maxGitOutput  = 1 << 20          // bytes that are read of git's output
+	maxGitPointer = 4 << 10          // bytes of a file that names a git folder
+	maxGitMemory  = 1 << 30          // bytes that git may use, where the system has such a bound
+	maxGitFile    = 4 << 20          // bytes of a git file that git reads as a whole
+	maxGitFiles   = 100_000          // git files that are checked
 )
 
 // repository is the git repository in which a root lies. Its git dir, its working tree and its objects belong together:
