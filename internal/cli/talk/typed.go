@@ -13,7 +13,7 @@ import (
 // programs, the terminal makes an Enter a line feed, which later is the key of a line break.
 type typed struct {
 	*os.File
-	early atomic.Bool // the next read may return what was typed before raw mode
+	raw atomic.Bool // the next read returns only what was typed in raw mode
 }
 
 // newTyped returns the input for bubbletea, and nil if it is no terminal.
@@ -23,21 +23,20 @@ func newTyped(in io.Reader) (io.Reader, *typed) {
 		return in, nil
 	}
 	t := &typed{File: f}
-	t.early.Store(true)
 	return t, t
 }
 
 // pause says that the terminal leaves raw mode for a while.
 func (t *typed) pause() {
 	if t != nil {
-		t.early.Store(true)
+		t.raw.Swap(false)
 	}
 }
 
 // Read reads keys.
 func (t *typed) Read(p []byte) (int, error) {
 	n, err := t.File.Read(p)
-	if n > 0 && t.early.Swap(false) {
+	if n > 0 && !t.raw.Swap(true) {
 		asKeys(p[:n])
 	}
 	return n, err
