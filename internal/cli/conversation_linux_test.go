@@ -76,15 +76,16 @@ func (c *console) mode() unix.Termios {
 	return *mode
 }
 
-// converse holds a conversation about the code of a new folder dir. ended gets its exit code.
-func (c *console) converse() (dir string, environ []string, ended chan int) {
+// converse holds a conversation about the code of a new folder dir, with these and other variables. ended gets its exit
+// code.
+func (c *console) converse(variables ...string) (dir string, environ []string, ended chan int) {
 	c.t.Helper()
 	dir = c.t.TempDir()
 	code := filepath.Join(dir, "code")
 	write(c.t, filepath.Join(code, "lease.go"),
 		"package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n")
-	environ = []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color",
-		"NO_COLOR=1"}
+	environ = append(variables, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir, "TERM=xterm-256color",
+		"NO_COLOR=1")
 	ended = make(chan int, 1)
 	go func() {
 		ended <- Main(context.Background(), Program{Build: "test"}, []string{"ask", "--in", code, "-m",
@@ -143,6 +144,23 @@ func TestWhatIsPastedBeforeTheConversationIsThereIsNotSentInPieces(t *testing.T)
 	c.until("of a dead process?")
 	c.press("\r")
 	c.until("lease.go:")
+	c.until("found 1 place;")
+	c.press("/quit\r")
+	c.until("continues this session")
+	got := <-ended
+	assert.That(t, got == ExitAnswered, "it ended with %d", got)
+}
+
+func TestEditorIsOnTheTerminal(t *testing.T) {
+	editor := filepath.Join(t.TempDir(), "editor")
+	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 && printf ' of a dead process?' >>\"$1\"\n"),
+		0o700))
+	c := newConsole(t)
+	_, _, ended := c.converse("EDITOR=" + editor)
+	c.until("❯")
+	c.press("/edit Who takes over the lease\r")
+	c.until("❯ Who takes over the lease of a dead process?")
+	c.press("\r")
 	c.until("found 1 place;")
 	c.press("/quit\r")
 	c.until("continues this session")
