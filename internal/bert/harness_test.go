@@ -153,13 +153,16 @@ func newLifeline(t *testing.T) *lifeline {
 	return line
 }
 
+// patience is how long a test waits for what must come.
+const patience = time.Minute
+
 // next is the next child that was started.
 func (l *lifeline) next(t *testing.T) life {
 	t.Helper()
 	select {
 	case child := <-l.born:
 		return child
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("no child was started")
 		return life{}
 	}
@@ -175,7 +178,7 @@ func (l *lifeline) none(t *testing.T) {
 // waitForEnd waits for the child's end, and fails if it lives on.
 func (l life) waitForEnd(t *testing.T) {
 	t.Helper()
-	assert.NoError(t, l.conn.SetReadDeadline(time.Now().Add(20*time.Second)))
+	assert.NoError(t, l.conn.SetReadDeadline(time.Now().Add(patience)))
 	var timeout net.Error
 	_, err := l.in.ReadByte()
 	assert.Require(t, err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()), "the child lives on (%v)", err)

@@ -25,7 +25,16 @@ const newConversation = "new"
 func (c *command) chatCommand() *cobra.Command {
 	var f chatFlags
 	cmd := &cobra.Command{Use: "chat [MESSAGE | -]", Short: "Keep your to-do list in conversation",
-		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error { return c.chat(ctx, a, f, args) })}
+		RunE: func(cmd *cobra.Command, args []string) error {
+			ready := func() {}
+			if len(args) == 0 && c.opensConversation() {
+				ready = c.awaitConversation(cmd.Context())
+			}
+			defer ready()
+			return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+				return c.chat(ctx, a, f, ready, args)
+			})(cmd, args)
+		}}
 	fl := cmd.Flags()
 	fl.StringVar(&f.conversation, "conversation", "",
 		"continue this conversation; new: begin one (default: the last one)")
@@ -33,7 +42,7 @@ func (c *command) chatCommand() *cobra.Command {
 	return c.withView(cmd, "one JSON object per message")
 }
 
-func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []string) error {
+func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, ready func(), args []string) error {
 	o, err := f.withSettings(a.Config)
 	if err != nil {
 		return err
@@ -49,7 +58,7 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, args []stri
 			return err
 		}
 		asked.Model, c.notices = o.Model, a.Config.Notices
-		_, err = c.holdConversation(ctx, a, taskchat.Name, asked, map[string]string{taskchat.Name: session})
+		_, err = c.holdConversation(ctx, a, ready, taskchat.Name, asked, map[string]string{taskchat.Name: session})
 		return err
 	case len(args) == 0 && c.InTTY:
 		err = c.converse(ctx, a, session, o)
@@ -87,7 +96,7 @@ func (c *command) conversationOf(ctx context.Context, a *app.App, name string) (
 // converse reads and answers messages line by line, for terminals that can't be drawn on, until an empty line or the
 // end of the input. Cancelling ctx is an error.
 func (c *command) converse(ctx context.Context, a *app.App, session string, o taskchat.Options) error {
-	d := c.newDialogue()
+	d := &dialogue{c}
 	for {
 		words, err := d.ask(ctx, "> ")
 		if errors.Is(err, errNoMore) || err == nil && words == "" {

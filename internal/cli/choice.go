@@ -16,13 +16,13 @@ import (
 // dialogue prints questions to stderr and reads the answers line by line.
 type dialogue struct{ c *command }
 
-// newDialogue returns a dialogue over c.In. All dialogues of a command share one buffered reader, so that none takes
-// lines meant for another.
-func (c *command) newDialogue() *dialogue {
+// readTyped returns the next line of c.In with its end, within ctx. All lines are read here, through one buffer, so that
+// none gets lost.
+func (c *command) readTyped(ctx context.Context) (string, error) {
 	if c.typed == nil {
 		c.typed = bufio.NewReader(c.In)
 	}
-	return &dialogue{c}
+	return waitWithin(ctx, func() (string, error) { return c.typed.ReadString('\n') })
 }
 
 // errNoMore reports that the input ended before a question was answered.
@@ -32,7 +32,7 @@ var errNoMore = errors.New("the input ended")
 // input ends (errNoMore), the error has ExitStopped.
 func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprint(d.c.Err, printable(question))
-	line, err := waitWithin(ctx, func() (string, error) { return d.c.typed.ReadString('\n') })
+	line, err := d.c.readTyped(ctx)
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(d.c.Err)
@@ -47,7 +47,7 @@ func (d *dialogue) ask(ctx context.Context, question string) (string, error) {
 
 // confirm asks a question and reports whether the answer is yes, not at the end of the input. Cancelling is an error.
 func (c *command) confirm(ctx context.Context, question string) (bool, error) {
-	typed, err := c.newDialogue().ask(ctx, question)
+	typed, err := (&dialogue{c}).ask(ctx, question)
 	if errors.Is(err, errNoMore) {
 		return false, nil
 	}

@@ -41,7 +41,7 @@ func (c *command) configEdit() *cobra.Command {
 
 // editUntilValid has the person edit a copy until it is valid, then saves it as the settings file; or they give up.
 func (c *command) editUntilValid(ctx context.Context, copied, path string, content []byte) error {
-	answers := c.newDialogue()
+	answers := &dialogue{c}
 	for {
 		if err := c.edit(ctx, copied); err != nil {
 			return err

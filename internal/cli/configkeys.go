@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/config"
@@ -141,30 +140,30 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 // readHidden reads a line from the terminal without echo, or else standard input up to a limit. It restores the
 // terminal, even if ctx is cancelled.
 func (c *command) readHidden(ctx context.Context, prompt string) (string, error) {
-	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(c.In, longestKey*2)) }
-	restore := func() {}
-	if tty, ok := c.In.(interface{ Fd() uintptr }); ok && c.InTTY {
-		fd := tty.Fd()
-		before, err := term.GetState(fd)
-		if err != nil {
-			return "", fmt.Errorf("the terminal can't hide what you type: %w: pipe the key in instead", err)
+	var text string
+	var err error
+	if c.InTTY {
+		restore, failed := changeTyping(c.In, hideTyped)
+		if failed != nil {
+			return "", fmt.Errorf("the terminal can't hide what you type: %w: pipe the key in instead", failed)
 		}
-		restore = func() {
-			_ = term.Restore(fd, before) // nothing more can be done
-			fmt.Fprintln(c.Err)
-		}
-		read = func() ([]byte, error) { return term.ReadPassword(fd) }
 		fmt.Fprint(c.Err, prompt)
+		text, err = c.readTyped(ctx)
+		restore()
+		fmt.Fprintln(c.Err)
+	} else {
+		text, err = waitWithin(ctx, func() (string, error) {
+			all, err := io.ReadAll(io.LimitReader(c.In, longestKey*2))
+			return string(all), err
+		})
 	}
-	defer restore()
-	text, err := waitWithin(ctx, read)
 	switch {
 	case ctx.Err() != nil:
 		return "", withCode(ExitStopped, context.Cause(ctx))
 	case err != nil && !errors.Is(err, io.EOF):
 		return "", fmt.Errorf("reading the key: %w", err)
 	}
-	return string(text), nil
+	return text, nil
 }
 
 // keyLine is one line of ‘sibyl config keys’: a key's name and origin, never the key.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +50,7 @@ func echoes(t *testing.T, terminal *os.File) bool {
 	return state.Lflag&unix.ECHO != 0
 }
 
-// onPrompt is a standard error that calls a function when the key is asked for.
+// onPrompt is a standard error that calls a function once the key is asked for.
 type onPrompt struct {
 	bytes.Buffer
 	once sync.Once
@@ -57,10 +58,11 @@ type onPrompt struct {
 }
 
 func (p *onPrompt) Write(text []byte) (int, error) {
+	n, err := p.Buffer.Write(text)
 	if bytes.Contains(text, []byte("will not be shown")) {
 		p.once.Do(p.do)
 	}
-	return p.Buffer.Write(text)
+	return n, err
 }
 
 func TestKeyTypedAtATerminalIsNotShown(t *testing.T) {
@@ -68,21 +70,12 @@ func TestKeyTypedAtATerminalIsNotShown(t *testing.T) {
 	assert.Require(t, term.IsTerminal(program.Fd()) && echoes(t, program), "the terminal is none")
 	home := t.TempDir()
 	var stdout bytes.Buffer
-	hidden := false
-	stderr := &onPrompt{}
-	typed := make(chan struct{})
-	stderr.do = func() {
-		go func() {
-			defer close(typed)
-			for !hidden { // until the program has switched it off
-				hidden = !echoes(t, person)
-			}
-			fmt.Fprint(person, "canary-key-123456\n")
-		}()
-	}
+	stderr := &onPrompt{do: func() {
+		assert.That(t, !echoes(t, program), "the key is asked for while the terminal shows what is typed")
+		fmt.Fprint(person, "canary-key-123456\n")
+	}}
 	code := Main(t.Context(), Program{Build: "test"}, []string{"config", "set-key", "openai"},
 		[]string{"HOME=" + home, "SIBYL_KEYS=file"}, Streams{In: program, Out: &stdout, Err: stderr, InTTY: true})
-	<-typed
 	assert.That(t, code == ExitAnswered && strings.HasPrefix(stderr.String(), "Key of openai (it will not be shown): \n"),
 		"exit %d: %s%s", code, stdout.String(), stderr.String())
 	assert.That(t, echoes(t, program), "the terminal was left without echo")
@@ -95,19 +88,16 @@ func TestKeyTypedAtATerminalIsNotShown(t *testing.T) {
 func TestStoppingWhileAKeyIsTypedLeavesTheTerminalAsItWas(t *testing.T) {
 	person, program := newTerminal(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	stderr := &onPrompt{}
-	stderr.do = func() {
-		go func() {
-			for echoes(t, person) { // both sides see the same
-			}
-			cancel(errors.New("stopped by the user"))
-		}()
-	}
+	stderr := &onPrompt{do: func() { cancel(errors.New("stopped by the user")) }}
 	code := Main(ctx, Program{Build: "test"}, []string{"config", "set-key", "openai"},
 		[]string{"HOME=" + t.TempDir(), "SIBYL_KEYS=file"}, Streams{In: program, Out: &bytes.Buffer{}, Err: stderr,
 			InTTY: true})
 	assert.That(t, code == ExitStopped && strings.Contains(stderr.String(), "stopped by the user"),
 		"exit %d: %s", code, stderr.String())
 	assert.That(t, echoes(t, program), "the terminal was left without echo")
-	fmt.Fprint(person, "\n") // the read that is left over ends
+	// The read that is left over changes nothing: what is typed next is shown.
+	fmt.Fprint(person, "seen\n")
+	shown := make([]byte, 4)
+	_, err := io.ReadFull(person, shown)
+	assert.That(t, err == nil && string(shown) == "seen" && echoes(t, program), "%q, %v", shown, err)
 }

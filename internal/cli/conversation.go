@@ -44,6 +44,8 @@ func (c *command) opensConversation() bool {
 
 // converseFrom holds a conversation with the Oracle in the session that the flags name, and prints how to continue it.
 func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
+	ready := c.awaitConversation(ctx)
+	defer ready()
 	cfg, o, err := c.askSettings(f)
 	if err != nil {
 		return err
@@ -61,7 +63,7 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	session, err = c.holdConversation(ctx, a, oracle.Name, o,
+	session, err = c.holdConversation(ctx, a, ready, oracle.Name, o,
 		map[string]string{oracle.Name: session, taskchat.Name: tasks})
 	if session != "" {
 		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ continues this session\n", session)
@@ -70,9 +72,10 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 }
 
 // holdConversation holds a conversation that begins with the assistant called to, and returns the id of the last
-// session with that one. It continues the given sessions, by assistant; o are the options of the Oracle.
+// session with that one. It continues the given sessions, by assistant; ready is of awaitConversation; o are the options
+// of the Oracle.
 func (c *command) holdConversation(
-	ctx context.Context, a *app.App, to string, o oracle.Options, sessions map[string]string,
+	ctx context.Context, a *app.App, ready func(), to string, o oracle.Options, sessions map[string]string,
 ) (session string, err error) {
 	if err := c.noteInterruptedRuns(ctx, a); err != nil {
 		return "", err
@@ -87,7 +90,7 @@ func (c *command) holdConversation(
 		Sessions: sessions,
 		With:     conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
 		History:  historyFile(a.Config.DataDir, c.owner(), folder),
-		In:       c.In, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
+		In:       c.In, Ready: ready, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return session, withCode(ExitStopped, err)

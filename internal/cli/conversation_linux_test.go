@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -49,7 +50,7 @@ func newConsole(t *testing.T) *console {
 // until waits until the terminal was sent a text, and forgets what was before it.
 func (c *console) until(text string) {
 	c.t.Helper()
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(2 * time.Minute)
 	for {
 		if i := bytes.Index(c.shown.Bytes(), []byte(text)); i >= 0 {
 			c.shown.Next(i + len(text))
@@ -75,22 +76,31 @@ func (c *console) mode() unix.Termios {
 	return *mode
 }
 
-func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
-	dir := t.TempDir()
+// converse holds a conversation about the code of a new folder dir, with these and other variables. ended gets its exit
+// code.
+func (c *console) converse(variables ...string) (dir string, environ []string, ended chan int) {
+	c.t.Helper()
+	dir = c.t.TempDir()
 	code := filepath.Join(dir, "code")
-	write(t, filepath.Join(code, "lease.go"),
+	write(c.t, filepath.Join(code, "lease.go"),
 		"package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n")
-	environ := []string{"HOME=" + dir, "XDG_CONFIG_HOME=" + dir, "XDG_DATA_HOME=" + dir, "TERM=xterm-256color",
-		"NO_COLOR=1"}
-	c := newConsole(t)
-	before := c.mode()
-	ended := make(chan int, 1)
+	environ = append(variables, "HOME="+dir, "XDG_CONFIG_HOME="+dir, "XDG_DATA_HOME="+dir, "TERM=xterm-256color",
+		"NO_COLOR=1")
+	ended = make(chan int, 1)
 	go func() {
 		ended <- Main(context.Background(), Program{Build: "test"}, []string{"ask", "--in", code, "-m",
 			"offline:rules"}, environ,
 			Streams{In: c.tty, Out: c.tty, Err: c.tty, InTTY: true, OutTTY: true, ErrTTY: true, Width: 80, Height: 24})
 	}()
+	return dir, environ, ended
+}
+
+func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
+	c := newConsole(t)
+	before := c.mode()
+	dir, environ, ended := c.converse()
 	c.until("❯")
+	assert.That(t, c.mode().Lflag&(unix.ECHO|unix.ICANON) == 0, "the prompt is there before the terminal is in raw mode")
 	c.press("Who takes over the lease of a dead process?\r")
 	c.until("lease.go:")
 	c.until("found 1 place;")
@@ -110,6 +120,73 @@ func TestConversationIsASessionAndLeavesTheTerminalAsItWas(t *testing.T) {
 	assert.Require(t, err == nil && len(typed) == 1, "the history is in %q, %v", typed, err)
 	info, err := os.Stat(typed[0])
 	assert.That(t, err == nil && info.Mode().Perm() == 0o600, "%v, %v", info.Mode(), err)
+}
+
+func TestWhatIsTypedBeforeTheConversationIsThereIsItsInput(t *testing.T) {
+	c := newConsole(t)
+	c.press("Who takes over the lease of a dead process?\r")
+	c.until("dead process?\r\n") // the terminal has shown it, and holds it
+	_, _, ended := c.converse()
+	c.until("lease.go:")
+	c.until("found 1 place;")
+	c.press("/quit\r")
+	c.until("continues this session")
+	got := <-ended
+	assert.That(t, got == ExitAnswered, "it ended with %d", got)
+}
+
+func TestWhatIsPastedBeforeTheConversationIsThereIsNotSentInPieces(t *testing.T) {
+	c := newConsole(t)
+	c.press("Who takes over the lease\rof a dead process?\r")
+	c.until("dead process?\r\n")
+	_, _, ended := c.converse()
+	c.until("❯ Who takes over the lease")
+	c.until("of a dead process?")
+	c.press("\r")
+	c.until("lease.go:")
+	c.until("found 1 place;")
+	c.press("/quit\r")
+	c.until("continues this session")
+	got := <-ended
+	assert.That(t, got == ExitAnswered, "it ended with %d", got)
+}
+
+func TestEditorIsOnTheTerminal(t *testing.T) {
+	editor := filepath.Join(t.TempDir(), "editor")
+	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\ntest -t 0 && test -t 1 && printf ' of a dead process?' >>\"$1\"\n"),
+		0o700))
+	c := newConsole(t)
+	_, _, ended := c.converse("EDITOR=" + editor)
+	c.until("❯")
+	c.press("/edit Who takes over the lease\r")
+	c.until("❯ Who takes over the lease of a dead process?")
+	c.press("\r")
+	c.until("found 1 place;")
+	c.press("/quit\r")
+	c.until("continues this session")
+	got := <-ended
+	assert.That(t, got == ExitAnswered, "it ended with %d", got)
+}
+
+func TestTerminalIsQuietWhileAConversationIsOpened(t *testing.T) {
+	for name, end := range map[string]func(cancel, ready func()){
+		"opened":      func(_, ready func()) { ready() },
+		"interrupted": func(cancel, _ func()) { cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newConsole(t)
+			before := c.mode()
+			ctx, cancel := context.WithCancel(t.Context())
+			ready := (&command{Streams: Streams{In: c.tty}}).awaitConversation(ctx)
+			assert.That(t, c.mode().Lflag&(unix.ECHO|unix.ICANON) == 0 && c.mode().Lflag&unix.ISIG != 0,
+				"the mode is %b", c.mode().Lflag)
+			end(cancel, ready)
+			for deadline := time.Now().Add(time.Minute); c.mode() != before; runtime.Gosched() {
+				assert.Require(t, time.Now().Before(deadline), "the terminal is left in another mode")
+			}
+			cancel()
+		})
+	}
 }
 
 func TestChatIsTheConversationWhoseWordsGoToTasks(t *testing.T) {

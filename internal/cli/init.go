@@ -67,7 +67,7 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 			errors.New("‘sibyl init’ asks questions, but standard input is not a terminal: use --yes, and say what "+
 				"you want with --model and --vault"))
 	}
-	s := &setup{dialogue: c.newDialogue(), initFlags: f}
+	s := &setup{dialogue: &dialogue{c}, initFlags: f}
 	var err error
 	if s.cfg, err = c.settings(); err != nil {
 		return err

@@ -28,7 +28,7 @@ func (c *command) startChoosing(
 	if !errors.As(err, &many) || !c.InTTY || !c.ErrTTY || c.asJSON {
 		return r, err
 	}
-	id, asked := c.newDialogue().choose(ctx, choice{title: whichModel(many), prompt: "Number or name",
+	id, asked := (&dialogue{c}).choose(ctx, choice{title: whichModel(many), prompt: "Number or name",
 		offered: many.Models})
 	switch {
 	case errors.Is(asked, errNoMore) || asked == nil && !slices.Contains(many.Models, id):

@@ -95,13 +95,15 @@ func (s Secret) LogValue() slog.Value { return slog.StringValue(shown) }
 const (
 	keyCommandTimeout = 10 * time.Second
 	maxKeyBytes       = 64 << 10
+	// How long a child of the command may hold its output open; a busy machine reads it late.
+	outputTimeout = 3 * time.Second
 )
 
 func runKeyCommand(ctx context.Context, command []string, timeout time.Duration) (Secret, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, command[0], command[1:]...) //nolint:gosec // the person's own configuration names it
-	cmd.WaitDelay = time.Second                                 // a child of the command may hold its output open
+	cmd.WaitDelay = outputTimeout
 	var out boundedOutput
 	cmd.Stdout = &out
 	err := cmd.Run()

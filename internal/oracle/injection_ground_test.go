@@ -210,7 +210,7 @@ func (g *ground) into(h *harness) {
 
 func (g *ground) web() web.Config {
 	public := map[string]bool{g.stranger.Listener.Addr().String(): true, g.engine.Listener.Addr().String(): true}
-	return web.Config{SearXNG: g.engine.URL, Timeout: 5 * time.Second, Ports: []uint16{80, 443, g.port},
+	return web.Config{SearXNG: g.engine.URL, Timeout: time.Minute, Ports: []uint16{80, 443, g.port},
 		Resolver:  namesOnly(g.names),
 		AllowAddr: func(a netip.AddrPort) bool { return public[a.String()] }}
 }

@@ -306,12 +306,13 @@ func colouredAsByChroma(t *testing.T, names []string) {
 			assert.That(t, languages().Get(name) == nil, "%s is not plain", name)
 			continue
 		}
-		got, want := tokensOf(t, languages().Get(name), sample), tokensOf(t, lexers.Get(name), sample)
-		if _, ok := colouredOtherwise[name]; !ok && !slices.Equal(got, want) {
-			t.Errorf("%s: %s", name, firstDifference(got, want))
-		} else if len(got) == 0 {
-			t.Errorf("%s has no words", name)
+		var got []chroma.Token
+		if _, ok := colouredOtherwise[name]; ok {
+			got = tokensOf(t, languages().Get(name), sample)
+		} else {
+			got = colouredAlike(t, name, sample)
 		}
+		assert.That(t, len(got) > 0, "%s has no words", name)
 	}
 }
 
@@ -339,10 +340,24 @@ func TestRulesThatStandForCodeColourAlike(t *testing.T) {
 	}
 	for name, texts := range samples {
 		for _, text := range texts {
-			got, want := tokensOf(t, languages().Get(name), text), tokensOf(t, lexers.Get(name), text)
-			assert.That(t, slices.Equal(got, want), "%s, %.40q: %s", name, text, firstDifference(got, want))
+			colouredAlike(t, name, text)
 		}
 	}
+}
+
+// colouredAlike returns the words of a text, and fails if chroma has others. It tries several times: chroma gives up a
+// match after 250 ms, and takes another rule, where the machine is busy.
+func colouredAlike(t *testing.T, name, text string) (got []chroma.Token) {
+	t.Helper()
+	var want []chroma.Token
+	for range 20 {
+		got, want = tokensOf(t, languages().Get(name), text), tokensOf(t, lexers.Get(name), text)
+		if slices.Equal(got, want) {
+			return got
+		}
+	}
+	t.Errorf("%s, %.40q: %s", name, text, firstDifference(got, want))
+	return got
 }
 
 // tokensOf returns the words of a text. Words of one kind that follow each other count as one, since they look so.

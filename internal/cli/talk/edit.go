@@ -45,6 +45,8 @@ func (m *model) edit(text string) tea.Cmd {
 	}
 	// #nosec G204 -- the person's own editor
 	cmd := exec.CommandContext(m.ctx, editor[0], append(editor[1:len(editor):len(editor)], file)...)
+	cmd.Stdin, cmd.Stdout = m.In, m.Out // the terminal itself: bubbletea would hand over what stands before it
+	m.typed.pause()
 	return tea.ExecProcess(cmd, func(err error) tea.Msg { return editedMsg{folder, file, earlier, err} })
 }
 

@@ -278,10 +278,13 @@ func (e *emulator) String() string {
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
+// patience is how long a test waits for what must come.
+const patience = 2 * time.Minute
+
 // until waits until the terminal shows what is asked for.
 func (e *emulator) until(what string, shows func(screen string) bool) string {
 	e.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience)
 	for {
 		e.mu.Lock()
 		changed := e.changed

@@ -238,7 +238,7 @@ func hold(t *testing.T, width, height int, change ...func(*Config)) *held {
 		cancel()
 		select {
 		case <-h.done:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Error("the conversation did not end")
 		}
 		_ = errors.Join(in.Close(), keys.Close())
@@ -276,7 +276,7 @@ func (h *held) ask(words string) *playedRun {
 	select {
 	case r := <-h.p.begun:
 		return r
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		h.t.Fatalf("no run has begun; the terminal shows\n%s", h.String())
 		return nil
 	}
@@ -310,7 +310,7 @@ func (h *held) ended() error {
 	case err := <-h.done:
 		h.done <- err
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		h.t.Fatalf("the conversation goes on; the terminal shows\n%s", h.String())
 		return nil
 	}

@@ -22,6 +22,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	switch {
 	case name == "ctrl+z":
+		m.typed.pause()
 		return tea.Suspend
 	case name == "ctrl+c":
 		return m.interrupt()

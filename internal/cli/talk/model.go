@@ -41,6 +41,7 @@ type model struct {
 	colour  bool
 	links   bool
 
+	typed        *typed // the terminal's input; nil: it is no terminal
 	input        textarea.Model
 	history      *history
 	historyIndex int    // the entry shown; the history's length: none

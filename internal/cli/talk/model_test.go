@@ -382,7 +382,7 @@ func TestConversationEndsWithItsContext(t *testing.T) {
 	select {
 	case err := <-done:
 		assert.That(t, errors.Is(err, why), "it ended with %v", err)
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("it goes on")
 	}
 	assert.That(t, !h.modes["?2004"] && h.modes["?25"], "modes of the terminal: %v", h.modes)

@@ -140,6 +140,7 @@ type Config struct {
 	With       With
 	History    string // the file that keeps what was typed; "": none
 	In         io.Reader
+	Ready      func()    // called before the terminal In is put into raw mode; nil: nothing is to be done then
 	Out        io.Writer // a terminal
 	Width      int       // of the terminal, in columns; 0: 80
 	Height     int       // in rows; 0: 24
@@ -175,7 +176,9 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	}
 	out := newTerminal(c.Out)
 	m.shown = out.shown
-	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(out.writer()),
+	var in io.Reader
+	in, m.typed = newTyped(c.In)
+	options := append([]tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out.writer()),
 		tea.WithEnvironment(c.Environ), tea.WithoutSignalHandler(),
 		tea.WithFilter(func(_ tea.Model, msg tea.Msg) tea.Msg {
 			if size, ok := msg.(tea.WindowSizeMsg); ok && rewraps(m.env) {
@@ -186,6 +189,9 @@ func Hold(ctx context.Context, c Config) (session string, err error) {
 	p := tea.NewProgram(m, options...)
 	if c.began != nil {
 		c.began(p)
+	}
+	if c.Ready != nil {
+		c.Ready()
 	}
 	_, err = p.Run()
 	m.stopRun()

@@ -13,8 +13,8 @@ import (
 	"sibyl/internal/text"
 )
 
-// outputTimeout is how long the output of a program that has ended may stay open.
-const outputTimeout = time.Second
+// outputTimeout is how long the output of a program that has ended may stay open: a busy machine reads it late.
+const outputTimeout = 10 * time.Second
 
 // newCommand prepares a program that is killed with its group when ctx ends. Its standard error goes to the tail.
 func newCommand(ctx context.Context, program string, args ...string) (*exec.Cmd, *text.Tail) {

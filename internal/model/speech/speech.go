@@ -182,8 +182,8 @@ func withoutPath(err error) string {
 	return err.Error()
 }
 
-// outputTimeout is how long the output of a command may stay open after its end.
-const outputTimeout = 2 * time.Second
+// outputTimeout is how long the output of a command may stay open after its end: a busy machine reads it late.
+const outputTimeout = 10 * time.Second
 
 var errTooMuch = errors.New("the command printed more than 8 MB")
 

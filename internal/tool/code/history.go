@@ -77,30 +77,39 @@ func (r *Root) readHistory(ctx context.Context, _ tool.Call, args HistoryArgs) (
 	if h.commit, err = g.resolveCommit(ctx, args.Commit); err != nil {
 		return tool.Result{}, err
 	}
-	if _, err := g.resolveCommit(ctx, "HEAD"); h.commit == "" && err != nil {
-		return tool.Result{}, notRepository("nothing is committed yet")
+	if h.commit == "" {
+		switch _, err := g.resolveCommit(ctx, "HEAD"); {
+		case err != nil && tool.AsError(err).Kind == tool.NotFound:
+			return tool.Result{}, notRepository("nothing is committed yet")
+		case err != nil:
+			return tool.Result{}, err
+		}
 	}
-	h.shallow = g.shallowCommits(ctx)
+	if h.shallow, err = g.shallowCommits(ctx); err != nil {
+		return tool.Result{}, err
+	}
 	show := map[string]func(context.Context) error{
 		"": h.showLog, "log": h.showLog, "diff": h.showDiff, "blame": h.showBlame}
 	if err := show[args.What](ctx); err != nil {
 		return tool.Result{}, err
 	}
 	if h.items == 0 {
-		h.findSubmodule(ctx)
+		if err := h.findSubmodule(ctx); err != nil {
+			return tool.Result{}, err
+		}
 	}
 	return h.result(), nil
 }
 
 // shallowCommits returns the commits whose parents a shallow clone does not have; nil if it has all.
-func (g *repository) shallowCommits(ctx context.Context) []string {
+func (g *repository) shallowCommits(ctx context.Context) ([]string, error) {
 	out, _, err := g.runGit(ctx, "rev-parse", "--is-shallow-repository")
 	if err != nil || strings.TrimSpace(string(out)) != "true" {
-		return nil
+		return nil, err
 	}
 	out, _, err = g.runGit(ctx, "rev-parse", "--git-path", "shallow")
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	name := strings.TrimSuffix(string(out), "\n")
 	if !filepath.IsAbs(name) {
@@ -108,13 +117,13 @@ func (g *repository) shallowCommits(ctx context.Context) []string {
 	}
 	info, err := os.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxGitOutput {
-		return nil
+		return nil, notRepository("the list of where a shallow clone ends can't be read")
 	}
 	listed, err := os.ReadFile(name)
 	if err != nil {
-		return nil
+		return nil, notRepository("the list of where a shallow clone ends can't be read")
 	}
-	return strings.Fields(string(listed))
+	return strings.Fields(string(listed)), nil
 }
 
 // endsAt says whether the history here ends with a commit, which then seems to have made all that it holds.
@@ -130,14 +139,18 @@ func (h *history) noteShallow() {
 }
 
 // findSubmodule says that a path lies in another repository within this one.
-func (h *history) findSubmodule(ctx context.Context) {
+func (h *history) findSubmodule(ctx context.Context) error {
 	for at := h.path; at != "." && at != "/"; at = path.Dir(at) {
 		out, _, err := h.runGit(ctx, "ls-files", "--stage", "--", at)
-		if err == nil && strings.HasPrefix(string(out), "160000 ") {
+		if err != nil && tool.AsError(err).Kind != tool.Failed {
+			return err
+		}
+		if strings.HasPrefix(string(out), "160000 ") {
 			h.unseen.LeaveOut(tool.Submodule, 1, at)
-			return
+			return nil
 		}
 	}
+	return nil
 }
 
 // historyPath checks the arguments against each other, and gives the path.

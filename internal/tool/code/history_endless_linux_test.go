@@ -2,6 +2,7 @@ package code
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/tool"
@@ -74,6 +76,67 @@ func TestHistoryOfALargeFileTakesLittleMemory(t *testing.T) {
 	res, err := call(t, r, "code_history", `{"what":"diff","commit":"HEAD"}`)
 	assert.That(t, err == nil && !strings.Contains(res.Text, "line of the commit") &&
 		strings.Contains(res.Text, "large.txt"), "%v\n%.2000s", err, res.Text)
+}
+
+// gitIs has another program stand for git, with a pipe beside it.
+func gitIs(t *testing.T, script string) (g *repository, pipe string) {
+	t.Helper()
+	bin := t.TempDir()
+	pipe = filepath.Join(bin, "pipe")
+	mkfifo(t, pipe)
+	write(t, filepath.Join(bin, "git"), "#!/bin/sh\n"+script)
+	assert.NoError(t, os.Chmod(filepath.Join(bin, "git"), 0o700))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	return &repository{root: bin, top: bin, dir: bin}, pipe
+}
+
+func TestWhatGitPrintedIsReadHoweverLongAgoItEnded(t *testing.T) {
+	g, _ := gitIs(t, "(sleep 1.2; echo late) &\n")
+	out, _, err := g.runGit(t.Context(), "log")
+	assert.That(t, err == nil && string(out) == "late\n", "%q, %v", out, err)
+}
+
+func TestHistoryStopsWhereAProgramOutlivesGit(t *testing.T) {
+	g, pipe := gitIs(t, `cat "${0%git}pipe" &`)
+	ctx, cancel := context.WithCancel(t.Context())
+	opened := make(chan *os.File, 1)
+	go func() {
+		held, _ := os.OpenFile(pipe, os.O_WRONLY, 0) // waits for its reader, which has git's output
+		cancel()
+		opened <- held
+	}()
+	_, _, err := g.runGit(ctx, "log")
+	assert.That(t, errors.Is(err, context.Canceled), "%v", err)
+	assert.NoError(t, (<-opened).Close())
+}
+
+func TestGitThatFailsIsToldApartFromWhatIsNotInTheRepository(t *testing.T) {
+	for script, want := range map[string]tool.Kind{
+		"exit 128\n": tool.Failed, "kill -9 $$\n": tool.Unavailable, "exit 0\n": "",
+	} {
+		g, _ := gitIs(t, script)
+		_, _, err := g.runGit(t.Context(), "log")
+		assert.That(t, kindOf(err) == want, "%q: %v", script, err)
+	}
+	g, _ := gitIs(t, "exit 0\n")
+	g.root += "/gone"
+	_, _, err := g.runGit(t.Context(), "log")
+	assert.That(t, kindOf(err) == tool.Unavailable && !strings.Contains(err.Error(), g.root), "%v", err)
+}
+
+func TestTimeOutOfGitIsToldAsThat(t *testing.T) {
+	r, _ := committedRoot(t)
+	g, err := r.openRepository(t.Context())
+	assert.NoError(t, err)
+	late, cancel := context.WithDeadline(t.Context(), time.Unix(0, 0))
+	defer cancel()
+	_, err = g.resolveCommit(late, "HEAD")
+	_, shallow := g.shallowCommits(late)
+	h := &history{repository: g, path: "a/b"}
+	submodule := h.findSubmodule(late)
+	for _, err := range []error{err, shallow, submodule} {
+		assert.That(t, kindOf(err) == tool.Timeout, "%v", err)
+	}
 }
 
 func TestProgramsAreEndedThatTakeMoreMemoryThanTheyMay(t *testing.T) {

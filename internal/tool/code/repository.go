@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	gitTimeout    = 10 * time.Second
-	maxGitOutput  = 1 << 20 // bytes that are read of git's output
-	maxGitPointer = 4 << 10 // bytes of a file that names a git folder
-	maxGitMemory  = 1 << 30 // bytes that git may use, where the system has such a bound
-	maxGitFile    = 4 << 20 // bytes of a git file that git reads as a whole
-	maxGitFiles   = 100_000 // git files that are checked
+	gitTimeout    = 30 * time.Second // a busy machine needs long, too
+	maxGitOutput  = 1 << 20          // bytes that are read of git's output
+	maxGitPointer = 4 << 10          // bytes of a file that names a git folder
+	maxGitMemory  = 1 << 30          // bytes that git may use, where the system has such a bound
+	maxGitFile    = 4 << 20          // bytes of a git file that git reads as a whole
+	maxGitFiles   = 100_000          // git files that are checked
 )
 
 // repository is the git repository in which a root lies. Its git dir, its working tree and its objects belong together:
@@ -230,43 +230,40 @@ func (g *repository) runGit(ctx context.Context, args ...string) (out []byte, cu
 	ctx, stop := context.WithTimeout(ctx, gitTimeout)
 	defer stop()
 	cmd := exec.CommandContext(ctx, "git", append([]string{"--no-pager"}, args...)...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = g.root, g.environment(), time.Second
-	printed := &boundedOutput{stop: stop}
-	cmd.Stdout = printed
-	if err = cmd.Start(); err == nil {
-		boundMemory(cmd.Process.Pid, maxGitMemory)
-		err = cmd.Wait()
+	cmd.Dir, cmd.Env = g.root, g.environment()
+	printed, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
 	}
-	switch out = printed.Bytes(); {
-	case printed.isCut: // half a line may hold half a secret
+	started := err == nil
+	if started {
+		boundMemory(cmd.Process.Pid, maxGitMemory)
+		// Reading has no bound of its own: on a busy machine, git may have ended long before its output is read. What
+		// outlives git may hold the output open.
+		unblock := context.AfterFunc(ctx, func() { _ = printed.Close() })
+		defer unblock()
+		out, err = io.ReadAll(io.LimitReader(printed, maxGitOutput+1))
+		if cut = len(out) > maxGitOutput; cut {
+			stop()
+		}
+		err = cmp.Or(cmd.Wait(), err)
+	}
+	switch {
+	case cut: // half a line may hold half a secret
+		out = out[:maxGitOutput]
 		return out[:bytes.LastIndexAny(out, "\n\x00")+1], true, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, false, tool.Errorf(tool.Timeout, "name a file with path, or ask for fewer commits",
 			"git took longer than %s", gitTimeout)
 	case ctx.Err() != nil:
 		return nil, false, ctx.Err()
+	case !started || cmd.ProcessState.ExitCode() < 0: // it has no status where a signal ended it
+		return nil, false, tool.Errorf(tool.Unavailable, "ask again, or search the files as they are",
+			"the program git can't be run at the moment")
 	case err != nil:
 		return nil, false, tool.Errorf(tool.Failed,
 			"see with log which commits there are, and with repo_map which files",
 			"git can't read that: there is no such commit, file or line, or the repository is damaged")
 	}
 	return out, false, nil
-}
-
-// boundedOutput keeps a program's output, and stops the program at maxGitOutput bytes.
-type boundedOutput struct {
-	bytes.Buffer
-	stop  func()
-	isCut bool
-}
-
-func (b *boundedOutput) Write(p []byte) (int, error) {
-	room := maxGitOutput - b.Len()
-	if len(p) <= room {
-		return b.Buffer.Write(p)
-	}
-	b.Buffer.Write(p[:room])
-	b.isCut = true
-	b.stop()
-	return room, io.ErrShortWrite
 }

@@ -29,7 +29,7 @@ func fixedKey(key string) func(context.Context) (string, error) {
 // keyedSearch is web_search over an engine with a key that asks this server.
 func keyedSearch(t *testing.T, engine string, s *httptest.Server, adjust ...func(*Config)) tool.Tool {
 	t.Helper()
-	cfg := Config{Engine: engine, BaseURL: s.URL, Key: fixedKey(searchKey), Timeout: 5 * time.Second}
+	cfg := Config{Engine: engine, BaseURL: s.URL, Key: fixedKey(searchKey), Timeout: time.Minute}
 	for _, f := range adjust {
 		f(&cfg)
 	}

@@ -19,7 +19,7 @@ import (
 func searchOn(t *testing.T, handler http.HandlerFunc, query map[string]any) (tool.Result, error) {
 	t.Helper()
 	s := serve(t, handler)
-	return byName(t, Config{SearXNG: s.URL + "/sx/", Timeout: 5 * time.Second}, "web_search").Call(t.Context(),
+	return byName(t, Config{SearXNG: s.URL + "/sx/", Timeout: time.Minute}, "web_search").Call(t.Context(),
 		args(t, query))
 }
 
