@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -96,7 +97,7 @@ func (s *Server) signIn(ctx context.Context, in *withBody[SignIn]) (*withCookie[
 		return nil, err
 	}
 	x.token = t
-	return &withCookie[Me]{SetCookie: newCookie(x, secret, t.ExpiresAt.Sub(s.config.Now())), Body: s.describeUser(t)}, nil
+	return &withCookie[Me]{SetCookie: s.newCookie(x, secret, t.ExpiresAt.Sub(s.config.Now())), Body: s.describeUser(t)}, nil
 }
 
 type onlyCookie struct {
@@ -113,11 +114,14 @@ func (s *Server) signOut(ctx context.Context, _ *noInput) (*onlyCookie, error) {
 	if err := s.config.Users.SignOut(ctx, x.secret); err != nil && !errors.Is(err, user.ErrUnknown) {
 		return nil, err
 	}
-	return &onlyCookie{newCookie(x, "", -time.Second)}, nil
+	return &onlyCookie{s.newCookie(x, "", -time.Second)}, nil
 }
 
-// newCookie is the cookie of a browser that signed in. No script can read it, and no page of another site sends it.
-func newCookie(x *requestInfo, secret string, lasts time.Duration) http.Cookie {
+// newCookie is the cookie of a browser that signed in. No script can read it, and no page of another site sends it. It is
+// for TLS alone if the request came over TLS, or if the server has a name that is reached over TLS: then a request may
+// have come so to a proxy that does not say it. Browsers send such a cookie to loopback too.
+func (s *Server) newCookie(x *requestInfo, secret string, lasts time.Duration) http.Cookie {
+	secure := x.isSecure || slices.ContainsFunc(s.origins, func(u *url.URL) bool { return u.Scheme == "https" })
 	return http.Cookie{Name: cookieName(x), Value: secret, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true,
-		Secure: x.isSecure, SameSite: http.SameSiteStrictMode}
+		Secure: secure, SameSite: http.SameSiteStrictMode}
 }

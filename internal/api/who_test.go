@@ -50,11 +50,14 @@ func TestServerIsKnownByLoopbackNamesOfItsPortAndByThoseOfTheSettings(t *testing
 		"sibyl.example:" + port:          200,
 		"SIBYL.example":                  200,
 		"sibyl.example:80":               200,
+		"sibyl.example:443":              200,
+		"sibyl.example:8443":             200,
 		"gate.example:8443":              200,
-		"gate.example":                   403,
-		"gate.example:" + port:           403,
-		"sibyl.example:443":              403,
-		"sibyl.example:1":                403,
+		"gate.example":                   200,
+		"gate.example:" + port:           200,
+		"www.sibyl.example":              403,
+		"sibyl.example.evil.example":     403,
+		"sibyl.example:x":                403,
 		"sibyl.example.:" + port:         403,
 		"localhost":                      403,
 		"localhost:1":                    403,
@@ -159,6 +162,27 @@ func TestBrowserSignsInOnceAndOut(t *testing.T) {
 		"signing out sets %v, %v", ended, err)
 	h.refused("the cookie afterwards", question{path: "/api/me", cookie: with}, 401, "wrong_token")
 	h.get(question{path: "/api/me", token: adasToken}, nil)
+}
+
+// A proxy may pass a request on without a word of how it came, and by the address of this server.
+func TestCookieIsForTLSAloneWhereTheServerHasANameThatIsReachedOverTLS(t *testing.T) {
+	for origin, secure := range map[string]bool{"https://sibyl.example": true, "https://sibyl.example:8443": true,
+		"http://sibyl.example": false} {
+		for _, proxied := range []bool{true, false} {
+			h := newHouse(t)
+			h.config.Origins = []string{origin}
+			h.open()
+			host := h.addr
+			if proxied {
+				host = "sibyl.example"
+			}
+			a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", host: host,
+				body: map[string]string{"token": adasOnce}}, nil)
+			cookie := assert.Must(http.ParseSetCookie(a.header.Get("Set-Cookie")))(t)
+			assert.That(t, cookie.Secure == secure, "%s of %s: the cookie is %v", host, origin, cookie)
+			h.get(question{path: "/api/me", host: host, cookie: cookie.Name + "=" + cookie.Value}, nil)
+		}
+	}
 }
 
 func TestReaderSignsOutToo(t *testing.T) {
