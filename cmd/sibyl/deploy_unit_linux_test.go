@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/app"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/bert/berttest"
@@ -83,8 +84,8 @@ func TestEveryToolWorksUnderTheFiltersOfTheUnit(t *testing.T) {
 		}
 	}
 	m.hears()
-	m.diagnoses("doctor", nil)
-	m.diagnoses("narrow", []string{"pages"})
+	m.diagnoses("doctor", []string{"ollama"})
+	m.diagnoses("narrow", []string{"ollama", "pages"})
 }
 
 // hears has a recording transcribed.
@@ -168,11 +169,10 @@ func newMachine(t *testing.T) *machine {
 	t.Cleanup(engine.Close)
 	heard := newDictaphone(t, func(uploaded, int) (string, int) { return unitHeard, 0 })
 
-	for _, program := range []string{"sibyl", "sibyl-bert"} {
-		cmd := exec.Command("go", "build", "-o", m.at("bin/"+program), "./cmd/"+program)
-		cmd.Dir, cmd.Env = "../..", append(os.Environ(), "CGO_ENABLED=0")
-		out, err := cmd.CombinedOutput()
-		assert.Require(t, err == nil, "building %s: %v %s", program, err, out)
+	for _, program := range []string{"sibyl", app.ClassifierProgram} {
+		file := assert.Must(exec.LookPath(program))(t)
+		assert.NoError(t, os.MkdirAll(m.at("bin"), 0o700))
+		assert.NoError(t, os.WriteFile(m.at("bin/"+program), read(t, file), 0o700))
 	}
 	write(t, m.at("code/greet.go"), "package greet\n\nfunc Greet() string { return \"good morning\" }\n")
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=ada", "-c", "user.email=ada@example.org",
@@ -200,7 +200,7 @@ bert: {model: /srv/bert}
 transcription: {server: %q}
 mcp: {servers: {others: {command: [/usr/local/bin/sibyl, mcp, --user, others], private: true}}}
 `, l.Addr(), engine.URL, heard.URL))
-	write(t, m.at("env"), "OPENAI_BASE_URL='"+model.BaseURL+"/v1'\n")
+	write(t, m.at("env"), "OPENAI_BASE_URL='"+model.BaseURL+"/v1'\nOLLAMA_HOST=127.0.0.1:1\n")
 	unit := string(read(t, "../../deploy/sibyl.service"))
 	start := regexp.MustCompile(`(?m)^ExecStart=.*$`)
 	doctor := start.ReplaceAllString(unit, "ExecStart=/usr/local/bin/sibyl doctor --json")
