@@ -106,7 +106,7 @@ func newHouse(t testing.TB) *house {
 		return nil, nil
 	}}
 	h.config.Documents = h.documents()
-	h.config.Tasks = task.New(teststore.Empty(t), time.Now)
+	h.config.Tasks = task.New(teststore.Empty(t), time.Now, nil)
 	deps := h.council()
 	h.config.Council = &deps
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}

@@ -154,7 +154,7 @@ func secrets(t *testing.T, here, there *DB) {
 	assert.That(t, !bytes.Equal(found[0], two) && !bytes.Equal(found[0], foreign), "two secrets are the same")
 }
 
-func tasksOver(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }) }
+func tasksOver(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }, nil) }
 
 func copied(t *testing.T, from, to *DB) {
 	fill(t, from)
