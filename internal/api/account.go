@@ -118,10 +118,20 @@ func (s *Server) signOut(ctx context.Context, _ *noInput) (*onlyCookie, error) {
 }
 
 // newCookie is the cookie of a browser that signed in. No script can read it, and no page of another site sends it. It is
-// for TLS alone if the request came over TLS, or if the server has a name that is reached over TLS: then a request may
-// have come so to a proxy that does not say it. Browsers send such a cookie to loopback too.
+// for TLS alone if the request came over TLS, or may have come so to a proxy that does not say it.
 func (s *Server) newCookie(x *requestInfo, secret string, lasts time.Duration) http.Cookie {
-	secure := x.isSecure || slices.ContainsFunc(s.origins, func(u *url.URL) bool { return u.Scheme == "https" })
+	secure := x.isSecure || s.hasTLS(x)
 	return http.Cookie{Name: cookieName(x), Value: secret, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true,
 		Secure: secure, SameSite: http.SameSiteStrictMode}
+}
+
+// hasTLS says that the name by which a request came is one that is reached over TLS. By loopback it may have come through
+// a proxy, from any of the names; browsers send loopback what is for TLS alone, too.
+func (s *Server) hasTLS(x *requestInfo) bool {
+	name, _ := splitHost(x.host, x.isSecure)
+	names := slices.DeleteFunc(slices.Clone(s.origins), func(u *url.URL) bool { return !isNamed(u, name) })
+	if len(names) == 0 {
+		names = s.origins
+	}
+	return slices.ContainsFunc(names, func(u *url.URL) bool { return u.Scheme == "https" })
 }

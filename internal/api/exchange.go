@@ -140,8 +140,11 @@ func (s *Server) isKnownHost(x *requestInfo, r *http.Request) bool {
 		a.Unmap().IsLoopback()) {
 		return true
 	}
-	return slices.ContainsFunc(s.origins, func(known *url.URL) bool { return strings.EqualFold(known.Hostname(), name) })
+	return slices.ContainsFunc(s.origins, func(u *url.URL) bool { return isNamed(u, name) })
 }
+
+// isNamed says that an origin has a name.
+func isNamed(origin *url.URL, name string) bool { return strings.EqualFold(origin.Hostname(), name) }
 
 // requestID is the header of an answer that names its request, as the log does.
 const requestID = "X-Request-Id"

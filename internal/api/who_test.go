@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -166,22 +167,32 @@ func TestBrowserSignsInOnceAndOut(t *testing.T) {
 
 // A proxy may pass a request on without a word of how it came, and by the address of this server.
 func TestCookieIsForTLSAloneWhereTheServerHasANameThatIsReachedOverTLS(t *testing.T) {
-	for origin, secure := range map[string]bool{"https://sibyl.example": true, "https://sibyl.example:8443": true,
-		"http://sibyl.example": false} {
-		for _, proxied := range []bool{true, false} {
+	for _, c := range []struct {
+		origins []string
+		named   string // by which name; "": by the address
+		secure  bool
+	}{
+		{[]string{"https://sibyl.example"}, "sibyl.example", true},
+		{[]string{"https://sibyl.example"}, "", true},
+		{[]string{"https://sibyl.example:8443"}, "sibyl.example:8443", true},
+		{[]string{"http://sibyl.example"}, "sibyl.example", false},
+		{[]string{"http://sibyl.example"}, "", false},
+		{[]string{"http://old.example", "https://sibyl.example"}, "old.example", false},
+		{[]string{"http://old.example", "https://sibyl.example"}, "SIBYL.example", true},
+		{[]string{"http://old.example", "https://sibyl.example"}, "", true},
+		{nil, "", false},
+	} {
+		t.Run(fmt.Sprint(c.named, " of ", c.origins), func(t *testing.T) {
 			h := newHouse(t)
-			h.config.Origins = []string{origin}
+			h.config.Origins = c.origins
 			h.open()
-			host := h.addr
-			if proxied {
-				host = "sibyl.example"
-			}
+			host := cmp.Or(c.named, h.addr)
 			a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", host: host,
 				body: map[string]string{"token": adasOnce}}, nil)
 			cookie := assert.Must(http.ParseSetCookie(a.header.Get("Set-Cookie")))(t)
-			assert.That(t, cookie.Secure == secure, "%s of %s: the cookie is %v", host, origin, cookie)
+			assert.Equalf(t, cookie.Secure, c.secure, "whether the cookie is for TLS alone")
 			h.get(question{path: "/api/me", host: host, cookie: cookie.Name + "=" + cookie.Value}, nil)
-		}
+		})
 	}
 }
 
