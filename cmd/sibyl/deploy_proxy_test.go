@@ -140,8 +140,16 @@ func (p *proxied) from(address, proxy string) *http.Client {
 		}}}
 }
 
+// sent is what a request is answered, with a body that ends with the test.
+type sent struct {
+	status int
+	proto  string
+	header http.Header
+	body   io.Reader
+}
+
 // send sends a request to the name at the port of a proxy, with headers in pairs.
-func (p *proxied) send(client *http.Client, proxy, method, path string, body io.Reader, headers ...string) *http.Response {
+func (p *proxied) send(client *http.Client, proxy, method, path string, body io.Reader, headers ...string) sent {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), time.Minute)
 	p.t.Cleanup(cancel)
@@ -152,7 +160,7 @@ func (p *proxied) send(client *http.Client, proxy, method, path string, body io.
 	}
 	resp := assert.Must(client.Do(req))(p.t)
 	p.t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	return sent{resp.StatusCode, resp.Proto, resp.Header, resp.Body}
 }
 
 // signsIn signs a browser in through a proxy, and gives its cookie.
@@ -164,10 +172,10 @@ func (p *proxied) signsIn(client *http.Client, proxy string) *http.Cookie {
 	body := assert.Must(json.Marshal(map[string]string{"token": once}))(p.t)
 	resp := p.send(client, proxy, http.MethodPost, "/api/sign-in", bytes.NewReader(body), "Content-Type", "application/json",
 		"Sec-Fetch-Site", "same-origin")
-	text, err := io.ReadAll(resp.Body)
-	assert.Require(p.t, err == nil && resp.StatusCode == http.StatusOK && resp.Proto == "HTTP/2.0", "signing in: %s %s %s %v",
-		resp.Proto, resp.Status, text, err)
-	return assert.Must(http.ParseSetCookie(resp.Header.Get("Set-Cookie")))(p.t)
+	text, err := io.ReadAll(resp.body)
+	assert.Require(p.t, err == nil && resp.status == http.StatusOK && resp.proto == "HTTP/2.0", "signing in: %s %d %s %v",
+		resp.proto, resp.status, text, err)
+	return assert.Must(http.ParseSetCookie(resp.header.Get("Set-Cookie")))(p.t)
 }
 
 func TestServerWorksBehindNginxAsItsGuideHasIt(t *testing.T) {
@@ -190,8 +198,8 @@ func TestServerWorksBehindNginxAsItsGuideHasIt(t *testing.T) {
 	question := assert.Must(json.Marshal(map[string]any{"question": "What does greet do?"}))(t)
 	resp := p.send(client, p.full, http.MethodPost, "/api/ask", bytes.NewReader(question), append(with, "Content-Type",
 		"application/json", "Accept", "text/event-stream")...)
-	assert.Require(t, resp.StatusCode == http.StatusOK, "a question: %s", resp.Status)
-	in := bufio.NewReader(resp.Body)
+	assert.Require(t, resp.status == http.StatusOK, "a question: %d", resp.status)
+	in := bufio.NewReader(resp.body)
 	line, err := in.ReadString('\n')
 	assert.That(t, err == nil, "the first line of a stream: %q, %v", line, err)
 	close(first)
@@ -204,13 +212,13 @@ func TestServerWorksBehindNginxAsItsGuideHasIt(t *testing.T) {
 	var s struct {
 		ID string `json:"session_id"`
 	}
-	assert.Require(t, json.NewDecoder(created.Body).Decode(&s) == nil && s.ID != "", "a session: %s", created.Status)
+	assert.Require(t, json.NewDecoder(created.body).Decode(&s) == nil && s.ID != "", "a session: %d", created.status)
 	recording := append(tone(), make([]byte, 3<<20)...)
 	added := p.send(client, p.full, http.MethodPost, "/api/council/sessions/"+s.ID+"/entries?name=a.wav", bytes.NewReader(recording),
 		append(with, "Content-Type", "audio/wav")...)
-	assert.Equalf(t, added.StatusCode, http.StatusCreated, "the status of a file of 3 MiB")
+	assert.Equalf(t, added.status, http.StatusCreated, "the status of a file of 3 MiB")
 
-	assert.Equalf(t, p.send(client, p.full, http.MethodGet, "/metrics", nil).StatusCode, http.StatusUnauthorized,
+	assert.Equalf(t, p.send(client, p.full, http.MethodGet, "/metrics", nil).status, http.StatusUnauthorized,
 		"the status of metrics without a token")
 }
 
@@ -222,11 +230,11 @@ func TestAddressOfAClientIsTheOneThatNginxSaw(t *testing.T) {
 	last := 0
 	for n := range 30 {
 		last = p.send(guesses, p.full, http.MethodGet, "/api/me", nil, "Authorization", "Bearer wrong", "X-Forwarded-For",
-			fmt.Sprintf("203.0.113.%d", n)).StatusCode
+			fmt.Sprintf("203.0.113.%d", n)).status
 	}
 	assert.Equalf(t, last, http.StatusTooManyRequests, "the status of the thirtieth wrong token of an address")
 	other := p.send(p.from("127.0.0.3", p.full), p.full, http.MethodGet, "/api/me", nil, "Authorization", "Bearer wrong")
-	assert.Equalf(t, other.StatusCode, http.StatusUnauthorized, "the status of the first of another address")
+	assert.Equalf(t, other.status, http.StatusUnauthorized, "the status of the first of another address")
 }
 
 // A proxy that tells nothing looks as a program on this machine does.
@@ -237,7 +245,7 @@ func TestProxyThatTellsNothingOpensNothing(t *testing.T) {
 	cookie := p.signsIn(client, p.plain)
 	assert.That(t, cookie.Secure, "the cookie is %v", cookie)
 	me := p.send(client, p.plain, http.MethodGet, "/api/me", nil, "Cookie", cookie.Name+"="+cookie.Value, "Sec-Fetch-Site", "same-origin")
-	assert.Equalf(t, me.StatusCode, http.StatusOK, "the status of who signed in")
-	assert.Equalf(t, p.send(client, p.plain, http.MethodGet, "/metrics", nil).StatusCode, http.StatusUnauthorized,
+	assert.Equalf(t, me.status, http.StatusOK, "the status of who signed in")
+	assert.Equalf(t, p.send(client, p.plain, http.MethodGet, "/metrics", nil).status, http.StatusUnauthorized,
 		"the status of metrics without a token")
 }

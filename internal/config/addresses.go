@@ -129,8 +129,8 @@ func (v value) host() (string, error) {
 	return strings.ToLower(text), nil
 }
 
-// origin parses the name of a server as people reach it, with its scheme and port as far as they are not the usual ones:
-// the result is https://name, http://name or either with :port.
+// origin parses the name of a server as people reach it, with its scheme and port as far as they are not the usual
+// ones. The result is https://name, http://name or either with :port.
 func (v value) origin() (string, error) {
 	text, err := v.line()
 	if err != nil {

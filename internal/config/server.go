@@ -60,7 +60,8 @@ func (s Server) Origin() string {
 	}
 	u, err := url.Parse(s.Hosts[0])
 	_, port, splitErr := net.SplitHostPort(s.Listen)
-	if err != nil || splitErr != nil || u.Port() != "" || s.TLSCert == "" || len(s.Proxies) > 0 || port == "443" || port == "0" {
+	byItself := s.TLSCert != "" && len(s.Proxies) == 0
+	if err != nil || splitErr != nil || u.Port() != "" || !byItself || port == "443" || port == "0" {
 		return s.Hosts[0]
 	}
 	return s.Hosts[0] + ":" + port
