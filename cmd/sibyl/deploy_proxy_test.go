@@ -158,7 +158,8 @@ func (p *proxied) send(client *http.Client, proxy, method, path string, body io.
 	for i := 0; i < len(headers); i += 2 {
 		req.Header.Set(headers[i], headers[i+1])
 	}
-	resp := assert.Must(client.Do(req))(p.t)
+	resp, err := client.Do(req)
+	assert.NoError(p.t, err)
 	p.t.Cleanup(func() { _ = resp.Body.Close() })
 	return sent{resp.StatusCode, resp.Proto, resp.Header, resp.Body}
 }
