@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -131,16 +132,14 @@ type proof struct {
 	tests   map[string][]string
 }
 
-// proofs reads the tables. In the last cell of a row, a folder in backticks holds for the tests that follow it.
+// proofs reads the rows of tables, whose last cell names the tests, and the points of lists, whose second line does. A
+// folder in backticks holds for the tests that follow it, and one in a heading for the points below it.
 func proofs(text string) (rows []proof) {
 	ticked := regexp.MustCompile("`([^`]+)`")
-	for line := range strings.Lines(text) {
-		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
-		if !strings.HasPrefix(line, "| ") || len(cells) < 2 || strings.HasSuffix(cells[len(cells)-1], " by ") {
-			continue
-		}
-		row, folder := proof{strings.TrimSpace(cells[0]), map[string][]string{}}, ""
-		for _, m := range ticked.FindAllStringSubmatch(cells[len(cells)-1], -1) {
+	promise, section := "", ""
+	add := func(promise, folder, tests string) {
+		row := proof{strings.TrimSpace(promise), map[string][]string{}}
+		for _, m := range ticked.FindAllStringSubmatch(tests, -1) {
 			if strings.Contains(m[1], "/") {
 				folder = m[1]
 				continue
@@ -149,7 +148,37 @@ func proofs(text string) (rows []proof) {
 		}
 		rows = append(rows, row)
 	}
+	for line := range strings.Lines(text) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		switch {
+		case strings.HasPrefix(line, "#"):
+			section = ""
+			if m := ticked.FindStringSubmatch(line); m != nil {
+				section = m[1]
+			}
+		case strings.HasPrefix(line, "- ") && section != "":
+			if promise != "" {
+				add(promise, section, "") // which names no test
+			}
+			promise = strings.TrimPrefix(line, "- ")
+		case strings.HasPrefix(line, "  ") && promise != "":
+			add(promise, section, line)
+			promise = ""
+		case strings.HasPrefix(line, "| ") && len(cells) > 1 && !strings.HasSuffix(cells[len(cells)-1], " by "):
+			add(cells[0], "", cells[len(cells)-1])
+		}
+	}
 	return rows
+}
+
+// Nobody should take a list for read of which nothing was.
+func TestProofsAreReadFromTablesAndLists(t *testing.T) {
+	got := proofs("## Safe (`internal/a`)\n\n- It is `quiet`.\n  `TestA`, `TestB` `internal/b` `TestC`\n- It is good.\n- It is short.\n  `TestD`\n\n" +
+		"## Fast\n\n| Promise | Proved by |\n|---|---|\n| Short | `internal/c` `TestE` |\n")
+	want := []proof{{"It is `quiet`.", map[string][]string{"internal/a": {"TestA", "TestB"}, "internal/b": {"TestC"}}},
+		{"It is good.", map[string][]string{}}, {"It is short.", map[string][]string{"internal/a": {"TestD"}}},
+		{"Short", map[string][]string{"internal/c": {"TestE"}}}}
+	assert.That(t, reflect.DeepEqual(got, want), "got %v, want %v", got, want)
 }
 
 func TestPromisesAndRequirementsNameTestsThatChangesPass(t *testing.T) {

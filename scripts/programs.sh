@@ -1,13 +1,16 @@
 #!/bin/sh
 # Installs the programs that the tests of .ci/run use, on Debian and what is made of it: flite speaks, ffmpeg makes every format of audio, pocketsphinx writes
-# down what is said; bindfs mounts a folder a second time; PostgreSQL's servers and PgBouncer are started and ended by the tests; zip packs a release for Windows; the page is used in Chromium.
+# down what is said; bindfs mounts a folder a second time; PostgreSQL's servers and PgBouncer are started and ended by the tests, and so are nginx and systemd, for the files of deploy/; zip packs a release for Windows; the page is used in Chromium.
 set -eu
 missing=
-for program in bash bindfs flite ffmpeg zip pgbouncer; do
+for program in bash bindfs flite ffmpeg zip pgbouncer nginx; do
 	command -v "$program" >/dev/null 2>&1 || missing="$missing $program"
 done
 if ! command -v pocketsphinx_continuous >/dev/null 2>&1; then
 	missing="$missing pocketsphinx pocketsphinx-en-us"
+fi
+if ! command -v systemctl >/dev/null 2>&1; then
+	missing="$missing systemd"
 fi
 if ! command -v initdb >/dev/null 2>&1 && ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
 	missing="$missing postgresql"

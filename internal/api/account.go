@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -96,7 +97,8 @@ func (s *Server) signIn(ctx context.Context, in *withBody[SignIn]) (*withCookie[
 		return nil, err
 	}
 	x.token = t
-	return &withCookie[Me]{SetCookie: newCookie(x, secret, t.ExpiresAt.Sub(s.config.Now())), Body: s.describeUser(t)}, nil
+	cookie := s.newCookie(x, secret, t.ExpiresAt.Sub(s.config.Now()))
+	return &withCookie[Me]{SetCookie: cookie, Body: s.describeUser(t)}, nil
 }
 
 type onlyCookie struct {
@@ -113,11 +115,24 @@ func (s *Server) signOut(ctx context.Context, _ *noInput) (*onlyCookie, error) {
 	if err := s.config.Users.SignOut(ctx, x.secret); err != nil && !errors.Is(err, user.ErrUnknown) {
 		return nil, err
 	}
-	return &onlyCookie{newCookie(x, "", -time.Second)}, nil
+	return &onlyCookie{s.newCookie(x, "", -time.Second)}, nil
 }
 
-// newCookie is the cookie of a browser that signed in. No script can read it, and no page of another site sends it.
-func newCookie(x *requestInfo, secret string, lasts time.Duration) http.Cookie {
+// newCookie is the cookie of a browser that signed in. No script can read it, and no page of another site sends it. It
+// is for TLS alone if the request came over TLS, or may have come so to a proxy that does not say it.
+func (s *Server) newCookie(x *requestInfo, secret string, lasts time.Duration) http.Cookie {
+	secure := x.isSecure || s.hasTLS(x)
 	return http.Cookie{Name: cookieName(x), Value: secret, Path: "/", MaxAge: int(lasts / time.Second), HttpOnly: true,
-		Secure: x.isSecure, SameSite: http.SameSiteStrictMode}
+		Secure: secure, SameSite: http.SameSiteStrictMode}
+}
+
+// hasTLS says that the name by which a request came is one that is reached over TLS. By loopback it may have come
+// through a proxy, from any of the names; browsers send loopback what is for TLS alone, too.
+func (s *Server) hasTLS(x *requestInfo) bool {
+	name, _ := splitHost(x.host, x.isSecure)
+	names := slices.DeleteFunc(slices.Clone(s.origins), func(u *url.URL) bool { return !isNamed(u, name) })
+	if len(names) == 0 {
+		names = s.origins
+	}
+	return slices.ContainsFunc(names, func(u *url.URL) bool { return u.Scheme == "https" })
 }

@@ -29,6 +29,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,7 +81,7 @@ type Config struct {
 	Leaving <-chan struct{}
 	Lag     func(time.Duration) // gets the delay of each record that a stream sends; nil: nothing does
 
-	Hosts   []string       // names by which this server may be called besides those of loopback, with a port or without
+	Origins []string       // by which this server may be reached besides loopback, such as https://sibyl.example.org
 	Proxies []netip.Prefix // whose headers X-Forwarded-For, -Host and -Proto are trusted
 	Limits  Limits
 
@@ -142,6 +143,7 @@ type Server struct {
 	people  *table[journal.Owner, *person]
 	wrong   *table[netip.Prefix, *allowance]
 	forgery *http.CrossOriginProtection
+	origins []*url.URL
 
 	whole   chan struct{} // holds a token for each answer of whole sessions and explanations
 	streams chan struct{} // holds a token for each that is open
@@ -175,6 +177,13 @@ func New(c Config) (*Server, error) {
 	}
 	c.Limits = c.Limits.complete()
 	s := &Server{config: c, mux: http.NewServeMux(), forgery: http.NewCrossOriginProtection()}
+	for _, origin := range c.Origins {
+		u, err := url.Parse(origin)
+		if err != nil {
+			return nil, fmt.Errorf("an origin of the server: %w", err)
+		}
+		s.origins = append(s.origins, u)
+	}
 	s.whole, s.streams = make(chan struct{}, c.Limits.AllWhole), make(chan struct{}, c.Limits.AllStreams)
 	s.lasting = make(chan struct{}, c.Limits.AllStreams)
 	s.people = newTable(mostPeople, func(journal.Owner) *person { return newPerson(c.Limits) })

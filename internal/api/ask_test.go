@@ -141,7 +141,7 @@ func TestQuestionIsRefusedBeforeAnythingBegins(t *testing.T) {
 func withTasks(t testing.TB) *house {
 	t.Helper()
 	h := newHouse(t)
-	server := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now),
+	server := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now, nil),
 		Key: []byte(strings.Repeat("k", mcp.MinKey))}))(t)
 	d := taskchat.Deps{Store: h.store, Now: time.Now, Prompt: func(string) ([]byte, error) { return []byte("Read it."), nil },
 		Choose: func(_ context.Context, asked string) (string, error) {

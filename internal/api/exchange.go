@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -28,7 +29,6 @@ import (
 type requestInfo struct {
 	id         string     // fresh: what a client calls it is not believed
 	client     netip.Addr // of the client, as far as proxies can be believed; zero: not known
-	isLocal    bool       // it comes from this machine, and nothing says that it was passed on
 	host       string     // by which it was asked, with a port if there is one
 	isSecure   bool       // over TLS, at least as far as the proxy
 	inTheClear bool       // it comes from another machine, neither encrypted nor by a proxy
@@ -54,9 +54,6 @@ func (x *requestInfo) owner() journal.Owner { return journal.Owner(x.token.User)
 // ownerOf is the owner of what the requesting user does.
 func ownerOf(ctx context.Context) journal.Owner { return infoOf(ctx).owner() }
 
-// forwarding are the headers that proxies set.
-var forwarding = []string{"Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "X-Real-Ip"}
-
 // newRequestInfo finds where a request comes from. Only proxies of the settings are believed.
 func (s *Server) newRequestInfo(r *http.Request) *requestInfo {
 	over := r.Header.Get("Over-Limit") == "true"
@@ -65,9 +62,6 @@ func (s *Server) newRequestInfo(r *http.Request) *requestInfo {
 	if remote, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
 		x.client = remote.Addr().Unmap().WithZone("")
 	}
-	x.isLocal = x.client.IsLoopback() && !slices.ContainsFunc(forwarding, func(name string) bool {
-		return r.Header[name] != nil
-	})
 	if !s.isProxy(x.client) {
 		x.inTheClear = r.TLS == nil && x.client.IsValid() && !x.client.IsLoopback()
 		return x
@@ -122,7 +116,10 @@ func (x *requestInfo) port() string {
 // splitHost takes a host apart. The port is the usual one where none is given, and empty where the host is malformed.
 func splitHost(host string, secure bool) (name, port string) {
 	name, port, err := net.SplitHostPort(host)
+	_, portErr := strconv.ParseUint(port, 10, 16)
 	switch {
+	case err == nil && portErr != nil:
+		return "", ""
 	case err == nil:
 		return name, port
 	case strings.ContainsAny(strings.Trim(host, "[]"), ":") && !strings.HasPrefix(host, "["):
@@ -134,7 +131,7 @@ func splitHost(host string, secure bool) (name, port string) {
 }
 
 // isKnownHost says whether a request names this server: by a loopback name and the port that it listens on, or by a
-// name of the settings with that port, the usual one, or the one beside the name.
+// name of the settings. There a port may be any, or left out: it is the proxy's, which may not pass it on.
 func (s *Server) isKnownHost(x *requestInfo, r *http.Request) bool {
 	name, port := splitHost(x.host, x.isSecure)
 	if name == "" {
@@ -146,11 +143,11 @@ func (s *Server) isKnownHost(x *requestInfo, r *http.Request) bool {
 		a.Unmap().IsLoopback()) {
 		return true
 	}
-	usual := port == "80" && !x.isSecure || port == "443" && x.isSecure
-	return slices.ContainsFunc(s.config.Hosts, func(known string) bool {
-		return strings.EqualFold(known, x.host) || (ours || usual) && strings.EqualFold(strings.Trim(known, "[]"), name)
-	})
+	return slices.ContainsFunc(s.origins, func(u *url.URL) bool { return isNamed(u, name) })
 }
+
+// isNamed says that an origin has a name.
+func isNamed(origin *url.URL, name string) bool { return strings.EqualFold(origin.Hostname(), name) }
 
 // requestID is the header of an answer that names its request, as the log does.
 const requestID = "X-Request-Id"

@@ -39,7 +39,7 @@ var houses = map[string]func(t testing.TB) *house{
 		return h
 	},
 	"tools": func(t testing.TB) *house {
-		tasks := task.New(teststore.Empty(t), time.Now)
+		tasks := task.New(teststore.Empty(t), time.Now, nil)
 		_, _, err := tasks.Add(t.Context(), task.By{Owner: "ada", Actor: "test"}, "Buy milk", nil)
 		assert.NoError(t, err)
 		return offeringOf(t, tasks)

@@ -96,7 +96,7 @@ func newHouse(t testing.TB) *house {
 	h.panel = h.describe("panel")
 	h.shadow = h.describe("shadow")
 	h.shadow.Companion, h.shadow.Options = true, nil
-	h.config = api.Config{Build: "test", Hosts: []string{"sibyl.example", "gate.example:8443"},
+	h.config = api.Config{Build: "test", Origins: []string{"http://sibyl.example", "http://gate.example:8443"},
 		Log:    slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Limits: api.Limits{Requests: 10_000, Burst: 10_000, Bytes: 1 << 30, Wrong: 10_000, Runs: 1000},
 		Folders: func(user string) map[string]string {
@@ -106,7 +106,7 @@ func newHouse(t testing.TB) *house {
 		return nil, nil
 	}}
 	h.config.Documents = h.documents()
-	h.config.Tasks = task.New(teststore.Empty(t), time.Now)
+	h.config.Tasks = task.New(teststore.Empty(t), time.Now, nil)
 	deps := h.council()
 	h.config.Council = &deps
 	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}

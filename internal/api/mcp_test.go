@@ -25,7 +25,7 @@ const (
 )
 
 // offering is a house that offers the tools of tasks.
-func offering(t testing.TB) *house { return offeringOf(t, task.New(teststore.Empty(t), time.Now)) }
+func offering(t testing.TB) *house { return offeringOf(t, task.New(teststore.Empty(t), time.Now, nil)) }
 
 func offeringOf(t testing.TB, tasks *task.Service) *house {
 	h := newHouse(t)

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strings"
@@ -50,11 +51,14 @@ func TestServerIsKnownByLoopbackNamesOfItsPortAndByThoseOfTheSettings(t *testing
 		"sibyl.example:" + port:          200,
 		"SIBYL.example":                  200,
 		"sibyl.example:80":               200,
+		"sibyl.example:443":              200,
+		"sibyl.example:8443":             200,
 		"gate.example:8443":              200,
-		"gate.example":                   403,
-		"gate.example:" + port:           403,
-		"sibyl.example:443":              403,
-		"sibyl.example:1":                403,
+		"gate.example":                   200,
+		"gate.example:" + port:           200,
+		"www.sibyl.example":              403,
+		"sibyl.example.evil.example":     403,
+		"sibyl.example:x":                403,
 		"sibyl.example.:" + port:         403,
 		"localhost":                      403,
 		"localhost:1":                    403,
@@ -159,6 +163,37 @@ func TestBrowserSignsInOnceAndOut(t *testing.T) {
 		"signing out sets %v, %v", ended, err)
 	h.refused("the cookie afterwards", question{path: "/api/me", cookie: with}, 401, "wrong_token")
 	h.get(question{path: "/api/me", token: adasToken}, nil)
+}
+
+// A proxy may pass a request on without a word of how it came, and by the address of this server.
+func TestCookieIsForTLSAloneWhereTheServerHasANameThatIsReachedOverTLS(t *testing.T) {
+	for _, c := range []struct {
+		origins []string
+		named   string // by which name; "": by the address
+		secure  bool
+	}{
+		{[]string{"https://sibyl.example"}, "sibyl.example", true},
+		{[]string{"https://sibyl.example"}, "", true},
+		{[]string{"https://sibyl.example:8443"}, "sibyl.example:8443", true},
+		{[]string{"http://sibyl.example"}, "sibyl.example", false},
+		{[]string{"http://sibyl.example"}, "", false},
+		{[]string{"http://old.example", "https://sibyl.example"}, "old.example", false},
+		{[]string{"http://old.example", "https://sibyl.example"}, "SIBYL.example", true},
+		{[]string{"http://old.example", "https://sibyl.example"}, "", true},
+		{nil, "", false},
+	} {
+		t.Run(fmt.Sprint(c.named, " of ", c.origins), func(t *testing.T) {
+			h := newHouse(t)
+			h.config.Origins = c.origins
+			h.open()
+			host := cmp.Or(c.named, h.addr)
+			a := h.get(question{method: "POST", path: "/api/sign-in", token: "-", host: host,
+				body: map[string]string{"token": adasOnce}}, nil)
+			cookie := assert.Must(http.ParseSetCookie(a.header.Get("Set-Cookie")))(t)
+			assert.Equalf(t, cookie.Secure, c.secure, "whether the cookie is for TLS alone")
+			h.get(question{path: "/api/me", host: host, cookie: cookie.Name + "=" + cookie.Value}, nil)
+		})
+	}
 }
 
 func TestReaderSignsOutToo(t *testing.T) {

@@ -174,6 +174,14 @@ func (a *App) Tools(ctx context.Context, env oracle.Env) (*tool.Set, func(), err
 	return tool.NewSet(append(all, a.servers.tools(ctx)...)...), closeAll, nil
 }
 
+// CheckWeb returns why no web page can be opened, although the web is not off; nil: they can.
+func (a *App) CheckWeb() error {
+	if a.Config.Web.Off {
+		return nil
+	}
+	return a.web.Check()
+}
+
 // newWeb creates the client for web search and pages, for all runs.
 func newWeb(cfg config.Config, keys *secrets) *web.Web {
 	w := cfg.Web

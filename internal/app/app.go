@@ -118,7 +118,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if opt.Documents != nil {
 		a.Documents = opt.Documents
 	}
-	a.Users, a.Tasks = user.New(db, time.Now), task.New(db, a.Clock.Now)
+	a.Users, a.Tasks = user.New(db, time.Now), task.New(db, a.Clock.Now, a.Redact)
 	a.presence = newPresence(cfg.DataDir)
 	_, err = a.Clock.Set(ctx, db.Now)
 	if err == nil {

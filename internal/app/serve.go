@@ -50,6 +50,9 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	if err := a.shared.check(ctx, longPatience); err != nil && !errors.Is(err, session.ErrAway) { // that is in the log
 		return err
 	}
+	if err := a.CheckWeb(); err != nil {
+		a.log.Warn("no web page can be opened", "error", err.Error())
+	}
 	c := server.Config{Listen: cfg.Listen, Behind: len(cfg.Proxies) > 0, Loopback: cfg.Loopback(), Grace: cfg.Grace,
 		Users: a.Users.Any, Engine: a.Engine,
 		Log: a.log, Listening: listening,
@@ -65,7 +68,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools,
 			Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo,
 				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.documentSource,
-			Documents: a.Documents, Build: build, Hosts: cfg.Hosts, Proxies: cfg.Proxies,
+			Documents: a.Documents, Build: build, Origins: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits: api.Limits{
 				Runs:     cfg.Limits.Runs,
 				Requests: float64(cfg.Limits.Requests) / 60,
@@ -203,13 +206,17 @@ func (a *App) closeTelemetry() error {
 	return a.telemetry.Close(ctx)
 }
 
-// SignInAddress returns the address for a browser to use a one-time secret at a live node, or "" if there is none.
-func (a *App) SignInAddress(ctx context.Context, once string) (string, error) {
+// SignInAddress returns the address for a browser to use a one-time secret: by the first name of the settings, else at
+// a live node, which here reports that only this machine may reach. "" if there is neither.
+func (a *App) SignInAddress(ctx context.Context, once string) (address string, here bool, err error) {
+	if origin := a.Config.Server.Origin(); origin != "" {
+		return api.SignInAddress(origin, once), false, nil
+	}
 	live, err := a.liveNodes(ctx)
 	if err != nil || len(live) == 0 {
-		return "", err
+		return "", false, err
 	}
-	return api.SignInAddress(live[0], once), nil
+	return api.SignInAddress(live[0], once), true, nil
 }
 
 // OwnersAddress returns a one-time sign-in address for the owner of the command line's sessions: at the server that

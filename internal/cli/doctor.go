@@ -159,7 +159,7 @@ func (c *command) doctorCommand() *cobra.Command {
 			if cfg.Database.Postgres.Reveal() != "" {
 				checks = append(checks, check{"sessions", c.checkSessions})
 			}
-			checks = append(checks, check{"model", checkModel}, check{"fallback", checkFallback},
+			checks = append(checks, check{"pages", checkPages}, check{"model", checkModel}, check{"fallback", checkFallback},
 				check{"vault", checkVault},
 				check{"classifier", checkClassifier}, check{"transcription", checkTranscription},
 				check{"oracles", checkOracles})
@@ -286,6 +286,18 @@ func checkVault(ctx context.Context, a *app.App) finding {
 	}
 	closeTools()
 	return works(a.Config.Vault)
+}
+
+// checkPages says whether web pages can be opened.
+func checkPages(_ context.Context, a *app.App) finding {
+	if a.Config.Web.Off {
+		return absent("web access is off", "opens web pages: set web.access or SIBYL_WEB to on")
+	}
+	if err := a.CheckWeb(); err != nil {
+		return finding{Says: "no web page can be opened: " + err.Error(),
+			Fix: "allow this program sockets of the family AF_NETLINK: a systemd unit names them in RestrictAddressFamilies"}
+	}
+	return works("web pages can be opened")
 }
 
 // checkClassifier loads the BERT model that decides about doubtful replies and has it classify a text.

@@ -138,9 +138,12 @@ func (c *command) userSignIn() *cobra.Command {
 			if err := c.printSecret(t, secret, "it signs in one browser, once"); err != nil || c.asJSON {
 				return err
 			}
-			address, err := a.SignInAddress(ctx, secret)
-			if address != "" {
+			address, here, err := a.SignInAddress(ctx, secret)
+			switch {
+			case here:
 				fmt.Fprintln(c.Err, "· on this machine, open "+address)
+			case address != "":
+				fmt.Fprintln(c.Err, "· open "+address)
 			}
 			return err
 		})}, "one JSON object, with the token as ‘secret’")

@@ -129,6 +129,32 @@ func (v value) host() (string, error) {
 	return strings.ToLower(text), nil
 }
 
+// origin parses the name of a server as people reach it, with its scheme and port as far as they are not the usual
+// ones. The result is https://name, http://name or either with :port.
+func (v value) origin() (string, error) {
+	text, err := v.line()
+	if err != nil {
+		return "", err
+	}
+	if !strings.Contains(text, "://") {
+		text = "https://" + text
+	}
+	u, err := url.Parse(text)
+	if err == nil && u.Port() != "" {
+		_, err = strconv.ParseUint(u.Port(), 10, 16)
+	}
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil ||
+		strings.ContainsAny(u.Host, "* ") || u.RawQuery != "" || u.Fragment != "":
+		return "", fmt.Errorf("is %s; it must be a host name, such as sibyl.example.org or sibyl.example.org:8443",
+			v.quoted())
+	case strings.Trim(u.Path, "/") != "":
+		return "", fmt.Errorf("is %s; the server can't be below a path: give it a name of its own, such as "+
+			"sibyl.example.org", v.quoted())
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host), nil
+}
+
 // hostWithPort parses the name or address of a host, with or without a port.
 func (v value) hostWithPort() (string, error) {
 	text, err := v.line()

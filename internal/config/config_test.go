@@ -124,7 +124,7 @@ server:
   name: attic
   tls_cert: cert.pem
   tls_key: ~/key.pem
-  hosts: [Sibyl.lan]
+  hosts: [Sibyl.lan, 'sibyl.example.org:8443', 'http://Old.lan/']
   proxies: [10.1.2.3/8, 127.0.0.1]
   most_runs: 4
   grace: 1m
@@ -231,7 +231,8 @@ func TestFileSetsEverything(t *testing.T) {
 		"retention": "90d", "plain_http": []string{"gpu.lan:11434", "llm.lan", "[fd00::1]:80"},
 		"web.access": "off", "web.searxng": "http://localhost:8888", "ollama.host": "http://gpu.lan:11434",
 		"ollama.keep_alive": "forever", "fallback.local_to_cloud": true,
-		"server.hosts": []string{"sibyl.lan"}, "server.proxies": []string{"10.0.0.0/8", "127.0.0.1/32"},
+		"server.hosts":            []string{"https://sibyl.lan", "https://sibyl.example.org:8443", "http://old.lan"},
+		"server.proxies":          []string{"10.0.0.0/8", "127.0.0.1/32"},
 		"telemetry.otlp_endpoint": "http://127.0.0.1:4318", "telemetry.trace_ratio": 0.25,
 		"telemetry.log_level": "debug",
 		"server.folders":      map[string]string{"code": "/srv/code", "ada/notes": filepath.Join(s.home, "notes")},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -16,8 +17,8 @@ type Server struct {
 	Name    string `name:"name" env:"SIBYL_NODE"`
 	TLSCert string `name:"tls_cert" as:"path"` // "" for none
 	TLSKey  string `name:"tls_key" as:"path"`
-	// host names of the server besides those of this machine
-	Hosts []string `name:"hosts" as:"host" like:"[sibyl.example.org]"`
+	// names of the server besides those of this machine, as origins: https unless they say http
+	Hosts []string `name:"hosts" as:"origin" like:"[sibyl.example.org]"`
 	// whose headers about the client are trusted
 	Proxies  []netip.Prefix `name:"proxies" as:"addresses" like:"[127.0.0.1, 10.0.0.0/8]"`
 	MostRuns int            `name:"most_runs" env:"SIBYL_MOST_RUNS" min:"1" max:"1000" default:"16"` // driven at once
@@ -49,6 +50,21 @@ func (s Server) FoldersOf(user string) map[string]string {
 		}
 	}
 	return all
+}
+
+// Origin returns the first name of the server as people reach it, such as https://sibyl.example.org; "" if it has none.
+// Without a proxy, a name that was given without a port is reached by the one that the server listens on.
+func (s Server) Origin() string {
+	if len(s.Hosts) == 0 {
+		return ""
+	}
+	u, err := url.Parse(s.Hosts[0])
+	_, port, splitErr := net.SplitHostPort(s.Listen)
+	byItself := s.TLSCert != "" && len(s.Proxies) == 0
+	if err != nil || splitErr != nil || u.Port() != "" || !byItself || port == "443" || port == "0" {
+		return s.Hosts[0]
+	}
+	return s.Hosts[0] + ":" + port
 }
 
 // Loopback reports whether the server listens only to this machine.

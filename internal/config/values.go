@@ -78,6 +78,7 @@ func kinds() map[string]kind {
 		"listen":         reads(value.listen),
 		"host":           reads(value.host),
 		"host with port": reads(value.hostWithPort),
+		"origin":         reads(value.origin),
 		"addresses":      reads(value.prefix),
 		"headers":        reads(value.headers),
 		"query":          reads(value.query),

@@ -42,7 +42,7 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	h := &house{TB: t, now: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}
-	h.tasks = task.New(teststore.Empty(t), h.Now)
+	h.tasks = task.New(teststore.Empty(t), h.Now, nil)
 	h.server = h.process(mcp.Config{Tasks: h.tasks})
 	return h
 }

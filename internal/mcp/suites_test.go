@@ -104,7 +104,7 @@ func TestFixturesPassTheSuites(t *testing.T) {
 
 // What the suites ask of every server, whatever it offers.
 func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
-	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key}))(t)
+	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now, nil), Key: key}))(t)
 	url := serve(t, s.HTTP())
 	for scenario, revision := range map[string]string{"server-initialize": "2025-11-25", "ping": "2025-11-25",
 		"server-session-lifecycle": "2025-11-25",
@@ -118,7 +118,7 @@ func TestProductPassesWhatIsAskedOfAnyServer(t *testing.T) {
 }
 
 func TestInspectorListsAndCalls(t *testing.T) {
-	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now), Key: key}))(t)
+	s := assert.Must(mcp.New(mcp.Config{Tasks: task.New(teststore.Empty(t), time.Now, nil), Key: key}))(t)
 	url := serve(t, s.HTTP())
 	const isError = 5 // its exit code for a result that is one
 	for _, era := range []string{"legacy", "modern"} {

@@ -174,7 +174,7 @@ func TestProcessesAgreeOnTheFirstValueOfAName(t *testing.T) {
 	}
 }
 
-func tasksOver(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }) }
+func tasksOver(s task.Store) *task.Service { return task.New(s, func() time.Time { return noon }, nil) }
 
 func copied(t *testing.T, from, to *DB) {
 	fill(t, from)

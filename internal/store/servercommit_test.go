@@ -121,7 +121,7 @@ func anew(again bool, err error) error {
 }
 
 func tasksIn(db *Server) *task.Service {
-	return task.New(db, func() time.Time { return time.UnixMilli(1_000_000) })
+	return task.New(db, func() time.Time { return time.UnixMilli(1_000_000) }, nil)
 }
 
 // prepare makes what everyWrite works on.

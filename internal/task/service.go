@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"time"
+
+	"sibyl/internal/redact"
 )
 
 // By says who makes a change: whose list it is, by which way, and under which idempotency key; without one it has none.
@@ -34,20 +36,27 @@ type Page struct {
 
 // Service is what can be done with tasks. It is safe for concurrent use.
 type Service struct {
-	store Store
-	now   func() time.Time
+	store  Store
+	now    func() time.Time
+	redact func(text string) string
 }
 
-// New makes a Service. now is the time of changes.
-func New(store Store, now func() time.Time) *Service { return &Service{store, now} }
+// New makes a Service. now is the time of changes. redact takes secrets out of every text before it is stored; nil:
+// redact.Text, which knows them by shape, name and place.
+func New(store Store, now func() time.Time, redactText func(text string) string) *Service {
+	if redactText == nil {
+		redactText = redact.Text
+	}
+	return &Service{store, now, redactText}
+}
 
 // Add adds a pending task. again says that this very change was made before under the key; then it is returned. All use
 // cases do so. If another change used the key, or the title is another one, it is an *Invalid.
 func (s *Service) Add(ctx context.Context, by By, title string, description *string) (t Task, again bool, err error) {
-	if title, err = cleanTitle(title); err != nil {
+	if title, err = cleanTitle(s.redact(title)); err != nil {
 		return Task{}, false, err
 	}
-	if description, err = cleanDescription(description); err != nil {
+	if description, err = cleanDescription(s.redacted(description)); err != nil {
 		return Task{}, false, err
 	}
 	c, again, err := s.apply(ctx, by, Act{Action: Add}, 0, func(_ *Task, at time.Time) *Task {
@@ -61,6 +70,7 @@ func (s *Service) Add(ctx context.Context, by By, title string, description *str
 
 // Update changes what e names. A version of 0 is any; else ErrConflict if the task's is another. ErrNotFound.
 func (s *Service) Update(ctx context.Context, by By, id, version int64, e Edit) (t Task, again bool, err error) {
+	e.Title, e.Description = s.redacted(e.Title), s.redacted(e.Description)
 	if e, err = e.clean(); err != nil {
 		return Task{}, false, err
 	}
@@ -103,6 +113,15 @@ func (s *Service) Made(ctx context.Context, by By) (bool, error) {
 	return err == nil, err
 }
 
+// redacted is a text without its secrets; nil for none.
+func (s *Service) redacted(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	clean := s.redact(*text)
+	return &clean
+}
+
 // apply makes a change. do returns the task as it is to be, or nil to remove it.
 func (s *Service) apply(
 	ctx context.Context, by By, a Act, version int64, do func(now *Task, at time.Time) *Task,
@@ -110,7 +129,7 @@ func (s *Service) apply(
 	if version < 0 {
 		return Change{}, false, &Invalid{"version", "must be 1 or more; 0 is any"}
 	}
-	a.Key, a.Actor, a.At = by.Key, by.cleanActor(), Millis(s.now())
+	a.Key, a.Actor, a.At = by.Key, s.redact(by.cleanActor()), Millis(s.now())
 	a.Change = func(now *Task) (*Task, error) {
 		if version != 0 && now.Version != version {
 			return nil, ErrConflict

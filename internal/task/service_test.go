@@ -1,6 +1,7 @@
 package task_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/redact"
 	"sibyl/internal/store/teststore"
 	"sibyl/internal/task"
 )
@@ -31,7 +33,7 @@ func newDesk(t *testing.T) *desk {
 	d.Service = task.New(teststore.Empty(t), func() time.Time {
 		d.now = d.now.Add(time.Second)
 		return d.now
-	})
+	}, nil)
 	return d
 }
 
@@ -69,6 +71,27 @@ func TestTitleIsKeptTrimmedAndAsWritten(t *testing.T) {
 		d.same("times", []time.Time{added.CreatedAt},
 			[]time.Time{time.Date(2026, time.March, 1, 12, 0, 1, 0, time.UTC)})
 	}
+}
+
+func TestSecretIsTakenOutOfATaskBeforeItIsStored(t *testing.T) {
+	const secret, known = "password=Xq7Lm2vR9zTb4", "grey-harbour-lantern"
+	store := teststore.Empty(t)
+	s := task.New(store, time.Now, func(text string) string {
+		return strings.ReplaceAll(redact.Text(text), known, redact.Mark)
+	})
+	by := task.By{Owner: "ada", Actor: "client " + known, Key: "k"}
+	description := "with " + known
+	added, _, err := s.Add(t.Context(), by, "Rotate "+secret, &description)
+	assert.NoError(t, err)
+	_, again, err := s.Add(t.Context(), by, "Rotate "+secret, &description)
+	assert.That(t, err == nil && again, "the same change again: %v, %v", again, err)
+	title := "Rotate " + known
+	_, _, err = s.Update(t.Context(), task.By{Owner: "ada", Actor: "client"}, added.ID, 0, task.Edit{Title: &title})
+	assert.NoError(t, err)
+	history := assert.Must(s.History(t.Context(), "ada", added.ID))(t)
+	kept := string(assert.Must(json.Marshal(history))(t))
+	assert.Lacks(t, "the history", kept, "Xq7Lm2vR9zTb4", known)
+	assert.That(t, strings.Count(kept, redact.Mark) >= 4, "the history has too few marks: %s", kept)
 }
 
 func TestTitleThatBreaksTheRulesIsRefused(t *testing.T) {

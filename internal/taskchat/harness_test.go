@@ -51,7 +51,7 @@ func newHouse(t *testing.T) *house {
 	t.Helper()
 	kept := teststore.Empty(t)
 	h := &house{T: t, journal: kept, now: time.Now}
-	h.tasks = task.New(kept, func() time.Time { return h.now() })
+	h.tasks = task.New(kept, func() time.Time { return h.now() }, nil)
 	return h
 }
 

@@ -32,7 +32,7 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 	if err != nil {
 		return Added{}, err
 	}
-	u := &upload{store: s, root: root, session: id, label: label(original)}
+	u := &upload{store: s, root: root, session: id, label: s.c.Redact(label(original))}
 	defer u.discard()
 	text, isText, err := "", false, u.receive(ctx, content)
 	if err == nil {
@@ -73,6 +73,7 @@ func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err
 	if err := s.checkText("the text", text); err != nil {
 		return e, err
 	}
+	text = s.c.Redact(text)
 	_, err = s.change(ctx, id, "adding words", func(h *lockedSession) (bool, error) {
 		e, err = h.addText(text, "")
 		return true, err

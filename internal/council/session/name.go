@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"sibyl/internal/redact"
 	"sibyl/internal/text"
 )
 
@@ -16,12 +15,12 @@ const (
 	longestTitle = 60 // of a name made from the first words
 )
 
-// nameFrom names a session that has no name after the first words of a text, redacted and without a leading "#".
+// nameFrom names a session that has no name after the first words of a stored text, without a leading "#".
 func (s *Session) nameFrom(said string) {
 	if s.Name != "" || s.NamedBy != "" {
 		return
 	}
-	said = strings.TrimLeft(strings.TrimPrefix(redact.Text(said), "\ufeff"), "# \t\r\n")
+	said = strings.TrimLeft(strings.TrimPrefix(said, "\ufeff"), "# \t\r\n")
 	name := text.Brief(text.Clip(said, 8*longestTitle), longestTitle)
 	if whole := strings.LastIndexByte(name, ' '); whole > 0 && strings.HasSuffix(name, "…") {
 		name = name[:whole] + "…"
@@ -31,9 +30,9 @@ func (s *Session) nameFrom(said string) {
 	}
 }
 
-// cleanName gives a name in one line, or an *Invalid if it is empty, too long or not UTF-8.
-func cleanName(name string) (string, error) {
-	clean := text.OneLine(name)
+// cleanName gives a name in one line, redacted, or an *Invalid if it is empty, too long or not UTF-8.
+func (s *Store) cleanName(name string) (string, error) {
+	clean := s.c.Redact(text.OneLine(name))
 	switch n := utf8.RuneCountInString(clean); {
 	case !utf8.ValidString(name):
 		return "", &Invalid{Kind: Form, What: "the name", Problem: "is not UTF-8 text"}
@@ -74,7 +73,7 @@ func namerRank(by string) int {
 // Rename names a session; by is ByPerson, ByWords, or a model as "provider:model". It changes nothing, without an
 // error, if the current name has a higher rank: a person over a model over the first words.
 func (s *Store) Rename(ctx context.Context, id, name, by string) (Session, error) {
-	name, err := cleanName(name)
+	name, err := s.cleanName(name)
 	if err != nil {
 		return Session{}, err
 	}

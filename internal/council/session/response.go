@@ -63,7 +63,7 @@ func (r *Response) check() error {
 // nothing and returns that entry; with Operation "" each call saves. If the context covers all that was said, the
 // session may become Ready.
 func (s *Store) SaveResponse(ctx context.Context, id string, r Response) (saved LlmEntry, err error) {
-	r.Text = strings.ReplaceAll(strings.ToValidUTF8(r.Text, "\ufffd"), "\x00", "")
+	r.Text = s.cleanText(r.Text)
 	if err := r.check(); err != nil {
 		return saved, err
 	}
@@ -144,6 +144,7 @@ func (h *lockedSession) writeResponse(slug, text string) (name string, sequence 
 
 // RestoreResponse writes the file of an answer anew, if it is missing. The entry stays as it is.
 func (s *Store) RestoreResponse(ctx context.Context, id string, sequence int, text string) (restored bool, err error) {
+	text = s.cleanText(text)
 	_, err = s.change(ctx, id, "restoring an answer", func(h *lockedSession) (bool, error) {
 		e := h.Response(sequence)
 		if e == nil {

@@ -20,6 +20,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
+	"sibyl/internal/redact"
 	"sibyl/internal/text/jsonobject"
 )
 
@@ -52,8 +53,11 @@ type Config struct {
 	Probe func(ctx context.Context, file string) (Facts, error)
 	// Read reads the text of a PDF or DOCX. nil: they are not recognized.
 	Read     func(ctx context.Context, name string, content []byte) (document.Document, error)
-	MaxAudio int64         // bytes of an upload; 0: 2 GB
-	MaxText  int           // bytes of a typed text or of a text file; 0: 1 MB
+	MaxAudio int64 // bytes of an upload; 0: 2 GB
+	MaxText  int   // bytes of a typed text or of a text file; 0: 1 MB
+	// Redact takes secrets out of every text before it is written. nil: redact.Text, which knows them by shape, name and
+	// place.
+	Redact   func(text string) string
 	LockWait time.Duration // how long a change waits for another one of the same session; 0: 30 s
 	// Step is called before every step of a change, and an error makes the step fail: it is a hook for tests. nil: no
 	// calls.
@@ -81,6 +85,9 @@ func Open(c Config) (*Store, error) {
 	}
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.Redact == nil {
+		c.Redact = redact.Text
 	}
 	c.MaxAudio = cmp.Or(c.MaxAudio, 2<<30)
 	c.MaxText = cmp.Or(c.MaxText, 1<<20)
@@ -209,7 +216,7 @@ func (s *Store) New(ctx context.Context, name, language string) (m Session, err 
 		return Session{}, err
 	}
 	if strings.TrimSpace(name) != "" {
-		if m.Name, err = cleanName(name); err != nil {
+		if m.Name, err = s.cleanName(name); err != nil {
 			return Session{}, err
 		}
 		m.NamedBy = ByPerson

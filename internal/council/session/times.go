@@ -33,6 +33,30 @@ func encodeTimes(all []Time) string {
 	return strings.Join(out, " ")
 }
 
+// movedTimes gives the times of a text for what was made of it: those before and behind the part that differs. Within
+// it nothing tells where a passage went.
+func movedTimes(all []Time, was, is string) (moved []Time) {
+	if was == is {
+		return all
+	}
+	most, same, end := min(len(was), len(is)), 0, 0
+	for same < most && was[same] == is[same] {
+		same++
+	}
+	for end < most-same && was[len(was)-1-end] == is[len(is)-1-end] {
+		end++
+	}
+	for _, t := range all {
+		switch {
+		case t.At <= same:
+			moved = append(moved, t)
+		case t.At >= len(was)-end:
+			moved = append(moved, Time{t.At + len(is) - len(was), t.Seconds})
+		}
+	}
+	return moved
+}
+
 // Spoken is a passage of a transcript with the time at which it is spoken.
 type Spoken struct {
 	Text    string  `json:"text"`

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -41,7 +42,7 @@ func errTyped(id string, sequence int) error {
 // SaveTranscript saves the transcript of an entry that is PENDING or FAILED, sets SUCCESS, and may name the session. An
 // entry with SUCCESS stays as it is and is returned, so a repeated call changes nothing.
 func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (saved AudioEntry, err error) {
-	t.Text = strings.ReplaceAll(strings.ToValidUTF8(t.Text, "\ufffd"), "\x00", "")
+	t = s.cleanTranscript(t)
 	if len(t.Text) > maxStored {
 		return saved, tooLarge("the transcript", maxStored)
 	}
@@ -69,6 +70,23 @@ func (s *Store) SaveTranscript(ctx context.Context, id string, t Transcript) (sa
 	return saved, err
 }
 
+// cleanText gives a text as it is stored: redacted, in valid UTF-8, without NUL.
+func (s *Store) cleanText(text string) string {
+	return s.c.Redact(strings.ReplaceAll(strings.ToValidUTF8(text, "\ufffd"), "\x00", ""))
+}
+
+// cleanTranscript gives a transcript as it is stored. Its times are those of the text that is left.
+func (s *Store) cleanTranscript(t Transcript) Transcript {
+	heard := t.Text
+	t.Text = s.cleanText(heard)
+	t.Times = movedTimes(t.Times, heard, t.Text)
+	t.Flags = slices.Clone(t.Flags)
+	for i := range t.Flags {
+		t.Flags[i].Text = s.cleanText(t.Flags[i].Text)
+	}
+	return t
+}
+
 // writeTranscript writes a transcript's file and sets e.Transcript. It replaces an unlisted file that a crash left, or
 // the entry's own, never that of another entry.
 func (h *lockedSession) writeTranscript(e *AudioEntry, text string) error {
@@ -85,7 +103,7 @@ func (h *lockedSession) writeTranscript(e *AudioEntry, text string) error {
 func (s *Store) FailTranscript(
 	ctx context.Context, id string, sequence int, why bt.Why,
 ) (failed AudioEntry, err error) {
-	reason := text.Brief(why.Text, longestReason)
+	reason := text.Brief(s.c.Redact(why.Text), longestReason)
 	_, err = s.change(ctx, id, fmt.Sprintf("giving up transcript %d", sequence), func(h *lockedSession) (bool, error) {
 		e := h.Entry(sequence)
 		if e == nil {

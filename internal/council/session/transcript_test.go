@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
+	"sibyl/internal/redact"
 )
 
 func TestATranscriptIsKeptOnce(t *testing.T) {
@@ -31,6 +32,37 @@ func TestATranscriptIsKeptOnce(t *testing.T) {
 	same(t, "files", tree(t, s.path(id)), before)
 	_, err := s.SaveTranscript(ctx, id, Transcript{Sequence: 2})
 	assert.That(t, errors.Is(err, ErrNotFound), "an entry that there is not: %v", err)
+}
+
+func TestSecretIsInNoFileOfASession(t *testing.T) {
+	s, id := begun(t)
+	const secret, known = "Xq7Lm2vR9zTb4", "grey-harbour-lantern"
+	s.c.Redact = func(text string) string { return strings.ReplaceAll(redact.Text(text), known, redact.Mark) }
+	s.c.Probe = nil
+	ctx, said := t.Context(), "password="+secret+" and "+known
+	_, err := s.AddAudio(ctx, id, known+".wav", strings.NewReader("sound"))
+	assert.NoError(t, err)
+	heard := "First this. " + said + ". Then that."
+	e := assert.Must(s.SaveTranscript(ctx, id, Transcript{Sequence: 1, Text: heard, Flags: []Flag{{Kind: "ghost", Text: said}},
+		Times: []Time{{0, 0}, {12, 1}, {strings.Index(heard, "and"), 2}, {strings.Index(heard, "Then"), 3}}}))(t)
+	text := assert.Must(s.TranscriptOf(ctx, id, e))(t)
+	same(t, "the passages", e.Spoken(text), []Spoken{{"First this. ", 0},
+		{strings.TrimSuffix(strings.TrimPrefix(text, "First this. "), "Then that."), 1}, {"Then that.", 3}})
+	add(t, s, id, "another sound")
+	assert.Must(s.FailTranscript(ctx, id, 2, bt.Because("the key "+known+" is refused")))(t)
+	assert.Must(s.AddText(ctx, id, said))(t)
+	first := assert.Must(s.AddAudio(ctx, id, "notes.txt", strings.NewReader("my "+said)))(t)
+	again := assert.Must(s.AddAudio(ctx, id, "notes.txt", strings.NewReader("my "+said)))(t)
+	assert.That(t, again.Same == first.Entry.Sequence, "the same file again is entry %+v", again)
+	assert.Must(s.Rename(ctx, id, said, ByPerson))(t)
+	assert.Must(s.SaveResponse(ctx, id, answer("op", said)))(t)
+	other := assert.Must(s.New(ctx, said, ""))(t)
+	for _, folder := range []string{id, other.ID} {
+		for name, text := range tree(t, s.path(folder)) {
+			assert.Lacks(t, name, text, secret, known)
+		}
+	}
+	wantWhole(t, s, id)
 }
 
 func TestATranscriptThatFailsCanBeTriedAgain(t *testing.T) {

@@ -145,6 +145,7 @@ func (u *upload) readAsText(ctx context.Context) (text string, isText bool, err 
 		return "", true, &Invalid{Kind: TooLarge, What: u.String(),
 			Problem: fmt.Sprintf("has %d bytes; a text has %d at most", u.size, u.store.c.MaxText)}
 	}
+	text = u.store.c.Redact(text)
 	u.checksum, u.size = files.Hash([]byte(text)), int64(len(text))
 	return text, true, nil
 }
@@ -178,7 +179,7 @@ func (u *upload) documentText(ctx context.Context) (text string, isText bool, er
 		}
 		return "", true, &Invalid{Kind: kind, What: u.String(), Problem: "can't be read: " + why.Why()}
 	}
-	text = d.Text()
+	text = u.store.c.Redact(d.Text())
 	u.checksum, u.size = files.Hash([]byte(text)), int64(len(text))
 	return text, true, err
 }

@@ -127,9 +127,9 @@ func (g *guard) zoneOf(ip netip.Addr) string {
 // checkLinks denies the addresses of this machine and its neighbours, which may be public: with IPv6 the printer in the
 // same room has one, and no firewall is between.
 func (g *guard) checkLinks(ip netip.Addr) error {
-	links, err := g.links()
+	links, err := g.neighbours()
 	if err != nil {
-		return tool.Errorf(tool.Denied, onlyPublicPages, "the networks of this machine cannot be told: %w", err)
+		return tool.Errorf(tool.Denied, "no page can be opened until they are: ‘sibyl doctor’ says what it takes", "%w", err)
 	}
 	for _, link := range links {
 		prefix, err := netip.ParsePrefix(link.String())
@@ -138,6 +138,15 @@ func (g *guard) checkLinks(ip netip.Addr) error {
 		}
 	}
 	return nil
+}
+
+// neighbours are the networks to which this machine is attached. Without them no address can be allowed.
+func (g *guard) neighbours() ([]net.Addr, error) {
+	links, err := g.links()
+	if err != nil {
+		return nil, fmt.Errorf("the networks of this machine are not known: %w", err)
+	}
+	return links, nil
 }
 
 // newGuardedClient makes a client that can reach only what the guard allows.

@@ -115,8 +115,16 @@ func TestNeighboursWithPublicAddressesAreDenied(t *testing.T) {
 	for _, ip := range []string{"2a02:1234:5678:a::7", "93.184.216.35"} {
 		assert.Nilf(t, g.checkAddress(netip.AddrPortFrom(netip.MustParseAddr(ip), 80)), "%s is no neighbour", ip)
 	}
-	g.links = func() ([]net.Addr, error) { return nil, errors.New("no permission") }
-	wantKind(t, g.checkAddress(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)
+}
+
+func TestWithoutTheNetworksOfThisMachineNothingIsReachedAndThatIsTold(t *testing.T) {
+	w := New(Config{})
+	assert.NoError(t, w.Check())
+	w.guard.links = func() ([]net.Addr, error) { return nil, errors.New("no permission") }
+	e := wantKind(t, w.guard.checkAddress(netip.MustParseAddrPort("8.8.8.8:80")), tool.Denied)
+	assert.Contains(t, "what a call is told", e.Message+e.Hint, "no permission", "sibyl doctor")
+	err := w.Check()
+	assert.That(t, err != nil && strings.Contains(err.Error(), "no permission"), "the check says %v", err)
 }
 
 // A server that counts, and that no test may reach.

@@ -70,6 +70,7 @@ const userAgent = "Sibyl (a personal assistant, reading this page for one person
 
 // Web makes the web tools. It is safe for concurrent use.
 type Web struct {
+	guard  *guard
 	fetch  *fetcher
 	search *searcher // nil if no engine is set up
 }
@@ -85,7 +86,14 @@ func New(cfg Config) *Web {
 	if cfg.Ports == nil {
 		cfg.Ports = []uint16{80, 443, 8080, 8443}
 	}
-	return &Web{fetch: &fetcher{newGuardedClient(newGuard(cfg), cfg.Resolver, cfg), cfg}, search: newSearcher(cfg)}
+	g := newGuard(cfg)
+	return &Web{guard: g, fetch: &fetcher{newGuardedClient(g, cfg.Resolver, cfg), cfg}, search: newSearcher(cfg)}
+}
+
+// Check returns why web_fetch would refuse every address, or nil. It makes no connection.
+func (w *Web) Check() error {
+	_, err := w.guard.neighbours()
+	return err
 }
 
 // Tools returns web_fetch and, if an engine is set up, web_search.
