@@ -116,21 +116,45 @@ func (c Contract) Changed(digest string) bool {
 	return c.Digest != "" && digest != "" && c.Digest != digest
 }
 
-// With returns the contract with findings of runs in place of those that were not tried, and whether that says anything
-// new. What was tested stands.
-func (c Contract) With(found ...Finding) (Contract, bool) {
-	changed := false
+// With returns the contract with findings in place of those of the same skills.
+func (c Contract) With(found ...Finding) Contract {
 	c.Findings = slices.Clone(c.Findings)
 	for _, f := range found {
-		before := c.Of(f.Skill)
-		if f.Result == Untried || before.Result == f.Result && before.Form == f.Form ||
-			before.Result != Untried && !c.TestedAt.IsZero() {
-			continue
+		at := slices.IndexFunc(c.Findings, func(o Finding) bool { return o.Skill == f.Skill })
+		if at < 0 {
+			c.Findings = append(c.Findings, f)
+		} else {
+			c.Findings[at] = f
 		}
-		c.Findings = slices.DeleteFunc(c.Findings, func(o Finding) bool { return o.Skill == f.Skill })
-		c.Findings, changed = append(c.Findings, f), true
 	}
-	return c, changed
+	return c
+}
+
+// Learn returns the contract with what a run has shown at a time, and whether that is new. What was tested stands.
+func (c Contract) Learn(now time.Time, found ...Finding) (_ Contract, isNew bool) {
+	found = slices.DeleteFunc(slices.Clone(found), func(f Finding) bool {
+		before := c.Of(f.Skill)
+		return before.Result == f.Result || before.Result != Untried && !c.TestedAt.IsZero()
+	})
+	if len(found) == 0 {
+		return c, false
+	}
+	c = c.With(found...)
+	c.LearntAt = now
+	return c, true
+}
+
+// lessonStands is how long it counts that a run has shown a model, or its server, not to do something: nobody may try it
+// again meanwhile.
+const lessonStands = 24 * time.Hour
+
+// At is the contract as it counts at a time.
+func (c Contract) At(now time.Time) Contract {
+	if !c.TestedAt.IsZero() || now.Sub(c.LearntAt) < lessonStands {
+		return c
+	}
+	c.Findings = slices.DeleteFunc(slices.Clone(c.Findings), func(f Finding) bool { return f.Result == Wrong })
+	return c
 }
 
 // Manner is how a model is asked.
@@ -223,14 +247,16 @@ func Best(all []Candidate) Candidate {
 	})
 }
 
+// ChangedWords say of a model that it is another one than that of its contract.
+func (c Contract) ChangedWords() string {
+	return "has changed since it was tested, so that counts no longer: ‘sibyl models test " + c.Model +
+		"’ tests it again"
+}
+
 // Words say what a model does and does not, in a sentence or two without a capital at the beginning; "" if nothing is
-// known. digest is that of the model now.
-func (c Contract) Words(digest string) string {
-	switch {
-	case c.Changed(digest):
-		return "has changed since it was tested, so that is not used any more: ‘sibyl models test " + c.Model +
-			"’ tests it again"
-	case !c.Known():
+// known.
+func (c Contract) Words() string {
+	if !c.Known() {
 		return ""
 	}
 	does, doesNot := c.abilities()
@@ -247,16 +273,12 @@ func (c Contract) Words(digest string) string {
 	return said + c.Speed.words()
 }
 
-// words are a sentence of their own; "" if nothing was measured.
+// words end a sentence; "" if nothing was measured.
 func (s Speed) words() string {
 	if s.Read == 0 || s.Written == 0 {
 		return ""
 	}
-	said := fmt.Sprintf(". It reads %.0f and writes %.0f tokens a second", s.Read, s.Written)
-	if s.Front > 0 && s.Cached == 0 {
-		said += ", and reads each request from its beginning"
-	}
-	return said
+	return fmt.Sprintf("; reads %.0f and writes %.0f tokens a second", s.Read, s.Written)
 }
 
 // abilities are what a model does, and what it does not, each with what follows.

@@ -27,7 +27,7 @@ func (m *readingModel) Chat(ctx context.Context, req Request, emit func(Delta) e
 		reads = r.Tokens > 0
 	}
 	if m.Local() {
-		tell(Reading{Tokens: req.tokens()})
+		tell(Reading{Tokens: req.Tokens()})
 	}
 	resp, err := m.Model.Chat(ctx, req, func(d Delta) error {
 		if d.Reading != nil {
@@ -47,8 +47,8 @@ func (m *readingModel) Chat(ctx context.Context, req Request, emit func(Delta) e
 // bytesOfToken estimates the tokens of a text.
 const bytesOfToken = 4
 
-// tokens estimates the tokens of the texts of a request.
-func (r Request) tokens() int {
+// Tokens estimates the tokens of the texts of a request.
+func (r Request) Tokens() int {
 	n := len(r.System)
 	for _, m := range r.Messages {
 		n += len(m.Text)

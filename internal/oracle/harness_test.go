@@ -175,12 +175,14 @@ func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 			NoTools: h.env.NoTools}
 	}
 	return oracle.Surroundings{Store: store, Known: known, Describe: known, Classifier: h.configured || h.classifier != nil, Web: h.env.Web,
-		Fallback:   h.env.Fallback,
-		Choose:     func(context.Context, string) (string, error) { return h.env.Model, nil },
-		ReportTool: func(string) bool { return h.env.ReportTool },
-		LearnKeys:  func(context.Context, oracle.Env) {},
-		LeftOut:    func() []bt.Why { return h.env.LeftOut },
-		Prompts:    promptsOnce,
+		Fallback: h.env.Fallback,
+		Choose:   func(context.Context, string) (string, error) { return h.env.Model, nil },
+		ReportForm: func(string) model.ReportForm {
+			return map[bool]model.ReportForm{true: model.ReportTool}[h.env.ReportTool]
+		},
+		LearnKeys: func(context.Context, oracle.Env) {},
+		LeftOut:   func() []bt.Why { return h.env.LeftOut },
+		Prompts:   promptsOnce,
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			return h.world.registry(), func() {}, nil
 		}}
