@@ -10,6 +10,7 @@
 package probe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,14 +34,16 @@ type Setting struct {
 	Report     model.Tool
 	ReadReport func(arguments string) error
 
-	// Each bounds a probe, All the whole test; zero: 2 min and 10 min.
-	Each, All time.Duration
+	// First bounds the first probe, for which a model may have to be loaded, Each the others, All the whole test; zero:
+	// 5 min, 2 min and 15 min.
+	First, Each, All time.Duration
 }
 
 // The usual bounds of a probe and of a test.
 const (
-	usualEach = 2 * time.Minute
-	usualAll  = 10 * time.Minute
+	usualFirst = 5 * time.Minute
+	usualEach  = 2 * time.Minute
+	usualAll   = 15 * time.Minute
 )
 
 // Progress says that a probe begins or, with a Finding, that it has ended. N counts from 1 to Of.
@@ -67,12 +70,7 @@ type tester struct {
 
 // Run tests a model. What ctx or the time leaves out is untried, and the contract partial. told may be nil.
 func Run(ctx context.Context, m model.Model, s Setting, told func(Progress)) model.Contract {
-	if s.Each == 0 {
-		s.Each = usualEach
-	}
-	if s.All == 0 {
-		s.All = usualAll
-	}
+	s.First, s.Each, s.All = cmp.Or(s.First, usualFirst), cmp.Or(s.Each, usualEach), cmp.Or(s.All, usualAll)
 	if told == nil {
 		told = func(Progress) {}
 	}
@@ -128,15 +126,21 @@ func whyEnded(ctx, whole context.Context, most time.Duration) string {
 
 // tryOne tries a skill within the time for a probe.
 func (x *tester) tryOne(ctx context.Context, p probe) model.Finding {
-	limited, end := context.WithTimeout(ctx, x.Each)
+	most := x.Each
+	if p.skill == model.SkillAnswer {
+		most = x.First
+	}
+	limited, end := context.WithTimeout(ctx, most)
 	defer end()
 	begun := time.Now()
 	f, err := p.try(limited, x)
 	if err != nil {
 		f = failed(err)
-		if limited.Err() != nil && f.Result == model.Untried {
-			f.Reason = fmt.Sprintf("no answer within %s", x.Each)
-		}
+	}
+	if late := limited.Err() != nil && f.Result == model.Untried; late && p.skill == model.SkillFull && ctx.Err() == nil {
+		f = wrong("takes longer than %s", most) // which is too long for a person who asks, too
+	} else if late {
+		f.Reason = fmt.Sprintf("no answer within %s", most)
 	}
 	f.TookMS = time.Since(begun).Milliseconds()
 	return f
