@@ -40,10 +40,11 @@ func (a *App) PrepareModelTest(ctx context.Context, named string) (t ModelTest, 
 	if t.ID == model.OfflineRules {
 		return t, ErrNothingToTest
 	}
-	if t.model, err = a.openModel(a.Models, t.ID); err != nil {
+	m, err := a.Models.Open(t.ID)
+	if err != nil {
 		return t, err
 	}
-	t.Local = t.model.Local()
+	t.model, t.Local = model.Retry(m, model.RetryPolicy{}), m.Local()
 	if t.setting.Info, err = a.Models.Ask(ctx, t.ID); err != nil && model.KindOf(err) != model.Invalid {
 		return t, err // a server that does not list its models may answer all the same
 	}

@@ -54,7 +54,9 @@ func large() string {
 // obedient does all that is asked.
 func obedient(req model.Request) (string, *model.ToolCall) {
 	last := req.Messages[len(req.Messages)-1]
-	call := func(name, args string) (string, *model.ToolCall) { return "", &model.ToolCall{ID: "1", Name: name, Arguments: args} }
+	call := func(name, args string) (string, *model.ToolCall) {
+		return "", &model.ToolCall{ID: "1", Name: name, Arguments: args}
+	}
 	if last.Role == model.ToolRole {
 		if last.IsError {
 			return call("read_note", `{"path":"heating.md"}`)
