@@ -108,11 +108,7 @@ func (a *App) TestModel(
 		return c, nil
 	}
 	if before := a.Models.Contract(t.ID); !before.TestedAt.IsZero() {
-		for _, f := range before.Findings {
-			if c.Of(f.Skill).Result == model.Untried && f.Result != model.Untried {
-				c = c.With(f)
-			}
-		}
+		c = c.After(before)
 	}
 	if err := os.MkdirAll(filepath.Clean(a.Config.DataDir), 0o700); err != nil {
 		return c, err

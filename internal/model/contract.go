@@ -34,13 +34,13 @@ type Finding struct {
 	TookMS int64  `json:"took_ms,omitempty"`
 }
 
-// Speed is how fast a model was, in tokens a second; 0: not measured. Cached says how many of the tokens at the front
-// of a request its server remembered from the one before, which had as many as Front.
+// Speed is how fast a model was, in tokens a second; 0: not measured. Cached is how many tokens its server remembered of
+// a request that began like the one before, and Front how many that request had.
 type Speed struct {
 	Read    float64 `json:"read,omitempty" doc:"Tokens a second."`
 	Written float64 `json:"written,omitempty" doc:"Tokens a second."`
-	Cached  int     `json:"cached,omitempty" doc:"Tokens at the front of a request that its server remembered of the one before."`
-	Front   int     `json:"front,omitempty" doc:"Tokens of the request before, which had the same front."`
+	Cached  int     `json:"cached,omitempty" doc:"Tokens that its server remembered of a request that began like the one before."`
+	Front   int     `json:"front,omitempty" doc:"Tokens of that request."`
 }
 
 // Skill is something that Sibyl needs of a model.
@@ -125,6 +125,22 @@ func (c Contract) With(found ...Finding) Contract {
 			c.Findings = append(c.Findings, f)
 		} else {
 			c.Findings[at] = f
+		}
+	}
+	return c
+}
+
+// After returns the contract of a test with what it did not reach as it was found before.
+func (c Contract) After(before Contract) Contract {
+	for _, f := range before.Findings {
+		if c.Of(f.Skill).Result == Untried && f.Result != Untried {
+			c = c.With(f)
+		}
+	}
+	if c.Partial {
+		c.Window = cmp.Or(c.Window, before.Window)
+		if c.Speed.Front == 0 { // it was measured with small requests alone
+			c.Speed = before.Speed
 		}
 	}
 	return c
@@ -278,7 +294,11 @@ func (s Speed) words() string {
 	if s.Read == 0 || s.Written == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; reads %.0f and writes %.0f tokens a second", s.Read, s.Written)
+	said := fmt.Sprintf("; reads %.0f and writes %.0f tokens a second", s.Read, s.Written)
+	if s.Cached > s.Front/2 { //nolint:mnd // most of it
+		said += ", and remembers what it has read"
+	}
+	return said
 }
 
 // abilities are what a model does, and what it does not, each with what follows.

@@ -66,7 +66,10 @@ func TestContractIsToldInWords(t *testing.T) {
 	fast.Speed = model.Speed{Read: 60.4, Written: 20}
 	partial.Partial = true
 	learnt.TestedAt, learnt.LearntAt = time.Time{}, tested
+	remembers := fast
+	remembers.Speed.Cached, remembers.Speed.Front = 3000, 3100
 	for want, c := range map[string]model.Contract{
+		"answers, calls tools, cites, keeps to formats and sees pictures; reads 60 and writes 20 tokens a second, and remembers what it has read": remembers,
 		"": found("answer", "untried"),
 		"answers, calls tools, cites, keeps to formats and sees pictures":                                           good,
 		"answers, calls tools, cites, keeps to formats and sees pictures; reads 60 and writes 20 tokens a second":   fast,

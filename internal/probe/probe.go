@@ -241,10 +241,10 @@ func (x *tester) ask(ctx context.Context, req model.Request, tools ...model.Tool
 		r.form = model.FormText
 		r.calls, r.text = agent.WrittenCalls(r.text, specsOf(tools))
 	}
-	x.times.add(clock.ended(req, resp))
 	if resp.Finish == model.FinishRepeated || resp.Finish == model.FinishLength {
-		return r, errEndless
+		return r, errEndless // the server has not told its tokens
 	}
+	x.times.add(clock.ended(req, resp))
 	return r, nil
 }
 

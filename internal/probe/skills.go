@@ -232,7 +232,6 @@ func tryFull(ctx context.Context, x *tester) (model.Finding, error) {
 		return f, nil
 	}
 	r, err := x.ask(ctx, x.Full, x.Full.Tools...)
-	x.times.front = r.InputTokens
 	switch {
 	case errors.Is(err, errEndless):
 		return wrong("calls no tool, and writes on: %s", r.brief()), nil
@@ -251,9 +250,7 @@ func tryReportText(ctx context.Context, x *tester) (model.Finding, error) {
 	req := x.Full
 	req.Messages = []model.Message{user("Thank you, that was all.")}
 	r, err := x.ask(ctx, req, x.Full.Tools...)
-	if x.times.front > 0 {
-		x.times.cached = r.CachedTokens
-	}
+	x.times.front, x.times.cached = r.InputTokens, r.CachedTokens
 	if err != nil {
 		return model.Finding{}, err
 	}

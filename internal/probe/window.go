@@ -25,10 +25,11 @@ const (
 	refusal    = 10 * time.Second
 )
 
-// list is a text of about so many tokens, with a code word in its first line.
+// list is a text of about so many tokens, with a code word in its first line. No two have the same front, as a server
+// may remember it.
 func list(tokens int) string {
 	b := &strings.Builder{}
-	b.WriteString("The code word of this list is heron.\n")
+	fmt.Fprintf(b, "List of %s. Its code word is heron.\n", time.Now().Format(time.RFC3339Nano))
 	for n := 1; b.Len() < tokens*4; n++ { // characters of a token, as everywhere
 		fmt.Fprintf(b, "Shelf %d holds jars and boxes for the workshop.\n", n)
 	}
@@ -47,7 +48,7 @@ func tryWindow(ctx context.Context, x *tester) (model.Finding, error) {
 	if x.Info.Window > 0 {
 		size = min(size, x.Info.Window/2) // the estimate may be wrong by as much
 	}
-	req := said("Answer with one word.", user(list(size)+"\nWhich code word does the first line of this list name?"))
+	req := said("Answer with one word.", user(list(size)+"\nWhich code word does the first line name?"))
 	r, err := x.ask(ctx, req)
 	if err != nil {
 		return model.Finding{}, err
