@@ -26,6 +26,7 @@ type reports struct {
 	file string
 	mu   sync.Mutex
 	kept map[string]report // by provider, endpoint and name; nil until they are read
+	seen time.Time         // when the file that was read last was written
 }
 
 // report is what is known of one model. At is when its provider reported; the zero time: it did not.
@@ -92,10 +93,24 @@ func (r *reports) serve(
 func (r *reports) get(key string) report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.kept == nil {
-		r.kept = r.read()
-	}
+	r.refresh()
 	return r.kept[key]
+}
+
+// refresh reads the file, if another process has written it since, and joins what it has.
+func (r *reports) refresh() {
+	info, err := os.Stat(r.file)
+	if r.kept != nil && (err != nil || info.ModTime().Equal(r.seen)) {
+		return
+	}
+	all := r.read()
+	for other, ours := range r.kept {
+		all[other] = ours.joined(all[other])
+	}
+	r.kept = all
+	if err == nil {
+		r.seen = info.ModTime()
+	}
 }
 
 // put keeps a report or a contract, beside those that other processes have kept meanwhile. An error says that it is kept
@@ -103,11 +118,7 @@ func (r *reports) get(key string) report {
 func (r *reports) put(key string, of report) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := r.read()
-	for other, ours := range r.kept {
-		all[other] = ours.joined(all[other])
-	}
-	r.kept = all
+	r.refresh()
 	before := r.kept[key]
 	if of.Contract == nil {
 		of.Contract = before.Contract

@@ -33,6 +33,7 @@ func TestContractIsKeptBesideTheReportForOtherProcesses(t *testing.T) {
 	_ = assert.Must(one.Describe(t.Context(), "house:m"))(t)
 	assert.NoError(t, other.Keep("house:m", calling(model.Wrong, time.Now())))
 	_ = assert.Must(house(dir, "http://a", &info).Describe(t.Context(), "house:m"))(t)
+	assert.That(t, one.Contract("house:m").Known(), "a process that ran before does not see it")
 	third := house(dir, "http://a", &info)
 	assert.That(t, third.Contract("house:m").Of(model.SkillCall).Result == model.Wrong &&
 		third.Known(t.Context(), "house:m").Window == 9000, "kept: %+v", third.Contract("house:m"))

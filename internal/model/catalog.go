@@ -248,9 +248,16 @@ func (c Catalog) Learn(id string, found ...Finding) {
 		return
 	}
 	digest := p.digest(name)
-	counts, _ := p.contract(name, digest)
+	counts, changed := p.contract(name, digest)
 	if learnt, isNew := counts.Learn(time.Now().UTC().Truncate(time.Second), found...); isNew {
 		learnt.Model = id
+		if changed {
+			before := p.Contract(name)
+			learnt.Outdated = before.TestedAt
+			if before.TestedAt.IsZero() {
+				learnt.Outdated = before.Outdated
+			}
+		}
 		if learnt.Digest == "" {
 			learnt.Digest = digest
 		}

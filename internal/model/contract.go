@@ -18,6 +18,7 @@ type Contract struct {
 	TestedAt time.Time `json:"tested_at,omitzero" doc:"Left out: it was not tested, and runs have shown this."`
 	LearntAt time.Time `json:"learnt_at,omitzero" doc:"When a run last showed something new."`
 	Partial  bool      `json:"partial,omitempty" doc:"The test was stopped before its end."`
+	Outdated time.Time `json:"outdated,omitzero" doc:"When the model was tested that had this name before."`
 
 	Findings []Finding `json:"findings" doc:"One for each thing that was tried, in the order of the test."`
 	Window   int       `json:"window,omitempty" doc:"Tokens of the longest request of the test that it read from the first to the last word."`
@@ -175,8 +176,8 @@ func (c Contract) At(now time.Time) Contract {
 
 // Manner is how a model is asked.
 type Manner struct {
-	NoTools bool // it is told of no tools: what a question needs is looked up before it is asked
-	Small   bool // its requests have no more than the moment needs
+	// it is told of no tools, and its requests are small: what a question needs is looked up before it is asked
+	NoTools bool
 	Report  ReportForm
 	Plain   bool // forms of answers are described in words alone, and not sent to be kept to
 }
@@ -198,7 +199,7 @@ const smallModel = 2_500_000_000
 // Manner says how to ask a model: by what was found of it and, where nothing was, by what its server tells.
 func (c Contract) Manner(info Info) Manner {
 	is := func(s Skill, r Result) bool { return c.Of(s).Result == r }
-	m := Manner{Small: is(SkillFull, Wrong), Report: ReportText}
+	m := Manner{Report: ReportText}
 	m.NoTools = is(SkillCall, Wrong) || is(SkillFull, Wrong) || is(SkillResult, Wrong) ||
 		!is(SkillFull, Right) && (info.NoTools || info.Parameters > 0 && info.Parameters < smallModel)
 	switch {
@@ -281,6 +282,8 @@ func (c Contract) Words() string {
 		said = strings.Join(slices.DeleteFunc([]string{listed(does), said}, func(s string) bool { return s == "" }), "; ")
 	}
 	switch {
+	case !c.Outdated.IsZero():
+		said += " (as its runs show since it has changed; ‘sibyl models test " + c.Model + "’ tests it again)"
 	case c.TestedAt.IsZero():
 		said += " (as its runs show)"
 	case c.Partial:

@@ -40,7 +40,7 @@ func TestModelIsAskedAsItsContractHasIt(t *testing.T) {
 			model.Manner{NoTools: true, Report: model.ReportNone}},
 		"it calls nothing": {of: found("call", "wrong"), want: model.Manner{NoTools: true, Report: model.ReportNone}},
 		"it calls, but not in whole requests": {of: found("call", "right", "full_request", "wrong"),
-			want: model.Manner{NoTools: true, Small: true, Report: model.ReportNone}},
+			want: model.Manner{NoTools: true, Report: model.ReportNone}},
 		"it does not answer from results": {of: found("call", "right", "full_request", "right", "after_result", "wrong"),
 			want: model.Manner{NoTools: true, Report: model.ReportNone}},
 		"it reports by a tool alone": {of: found("report_text", "wrong", "report_tool", "right"),
@@ -97,6 +97,13 @@ func TestContractOfAModelThatHasChangedDoesNotCount(t *testing.T) {
 	says := catalog.About("house:m")
 	assert.That(t, strings.HasPrefix(says, "has changed since it was tested") &&
 		strings.Contains(says, "‘sibyl models test house:m’"), "it says %q", says)
+	catalog[0].Keep = func(_ string, learnt model.Contract) error {
+		c = learnt
+		return nil
+	}
+	catalog.Learn("house:m", model.Finding{Skill: model.SkillCall, Result: model.Right})
+	assert.Equal(t, catalog.About("house:m"), "calls tools (as its runs show since it has changed; ‘sibyl models test "+
+		"house:m’ tests it again)")
 	digest = ""
 	assert.That(t, catalog.Contract("house:m").Known(), "a server that tells no digest says that the model has changed")
 }

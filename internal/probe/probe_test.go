@@ -194,12 +194,12 @@ func TestModelsAreFoundAsTheyAre(t *testing.T) {
 		"one that obeys": {saying(obedient), nil,
 			"answers, calls tools, cites, keeps to formats and sees pictures", model.Manner{Report: model.ReportText}},
 		"one that calls no tools": {toolless, calls,
-			"answers, cites, keeps to formats and sees pictures; " + itself, model.Manner{NoTools: true, Small: true, Report: model.ReportNone}},
+			"answers, cites, keeps to formats and sees pictures; " + itself, model.Manner{NoTools: true, Report: model.ReportNone}},
 		"one that writes its calls in a fence": {fenced, nil,
 			"answers, calls tools, in its text, cites, keeps to formats and sees pictures", model.Manner{Report: model.ReportText}},
 		"one that calls only if little is asked": {small, []string{"full_request wrong", "report_text wrong"},
 			"answers, cites, keeps to formats and sees pictures; calls tools only in small requests, so Sibyl looks up itself",
-			model.Manner{NoTools: true, Small: true, Report: model.ReportNone}},
+			model.Manner{NoTools: true, Report: model.ReportNone}},
 		"one whose server breaks forms": {unenforced, nil,
 			"answers, calls tools, cites, keeps to formats and sees pictures", model.Manner{Report: model.ReportText, Plain: true}},
 		"one that breaks forms": {formless,
@@ -212,7 +212,7 @@ func TestModelsAreFoundAsTheyAre(t *testing.T) {
 		"one whose server refuses tools and forms": {refusing,
 			[]string{"call wrong", "call_many wrong", "after_result wrong", "after_error wrong", "report_tool wrong",
 				"full_request wrong", "report_text wrong"}, "answers, cites, keeps to formats and sees pictures; " + itself,
-			model.Manner{NoTools: true, Small: true, Report: model.ReportNone, Plain: true}},
+			model.Manner{NoTools: true, Report: model.ReportNone, Plain: true}},
 		"one that does not stop": {endless, func() (all []string) {
 			for _, s := range model.Skills() {
 				all = append(all, string(s)+" wrong")
@@ -220,7 +220,7 @@ func TestModelsAreFoundAsTheyAre(t *testing.T) {
 			return all
 		}(), "does not stop writing; " + itself + "; does not cite; does not keep to formats; misreads what messages " +
 			"want; invents where nothing was found; follows orders in what it reads; loses the beginning of long requests",
-			model.Manner{NoTools: true, Small: true, Report: model.ReportNone}},
+			model.Manner{NoTools: true, Report: model.ReportNone}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			found := Run(t.Context(), c.m, setting(), nil)
@@ -295,7 +295,7 @@ func TestWholeRequestThatTakesTooLongIsTooLarge(t *testing.T) {
 		})
 		c := Run(t.Context(), slow, setting(), nil)
 		f := c.Of(model.SkillFull)
-		assert.That(t, f.Result == model.Wrong && f.Reason == "takes longer than 2m0s" && c.Manner(model.Info{}).Small &&
+		assert.That(t, f.Result == model.Wrong && f.Reason == "takes longer than 2m0s" && c.Manner(model.Info{}).NoTools &&
 			c.Of(model.SkillByText).Result == model.Untried && c.Of(model.SkillWindow).Result == model.Right, "%+v", c)
 	})
 }
