@@ -200,8 +200,8 @@ const smallModel = 2_500_000_000
 func (c Contract) Manner(info Info) Manner {
 	is := func(s Skill, r Result) bool { return c.Of(s).Result == r }
 	m := Manner{Report: ReportText}
-	m.NoTools = is(SkillCall, Wrong) || is(SkillFull, Wrong) || is(SkillResult, Wrong) ||
-		!is(SkillFull, Right) && (info.NoTools || info.Parameters > 0 && info.Parameters < smallModel)
+	m.NoTools = info.NoTools || is(SkillCall, Wrong) || is(SkillFull, Wrong) || is(SkillResult, Wrong) ||
+		!is(SkillFull, Right) && info.Parameters > 0 && info.Parameters < smallModel
 	switch {
 	case m.NoTools:
 		m.Report = ReportNone
@@ -210,9 +210,10 @@ func (c Contract) Manner(info Info) Manner {
 	case is(SkillByText, Wrong):
 		m.Report = ReportNone
 	}
-	for _, s := range formats() {
-		m.Plain = m.Plain || c.Of(s).Form == FormPlain
+	in := func(form Form) bool {
+		return slices.ContainsFunc(formats(), func(s Skill) bool { return c.Of(s).Form == form })
 	}
+	m.Plain = in(FormPlain) && !in(FormEnforced)
 	return m
 }
 

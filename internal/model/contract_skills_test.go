@@ -51,6 +51,10 @@ func TestModelIsAskedAsItsContractHasIt(t *testing.T) {
 			want: model.Manner{Report: model.ReportNone}},
 		"its server breaks enforced forms": {of: found("format_small", "right plain"),
 			want: model.Manner{Report: model.ReportText, Plain: true}},
+		"it breaks an enforced form alone": {of: found("format_small", "right enforced", "format_large", "right plain"),
+			want: model.Manner{Report: model.ReportText}},
+		"it called tools, and its server takes none now": {found("call", "right", "full_request", "right"), noTools,
+			model.Manner{NoTools: true, Report: model.ReportNone}},
 		"it keeps to enforced forms": {of: found("format_small", "right enforced"),
 			want: model.Manner{Report: model.ReportText}},
 	} {
