@@ -135,7 +135,9 @@ func RunTools() bt.Leaf {
 		func(i callsInput) ([]bt.Request, error) { return i.requests(), nil },
 		func(i callsInput, n int, c bt.Completion, o *callsOutput) error { return i.enterResult(n, c, o) },
 		func(i callsInput, o *callsOutput) error {
-			i.openEntry(o)
+			if len(i.Reply.Calls) > 0 || len(o.Transcript) > 0 { // before the first turn there may be neither
+				i.openEntry(o)
+			}
 			return nil
 		})
 }

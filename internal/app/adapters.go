@@ -122,7 +122,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets, 
 			return c.List(ctx)
 		},
 		New: func(named string) (model.Model, error) { return connect(named) }}
-	made.Describe, made.Last = told.of(name, p.BaseURL, func(ctx context.Context, named string) (model.Info, error) {
+	told.serve(&made, p.BaseURL, func(ctx context.Context, named string) (model.Info, error) {
 		c, err := connect(named)
 		if err != nil {
 			return model.Info{}, err

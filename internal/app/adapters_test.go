@@ -133,8 +133,8 @@ func TestHeaderThatIsNotThereIsToldBeforeAnythingIsSent(t *testing.T) {
 func TestProviderSaysHowItsModelsReport(t *testing.T) {
 	a := prepared(t, "ollama: {report: tool}\nproviders: {work: {base_url: 'https://w.test/v1', report: signals}, "+
 		"other: {base_url: 'https://o.test/v1', report: tool}}")
-	for id, want := range map[string]bool{"ollama:a": true, "work:a": false, "other:a": true, "other": true,
-		"offline:rules": false} {
-		assert.Equalf(t, a.ReportTool(id), want, "%s", id)
+	for id, want := range map[string]model.ReportForm{"ollama:a": model.ReportTool, "work:a": model.ReportText,
+		"other:a": model.ReportTool, "other": model.ReportTool, "offline:rules": ""} {
+		assert.Equalf(t, a.ReportForm(id), want, "%s", id)
 	}
 }

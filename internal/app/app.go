@@ -182,7 +182,8 @@ func (a *App) openAssistants() (err error) {
 func (a *App) Surroundings() oracle.Surroundings {
 	return oracle.Surroundings{
 		Store: a.Store, Choose: a.Models.Choose, Known: a.Models.Known, Describe: a.Describe,
-		ReportTool: a.ReportTool, LearnKeys: a.LearnKeys, Tools: a.Tools,
+		Contract: a.Models.Contract, About: a.Models.About,
+		ReportForm: a.ReportForm, LearnKeys: a.LearnKeys, Tools: a.Tools,
 		LeftOut: a.servers.leftOut, Prompts: a.oraclePrompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
 		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 	}
@@ -260,6 +261,10 @@ func (a *App) openModel(models model.Catalog, id string) (model.Model, error) {
 		m = a.telemetry.Model(m)
 	}
 	m = model.WithWindow(m, func(ctx context.Context) int { return models.Known(ctx, id).Window })
+	m = model.Learning(m, func(found ...model.Finding) { models.Learn(id, found...) })
+	if models.Contract(id).Manner(model.Info{}).Plain {
+		m = model.WithoutForms(m)
+	}
 	return model.Retry(m, model.RetryPolicy{}), nil
 }
 
@@ -269,13 +274,16 @@ func (a *App) Describe(ctx context.Context, id string) model.Info {
 	return info
 }
 
-// ReportTool reports whether a model should report on itself by calling a tool. The id may name a provider alone.
-func (a *App) ReportTool(id string) bool {
+// ReportForm is how the settings want a model to report on itself; "" if they don't say. The id may name a provider
+// alone.
+func (a *App) ReportForm(id string) model.ReportForm {
 	name, _ := model.SplitID(id)
+	set := a.Config.Providers[name].Report
 	if name == ollamaName {
-		return a.Config.Ollama.Report == config.ReportTool
+		set = a.Config.Ollama.Report
 	}
-	return a.Config.Providers[name].Report == config.ReportTool
+	return map[string]model.ReportForm{config.ReportTool: model.ReportTool,
+		config.ReportSignals: model.ReportText}[set]
 }
 
 // LearnKeys fetches the keys that a run may use, so that they are redacted from then on. A missing one is reported by

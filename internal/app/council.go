@@ -30,7 +30,7 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 	}
 	sessions := perOwner[session.Store]{open: func(owner journal.Owner) (*session.Store, error) {
 		return session.Open(session.Config{Folder: a.Config.SessionsOf(string(owner), owner == Owner), Now: a.Clock.Now,
-			Redact: a.Redact, Probe: probe(audio.FindTools()), Read: a.Documents.Read, Step: a.options.Step})
+			Redact: a.Redact, Probe: probeAudio(audio.FindTools()), Read: a.Documents.Read, Step: a.options.Step})
 	}}
 	// programs and keys are looked for when they are wanted
 	writing := sync.OnceValue(func() *scribe.Scribe { return newScribe(a.Config, a.secrets) })

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -18,81 +19,139 @@ const mostReports = 256
 // reportStands is how long a provider is not asked again about a model.
 const reportStands = time.Minute
 
-// reports keeps what providers last reported of their models, in a file of the data folder that several processes
-// share. What can't be read or written there is kept by the process alone. It is safe for concurrent use.
+// reports keeps what is known of models: what providers last reported, and the contracts. It is a file of the data folder
+// that several processes share. What can't be read or written there is kept by the process alone. It is safe for
+// concurrent use.
 type reports struct {
 	file string
 	mu   sync.Mutex
 	kept map[string]report // by provider, endpoint and name; nil until they are read
+	seen time.Time         // when the file that was read last was written
 }
 
+// report is what is known of one model. At is when its provider reported; the zero time: it did not.
 type report struct {
 	model.Info
-	At time.Time `json:"at"`
+	At       time.Time       `json:"at,omitzero"`
+	Contract *model.Contract `json:"contract,omitempty"`
+}
+
+// since is when the report or the contract was last made.
+func (r report) since() time.Time {
+	if r.Contract == nil {
+		return r.At
+	}
+	return latest(r.At, r.Contract.TestedAt, r.Contract.LearntAt)
+}
+
+func latest(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.Compare) }
+
+// joined is the newer report and the newer contract of two.
+func (r report) joined(other report) report {
+	if other.At.After(r.At) {
+		r.Info, r.At = other.Info, other.At
+	}
+	if other.Contract != nil && (r.Contract == nil || (report{Contract: other.Contract}).since().
+		After(report{Contract: r.Contract}.since())) {
+		r.Contract = other.Contract
+	}
+	return r
 }
 
 func newReports(dataDir string) *reports {
 	return &reports{file: filepath.Join(dataDir, "models.json")}
 }
 
-// of returns the functions for Provider.Describe and Provider.Last of a provider at an endpoint.
-func (r *reports) of(
-	provider, endpoint string, ask func(ctx context.Context, name string) (model.Info, error),
-) (describe func(context.Context, string) (model.Info, error), last func(string) (model.Info, time.Time)) {
-	prefix := provider + " " + files.Hash([]byte(endpoint))[:12] + " "
-	last = func(name string) (model.Info, time.Time) {
+// serve sets the functions of a provider at an endpoint that tell what is known of its models. ask asks the provider.
+func (r *reports) serve(
+	p *model.Provider, endpoint string, ask func(ctx context.Context, name string) (model.Info, error),
+) {
+	prefix := p.Name + " " + files.Hash([]byte(endpoint))[:12] + " "
+	p.Last = func(name string) (model.Info, time.Time) {
 		known := r.get(prefix + name)
 		return known.Info, known.At
 	}
-	describe = func(ctx context.Context, name string) (model.Info, error) {
-		if info, at := last(name); time.Since(at) < reportStands {
+	p.Describe = func(ctx context.Context, name string) (model.Info, error) {
+		if info, at := p.Last(name); time.Since(at) < reportStands {
 			return info, nil
 		}
 		info, err := ask(ctx, name)
 		if err == nil {
-			r.put(prefix+name, report{info, time.Now().UTC().Truncate(time.Second)})
+			_ = r.put(prefix+name, report{Info: info, At: time.Now().UTC().Truncate(time.Second)}) // or it is asked again
 		}
 		return info, err
 	}
-	return describe, last
+	p.Contract = func(name string) model.Contract {
+		if kept := r.get(prefix + name).Contract; kept != nil {
+			return *kept
+		}
+		return model.Contract{}
+	}
+	p.Keep = func(name string, c model.Contract) error { return r.put(prefix+name, report{Contract: &c}) }
 }
 
 func (r *reports) get(key string) report {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.kept == nil {
-		r.kept = r.read()
-	}
+	r.refresh()
 	return r.kept[key]
 }
 
-// put keeps a report, beside those that other processes have kept meanwhile.
-func (r *reports) put(key string, of report) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// refresh reads the file, if another process has written it since, and joins what it has.
+func (r *reports) refresh() {
+	info, err := os.Stat(r.file)
+	if r.kept != nil && (err != nil || info.ModTime().Equal(r.seen)) {
+		return
+	}
 	all := r.read()
 	for other, ours := range r.kept {
-		if ours.At.After(all[other].At) {
-			all[other] = ours
-		}
+		all[other] = ours.joined(all[other])
 	}
 	r.kept = all
+	if err == nil {
+		r.seen = info.ModTime()
+	}
+}
+
+// put keeps a report or a contract, beside those that other processes have kept meanwhile. An error says that it is kept
+// by this process alone.
+func (r *reports) put(key string, of report) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refresh()
+	before := r.kept[key]
+	if of.Contract == nil {
+		of.Contract = before.Contract
+	} else {
+		of.Info, of.At = before.Info, before.At
+	}
 	r.kept[key] = of
 	for len(r.kept) > mostReports {
 		oldest := key
-		for other, theirs := range r.kept {
-			if theirs.At.Before(r.kept[oldest].At) {
+		for other := range r.kept {
+			if r.goesBefore(other, oldest) {
 				oldest = other
 			}
 		}
 		delete(r.kept, oldest)
 	}
 	if _, err := os.Stat(filepath.Dir(r.file)); err != nil {
-		return // there is no data folder, and it is not for this that one is made
+		return err // there is no data folder, and it is not for this that one is made
 	}
-	if text, err := json.MarshalIndent(r.kept, "", "\t"); err == nil {
-		_ = files.Replace(r.file, text, 0o600) // the next process asks again
+	text, err := json.MarshalIndent(r.kept, "", "\t")
+	if err != nil {
+		return err
 	}
+	return files.Replace(r.file, text, 0o600)
+}
+
+// goesBefore says which of two goes first where there are too many: one without a contract, or else the older.
+func (r *reports) goesBefore(one, other string) bool {
+	a, b := r.kept[one], r.kept[other]
+	if (a.Contract == nil) != (b.Contract == nil) {
+		return a.Contract == nil
+	}
+	return a.since().Before(b.since())
 }
 
 // read returns the reports in the file.

@@ -17,13 +17,15 @@ import (
 func (r *reports) told(endpoint string, window int, asked *int) (
 	describe func(context.Context, string) (model.Info, error), last func(string) (model.Info, time.Time),
 ) {
-	return r.of("house", endpoint, func(context.Context, string) (model.Info, error) {
+	p := model.Provider{Name: "house"}
+	r.serve(&p, endpoint, func(context.Context, string) (model.Info, error) {
 		*asked++
 		if window == 0 {
 			return model.Info{}, errors.New("it does not say")
 		}
 		return model.Info{Window: window}, nil
 	})
+	return p.Describe, p.Last
 }
 
 func TestReportOfAModelIsKeptForOtherProcesses(t *testing.T) {
@@ -66,7 +68,7 @@ func TestDamagedReportsAreAskedForAgainAndNoDataFolderIsMade(t *testing.T) {
 func TestFewReportsAreKeptHoweverManyModelsAreNamed(t *testing.T) {
 	r := newReports(filepath.Join(t.TempDir(), "missing"))
 	for i := range mostReports + 1 {
-		r.put(strconv.Itoa(i), report{At: time.Unix(int64(i), 0)})
+		_ = r.put(strconv.Itoa(i), report{At: time.Unix(int64(i), 0)})
 	}
 	assert.That(t, len(r.kept) == mostReports && r.get("0").At.IsZero(), "%d are kept, with the oldest: %v", len(r.kept),
 		r.get("0"))

@@ -75,8 +75,8 @@ func hostedModel(cfg config.Config, keys *secrets) (t model.Transcriber, problem
 	return t, ""
 }
 
-// probe returns a function that inspects an upload for a session.
-func probe(tools audio.Tools) func(ctx context.Context, file string) (session.Facts, error) {
+// probeAudio returns a function that inspects an upload for a session.
+func probeAudio(tools audio.Tools) func(ctx context.Context, file string) (session.Facts, error) {
 	return func(ctx context.Context, file string) (session.Facts, error) {
 		i, err := tools.Probe(ctx, file)
 		return session.Facts{Seconds: i.Seconds, Silent: i.Silent != nil && *i.Silent, Ending: i.Format}, err

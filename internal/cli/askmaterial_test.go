@@ -212,11 +212,14 @@ func TestPictureIsShownToAModelThatTakesItAndNamedAmongTheSources(t *testing.T) 
 		"ollama:blind:7b", "--no-web", "-a", "car.png", "What is it?")
 	says(ExitUsage, "no language model is in use, and without one nobody can look at car.png", "ask", "-m",
 		"offline:rules", "What is @car.png?")
-	asked := server.Requests()
+	questions := func() []modeltest.Request {
+		return slices.DeleteFunc(server.Requests(), func(r modeltest.Request) bool { return r.Path != "/api/chat" })
+	}
+	asked := questions()
 	assert.That(t, len(asked) == 0, "%d requests were made", len(asked))
 	says(ExitAnswered, "A bridge", "ask", "-m", "ollama:llava:7b", "--no-web", "-a", "unused.txt",
 		"What is in @car.png?")
-	got := server.Requests()[0].At("messages", "1", "images", "0")
+	got := questions()[0].At("messages", "1", "images", "0")
 	assert.That(t, got == "iVBORw0KGgoA", "the model was shown %v", got)
 	says(ExitAnswered, "The answer cites no passage that was read.\n\nAttached: `unused.txt`, `car.png`", "sources")
 }

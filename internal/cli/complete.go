@@ -50,6 +50,7 @@ func completions() map[string]string {
 		"user revoke": "user", "user rotate": "user", "user sign-in": "user",
 		"tree show": "tree", "mcp trust": "server",
 		"config set": "setting", "config set-key": "key", "config delete-key": "key", "config test": "test",
+		"models test": "model",
 
 		"--model": "model", "--user": "user",
 		"--session": "sitting", "ask --session": "question", "--conversation": "conversation",

@@ -88,7 +88,7 @@ func TestValuesAreCompletedWhereTheyStand(t *testing.T) {
 func TestPlacesOfFilesAreLeftToTheShell(t *testing.T) {
 	home := t.TempDir()
 	for line, want := range map[string]string{"ask": ":0", "config set vault": ":0", "investigate why -w": ":0",
-		"ask --in": ":16", "models": ":4"} {
+		"ask --in": ":16", "version": ":4"} {
 		offers, directive := completion(t, home, append(strings.Fields(line), "")...)
 		assert.That(t, len(offers) == 0 && directive == want, "%s: %q %s, want %s", line, offers, directive, want)
 	}

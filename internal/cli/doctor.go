@@ -185,10 +185,13 @@ func checkModel(ctx context.Context, a *app.App) finding {
 	if info.Window > 0 {
 		says += fmt.Sprintf("; context window: %d tokens", info.Window)
 	}
+	about := a.Models.About(chosen)
 	switch {
 	case info.NoChat:
 		says += "; it can't chat: choose another"
-	case oracle.CallsNoTools(info):
+	case about != "":
+		says += "; it " + about
+	case a.Models.Contract(chosen).Manner(info).NoTools:
 		says += "; it calls no tools: Sibyl looks up for it, and it can't write notes"
 	}
 	return works(says)

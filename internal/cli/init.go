@@ -82,6 +82,7 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 	if id, err := s.app.Models.Choose(ctx, ""); err == nil && slices.Contains(s.ids(), id) {
 		s.proposed = id
 	}
+	s.proposed = s.best(ctx)
 	s.reportProviders()
 	err = s.chooseAndWrite(ctx)
 	if errors.Is(err, errNoMore) || ctx.Err() != nil {
@@ -162,6 +163,29 @@ func (s *setup) ids() (all []string) {
 	return all
 }
 
+// best is the best of the models by what is known of them, and of the proposed one; without such models that is it.
+func (s *setup) best(ctx context.Context) string {
+	var all []model.Candidate
+	for _, id := range s.ids() {
+		if c := s.app.Models.Contract(id); id == s.proposed || !c.TestedAt.IsZero() {
+			all = append(all, model.Candidate{ID: id, Info: s.app.Models.Known(ctx, id), Contract: c})
+		}
+	}
+	if len(all) == 0 {
+		return s.proposed
+	}
+	return model.Best(all).ID
+}
+
+// about is what is known of the models, by their ids.
+func (s *setup) about(ids []string) map[string]string {
+	all := map[string]string{}
+	for _, id := range ids {
+		all[id] = s.app.Models.About(id)
+	}
+	return all
+}
+
 // usable says why a model can't be used; nil if it is offline, or a working provider has it or defaults to it.
 func (s *setup) usable(id string) error {
 	name, wanted := model.SplitID(id)
@@ -234,7 +258,7 @@ func (s *setup) askModel(ctx context.Context) error {
 				prompt += fmt.Sprintf(" (or %s, if you have a key)", agent.Listed(keyless, "or"))
 			}
 			typed, err = s.choose(ctx, choice{title: "\nWhich model should answer?",
-				prompt: prompt, offered: ids, usual: s.defaultModel(ids),
+				prompt: prompt, offered: ids, usual: s.defaultModel(ids), about: s.about(ids),
 				own: func(typed string) bool {
 					return typed == "none" || typed == ofThisMachine || slices.Contains(keyless, typed)
 				}})

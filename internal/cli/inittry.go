@@ -70,6 +70,8 @@ func (s *setup) tryModel(ctx context.Context) error {
 	case err != nil:
 		f.Says = id + " does not answer a test question: " + s.app.Redact(err.Error())
 		f.Fix = "you may write it all the same; ‘sibyl config test’ tests it again"
+	case s.app.Models.About(id) != "":
+		f.Says = fmt.Sprintf("%s answered in %.1f s; it %s", id, t.took.Seconds(), s.app.Models.About(id))
 	case t.tools:
 		f.Says = fmt.Sprintf("%s answered in %.1f s and calls tools: it can search your code, your notes and the web",
 			id, t.took.Seconds())

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -10,10 +11,12 @@ import (
 )
 
 func (c *command) modelsCommand() *cobra.Command {
-	return c.withJSON(&cobra.Command{Use: "models",
-		Short: "List the available models, what they cost, and the default one",
+	cmd := c.withJSON(&cobra.Command{Use: "models",
+		Short: "List the available models, what they cost and do, and the default one",
 		Args:  cobra.NoArgs,
 		RunE:  c.onPrepared(c.listModels)}, "a JSON object")
+	cmd.AddCommand(c.modelsTest())
+	return cmd
 }
 
 func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error {
@@ -38,6 +41,11 @@ func (c *command) listModels(ctx context.Context, a *app.App, _ []string) error 
 					figure(m.Price.Output), all.Currency)
 			}
 			fmt.Fprintf(c.Out, "%s %s%s\n", mark, m.ID, cost)
+			if m.About != "" {
+				for line := range strings.Lines(c.wrapped("it " + m.About)) {
+					fmt.Fprintf(c.Out, "    %s\n", strings.TrimSuffix(line, "\n"))
+				}
+			}
 		}
 	}
 	if chooseErr != nil {

@@ -222,7 +222,7 @@ func (k *questioner) newQuestion(ctx context.Context, m model.Model) (any, error
 func (k *questioner) reply(ctx context.Context, m model.Model) (said modelQuestion, value json.RawMessage, err error) {
 	noting := &witness.Noting{Model: k.fitting(k.prompt, m)}
 	from := agent.OriginOfTexts(k.prompt.TextsByOrigin(textDetective, strategyContradiction, "language"))
-	want := model.Form{Schema: questionSchema(), Repairs: &k.repairs, Check: func() string {
+	want := model.Wanted{Schema: questionSchema(), Repairs: &k.repairs, Check: func() string {
 		if !from.IsOwn(said.Question) {
 			return "the question repeats the instructions"
 		}

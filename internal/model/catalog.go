@@ -32,6 +32,11 @@ type Provider struct {
 	// Nil: that is not kept.
 	Last func(name string) (Info, time.Time)
 
+	// Contract returns the contract of a model that was kept last, perhaps by another process; Keep keeps one. Nil: none
+	// is kept.
+	Contract func(name string) Contract
+	Keep     func(name string, c Contract) error
+
 	// Pull has the provider load a model that it does not have yet, and reports the progress. What was loaded when ctx
 	// ends is kept there, and the next call continues. Nil: the provider loads none.
 	Pull func(ctx context.Context, name string, report func(PullProgress)) error
@@ -153,23 +158,109 @@ func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error
 	return "", fmt.Errorf("%s has no model that chats", p.Name)
 }
 
-// suitableModel returns the first model that chats with tools, or else the first that chats, as far as the provider
-// answers in a short time; empty: none chats.
-func (p Provider) suitableModel(ctx context.Context, names []string) (chats string) {
+// suitableModel returns the Best of the models that chat, as far as the provider answers in a short time; empty: none
+// chats. Once one without a contract takes tools, those behind it are looked at only if they have one.
+func (p Provider) suitableModel(ctx context.Context, names []string) string {
 	ctx, cancel := context.WithTimeout(ctx, suitableTimeout)
 	defer cancel()
+	var all []Candidate
+	takesTools := false
 	for _, name := range names {
+		if takesTools && (p.Contract == nil || !p.Contract(name).Known()) {
+			continue
+		}
 		var info Info
 		if p.Describe != nil {
 			info, _ = p.Describe(ctx, name) // one without a description may chat
 		}
-		switch {
-		case info.NoChat:
-		case !info.NoTools:
-			return name
-		case chats == "":
-			chats = name
+		if info.NoChat {
+			continue
 		}
+		c, _ := p.contract(name, info.Digest)
+		all = append(all, Candidate{ID: name, Info: info, Contract: c})
+		takesTools = takesTools || !info.NoTools
 	}
-	return chats
+	if len(all) == 0 {
+		return ""
+	}
+	return Best(all).ID
+}
+
+// contract returns what counts of a model's contract, and whether the model has changed since.
+func (p Provider) contract(name, digest string) (c Contract, changed bool) {
+	if p.Contract == nil {
+		return c, false
+	}
+	kept := p.Contract(name)
+	if kept.Changed(digest) {
+		return c, true
+	}
+	return kept.At(time.Now()), false
+}
+
+// Contract returns what counts of the contract of the model with that id: nothing, if the model has changed since, as
+// far as its provider has told.
+func (c Catalog) Contract(id string) Contract {
+	p, name, err := c.providerOf(id)
+	if err != nil {
+		return Contract{}
+	}
+	counts, _ := p.contract(name, p.digest(name))
+	return counts
+}
+
+// digest is the digest that the provider last told of a model.
+func (p Provider) digest(name string) string {
+	if p.Last == nil {
+		return ""
+	}
+	info, _ := p.Last(name)
+	return info.Digest
+}
+
+// About says in a sentence or two what the model with that id does and does not, as Contract.Words; "" if nothing is
+// known.
+func (c Catalog) About(id string) string {
+	p, name, err := c.providerOf(id)
+	if err != nil || p.Contract == nil {
+		return ""
+	}
+	counts, changed := p.contract(name, p.digest(name))
+	if changed {
+		return p.Contract(name).ChangedWords()
+	}
+	return counts.Words()
+}
+
+// Keep keeps the contract of the model with that id in place of the one before.
+func (c Catalog) Keep(id string, kept Contract) error {
+	p, name, err := c.providerOf(id)
+	if err != nil || p.Keep == nil {
+		return err
+	}
+	return p.Keep(name, kept)
+}
+
+// Learn keeps what a run has shown of the model with that id, if it is new.
+func (c Catalog) Learn(id string, found ...Finding) {
+	p, name, err := c.providerOf(id)
+	if err != nil || p.Contract == nil {
+		return
+	}
+	digest := p.digest(name)
+	counts, changed := p.contract(name, digest)
+	if learnt, isNew := counts.Learn(time.Now().UTC().Truncate(time.Second), found...); isNew {
+		learnt.Model = id
+		if changed {
+			before := p.Contract(name)
+			learnt.Outdated = before.TestedAt
+			if before.TestedAt.IsZero() {
+				learnt.Outdated = before.Outdated
+			}
+		}
+		if learnt.Digest == "" {
+			learnt.Digest = digest
+		}
+		_ = p.Keep(name, learnt) // the next run shows it again
+	}
 }

@@ -88,7 +88,7 @@ func TestRepairsAreCountedDownAndNameTheLastAnswerAlone(t *testing.T) {
 		modeltest.Say(`{"name":"Bob","age":1}`))
 	left := 2
 	var who struct{ Name string }
-	want := model.Form{Schema: person, Repairs: &left, Check: func() string {
+	want := model.Wanted{Schema: person, Repairs: &left, Check: func() string {
 		if who.Name == "Ada" {
 			return "this is about Ada"
 		}

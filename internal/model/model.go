@@ -289,6 +289,18 @@ type Info struct {
 
 	// BareCalls says that an answer with calls must have no text: the server would not see the calls.
 	BareCalls bool `json:"bare_calls,omitempty"`
+
+	// Digest identifies what stands behind the model's name, as its server tells it; "": it tells nothing.
+	Digest string `json:"digest,omitempty"`
+}
+
+// DigestOf makes a Digest of what a server tells of a model; "" if that is nothing.
+func DigestOf(told ...string) string {
+	if strings.Join(told, "") == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(strings.Join(told, "\x00")))
+	return hex.EncodeToString(sum[:12])
 }
 
 // Describer is an adapter that can ask its provider for the model's properties.

@@ -27,11 +27,11 @@ func (e *SchemaError) Error() string {
 // Garbled and wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
 func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
 	repairs := 1
-	return StructuredWithin(ctx, m, req, Form{Schema: schema, Repairs: &repairs}, into)
+	return StructuredWithin(ctx, m, req, Wanted{Schema: schema, Repairs: &repairs}, into)
 }
 
-// Form is what StructuredWithin asks for.
-type Form struct {
+// Wanted is what StructuredWithin asks for.
+type Wanted struct {
 	Schema
 	// Repairs is how often the model may be asked once more; each time is taken from it.
 	Repairs *int
@@ -42,7 +42,7 @@ type Form struct {
 // StructuredWithin is Structured with another bound of repairs, and further checks. A later repair names the answer
 // directly before it alone.
 func StructuredWithin(
-	ctx context.Context, m Model, req Request, want Form, into any,
+	ctx context.Context, m Model, req Request, want Wanted, into any,
 ) (json.RawMessage, Response, error) {
 	f, err := compileSchema(want.Schema)
 	if err != nil {

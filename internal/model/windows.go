@@ -58,8 +58,22 @@ func (c Catalog) Describe(ctx context.Context, id string) (Info, error) {
 	return p.describe(ctx, name)
 }
 
+// Ask returns what Describe does, and asks the provider even if a setting gives the window.
+func (c Catalog) Ask(ctx context.Context, id string) (info Info, err error) {
+	p, name, err := c.providerOf(id)
+	if err != nil {
+		return info, err
+	}
+	if p.Describe != nil {
+		ctx, cancel := context.WithTimeout(ctx, describeTimeout)
+		defer cancel()
+		info, err = p.Describe(ctx, name)
+	}
+	return p.completeWith(Contract{}, info, name), err
+}
+
 func (p Provider) describe(ctx context.Context, name string) (info Info, err error) {
-	if p.Window == 0 && p.Describe != nil {
+	if p.asks(name) {
 		ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 		defer cancel()
 		info, err = p.Describe(ctx, name)
@@ -67,8 +81,19 @@ func (p Provider) describe(ctx context.Context, name string) (info Info, err err
 	return p.complete(info, name), err
 }
 
+// asks says whether a provider is asked about a model: not if a setting gives the window, unless what was found of the
+// model counts only as long as it is the same.
+func (p Provider) asks(name string) bool {
+	return p.Describe != nil && (p.Window == 0 || p.Contract != nil && p.Contract(name).Digest != "")
+}
+
 // complete adds to a report what is known without it.
 func (p Provider) complete(info Info, name string) Info {
+	c, _ := p.contract(name, info.Digest)
+	return p.completeWith(c, info, name)
+}
+
+func (p Provider) completeWith(c Contract, info Info, name string) Info {
 	if p.Window > 0 {
 		info.Window = p.Window
 	}
@@ -82,7 +107,7 @@ func (p Provider) complete(info Info, name string) Info {
 		}
 		info.NoPictures = info.NoPictures || known.NoPictures
 	}
-	return info
+	return c.Complete(info)
 }
 
 // How old a report is when it is renewed: a local server is started again with another window more often than a
@@ -111,7 +136,7 @@ func (c Catalog) Known(ctx context.Context, id string) Info {
 	if p.Local {
 		old = renewLocal
 	}
-	if p.Window > 0 || p.Describe == nil || time.Since(at) < old {
+	if !p.asks(name) || time.Since(at) < old {
 		return known
 	}
 	asked := make(chan Info, 1)

@@ -116,7 +116,6 @@ func (s Surroundings) chooseModelAndTools(
 	if env.Model, err = s.Choose(ctx, o.Model); err != nil {
 		return nil, info, assistant.ModelError(err)
 	}
-	env.ReportTool = s.ReportTool(env.Model)
 	s.LearnKeys(ctx, *env)
 	describing, stop := context.WithCancel(ctx)
 	defer stop()
@@ -137,12 +136,14 @@ func (s Surroundings) chooseModelAndTools(
 		return nil, info, refusePictures(env.Model, pictures)
 	}
 	env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
-	if env.NoTools = CallsNoTools(info); !env.NoTools {
-		if env.NoTools, err = neverLooksUp(ctx, s.Store, r.Owner, env.Model); err != nil {
-			return nil, info, err
-		}
+	shown, err := shownByRuns(ctx, s.Store, r.Owner, env.Model)
+	if err != nil {
+		return nil, info, err
 	}
-	env.ReportTool = env.ReportTool && !env.NoTools
+	env.ask(s.mannerOf(env.Model, info, shown...))
+	if s.About != nil {
+		env.About = s.About(env.Model)
+	}
 	if s.LeftOut != nil {
 		env.LeftOut = s.LeftOut()
 	}
@@ -153,42 +154,71 @@ func (s Surroundings) chooseModelAndTools(
 	return specs, info, nil
 }
 
-// smallModel is the number of parameters below which a model is taken to call no tools: of models of 0.5 and 1.5
-// billion none looked anything up for twelve questions, and both answered from passages.
-const smallModel = 2_500_000_000
-
-// CallsNoTools says whether a model is told of no tools: its server takes none for it, or it is small.
-func CallsNoTools(info model.Info) bool {
-	return info.NoTools || info.Parameters > 0 && info.Parameters < smallModel
+// mannerOf says how a model is asked: by its contract, what the person's last runs have shown of it, and the settings.
+func (s Surroundings) mannerOf(id string, info model.Info, shown ...model.Finding) model.Manner {
+	var c model.Contract
+	if s.Contract != nil {
+		c = s.Contract(id)
+	}
+	m := c.With(shown...).Manner(info)
+	if s.ReportForm != nil && !m.NoTools {
+		m.Report = cmp.Or(s.ReportForm(id), m.Report)
+	}
+	return m
 }
 
-// What shows that a model calls no tools: in so many of the person's last runs the tree had to look up, and the model
-// never did. Runs in which it was offered none tell nothing; so after lookedBackOn of these it is offered tools again.
+// ask sets how the model is asked.
+func (e *Env) ask(m model.Manner) {
+	e.NoTools = m.NoTools
+	e.ReportTool, e.NoReport = m.Report == model.ReportTool, m.Report == model.ReportNone && !m.NoTools
+}
+
+// What the last runs show of a model: that it calls no tools, if in so many of them the tree had to look up, and the
+// model never did; that it does not report in its text, if none of so many ended with a report. Runs in which it was not
+// asked for it tell nothing; so after lookedBackOn of these it is asked again.
 const (
 	lookedBackOn = 12
 	leastRuns    = 4
 )
 
-// neverLooksUp says whether the person's last runs show that a model calls no tools.
-func neverLooksUp(ctx context.Context, store journal.Store, owner journal.Owner, id string) (bool, error) {
+// shownByRuns is what the person's last runs show that a model does not do.
+func shownByRuns(
+	ctx context.Context, store journal.Store, owner journal.Owner, id string,
+) (shown []model.Finding, err error) {
 	runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: lookedBackOn})
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	byTree := 0
+	byTree, byModel, silent, reported := 0, 0, 0, 0
 	for _, r := range runs {
 		if r.Status == journal.Running {
 			continue
 		}
-		switch e, err := exchangeOf(r); {
-		case err != nil || e.Model != id: // a damaged one shows nothing
+		e, err := exchangeOf(r)
+		switch { // a damaged one shows nothing
+		case err != nil || e.Model != id:
+			continue
 		case e.Looked == ByModel:
-			return false, nil
+			byModel++
 		case e.Looked == ByTree:
 			byTree++
 		}
+		switch {
+		case e.Signal != "":
+			reported++
+		case !e.Unasked:
+			silent++
+		}
 	}
-	return byTree >= leastRuns, nil
+	if byTree >= leastRuns && byModel == 0 {
+		shown = append(shown, model.Finding{Skill: model.SkillFull, Result: model.Wrong,
+			Reason: "looked nothing up in its last runs"})
+	}
+	if silent >= leastRuns && reported == 0 {
+		shown = append(shown, model.Finding{Skill: model.SkillByText, Result: model.Wrong,
+			Reason: "did not report in its last runs"})
+	}
+	return shown, nil
 }
 
 // newGiven is what the tree is given for a question, without the past of its session.
@@ -198,7 +228,8 @@ func (s Surroundings) newGiven(r assistant.Request, o Options, env Env, tools []
 		Handed: len(env.Parts) > 0, Tools: agent.FactsOf(tools),
 		MaxTurns: cmp.Or(o.MaxTurns, defaultTurns), MaxTokens: o.MaxTokens,
 		MaxSeconds: int((o.MaxTime + time.Second - 1) / time.Second),
-		Window:     env.WindowTokens, Classifier: s.Classifier, BareCalls: env.BareCalls, NoTools: env.NoTools,
+		Window:     env.WindowTokens, Classifier: s.Classifier, NoTools: env.NoTools,
+		BareCalls: env.BareCalls || env.NoReport, // it is not reminded of what it is not asked for
 	}
 	if o.Piped || len(env.Parts) > 0 {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)

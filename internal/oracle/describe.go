@@ -29,9 +29,14 @@ type Surroundings struct {
 	// are not known.
 	Known, Describe func(ctx context.Context, model string) model.Info
 
-	ReportTool func(model string) bool // it reports by calling a tool
-	LearnKeys  func(ctx context.Context, env Env)
-	Tools      func(ctx context.Context, env Env) (*tool.Set, func(), error)
+	// Contract returns what was found of a model, and About says it in words; nil: nothing is.
+	Contract func(model string) model.Contract
+	About    func(model string) string
+	// ReportForm is how a setting wants a model to report; "": none does.
+	ReportForm func(model string) model.ReportForm
+
+	LearnKeys func(ctx context.Context, env Env)
+	Tools     func(ctx context.Context, env Env) (*tool.Set, func(), error)
 	// servers whose tools are not available now, each with the reason; nil: there are none
 	LeftOut    func() []bt.Why
 	Prompts    func() (*prompt.Set, error) // as they are when a run begins, which keeps them

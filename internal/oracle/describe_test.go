@@ -35,7 +35,7 @@ func beginning(
 	}, LearnKeys: func(context.Context, oracle.Env) {},
 		Choose:     func(context.Context, string) (string, error) { return "house:m", nil },
 		Known:      func(ctx context.Context, _ string) model.Info { return info(ctx) },
-		ReportTool: func(id string) bool { return id == "house:m" },
+		ReportForm: func(string) model.ReportForm { return model.ReportTool },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			var all []tool.Tool
 			for _, spec := range specs {

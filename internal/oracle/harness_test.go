@@ -72,7 +72,8 @@ type harness struct {
 	redact    func([]byte) []byte
 	maxTokens int
 	maxTime   time.Duration
-	named     []tool.Source // that the person named
+	named     []tool.Source  // that the person named
+	contract  model.Contract // of the model
 
 	engine *run.Engine
 	spec   run.Spec // of the last run
@@ -175,12 +176,16 @@ func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 			NoTools: h.env.NoTools}
 	}
 	return oracle.Surroundings{Store: store, Known: known, Describe: known, Classifier: h.configured || h.classifier != nil, Web: h.env.Web,
-		Fallback:   h.env.Fallback,
-		Choose:     func(context.Context, string) (string, error) { return h.env.Model, nil },
-		ReportTool: func(string) bool { return h.env.ReportTool },
-		LearnKeys:  func(context.Context, oracle.Env) {},
-		LeftOut:    func() []bt.Why { return h.env.LeftOut },
-		Prompts:    promptsOnce,
+		Fallback: h.env.Fallback,
+		Contract: func(string) model.Contract { return h.contract },
+		About:    func(string) string { return h.contract.Words() },
+		Choose:   func(context.Context, string) (string, error) { return h.env.Model, nil },
+		ReportForm: func(string) model.ReportForm {
+			return map[bool]model.ReportForm{true: model.ReportTool}[h.env.ReportTool]
+		},
+		LearnKeys: func(context.Context, oracle.Env) {},
+		LeftOut:   func() []bt.Why { return h.env.LeftOut },
+		Prompts:   promptsOnce,
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			return h.world.registry(), func() {}, nil
 		}}

@@ -139,6 +139,14 @@ func (h *Heard) setTime(now time.Time) {
 // ReportTool is the tool by which a model reports if it is told to write no signals in its text.
 const ReportTool = "report_signal"
 
+// ReportOffer is the tool by which a model reports, and what says of its arguments what is wrong with them.
+func ReportOffer() (offered model.Tool, check func(arguments string) error) {
+	return reportTool(), func(arguments string) error {
+		_, err := signalFromArguments(arguments)
+		return err
+	}
+}
+
 func reportTool() model.Tool {
 	properties := map[string]any{"confidence": map[string]any{"type": "number", "minimum": 0, "maximum": 1}}
 	var types, lines []string

@@ -11,6 +11,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
+	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
@@ -65,6 +66,8 @@ type Answer struct {
 	Summarised bool `json:"composed,omitempty"`
 	// the tree looked up what the model did not
 	LookedUp bool `json:"looked_up,omitempty"`
+	// what was known of the model, in words
+	About string `json:"about,omitempty"`
 }
 
 // ReadAnswer reads the outcome of a run.
@@ -94,6 +97,9 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	}
 	a.Files, a.Allowed = env.materialNames(), len(given.Said.Yes) > 0
 	a.Model = cmp.Or(a.Model, env.Model) // the chosen one, until a receipt says which one answered
+	if a.Model == env.Model {
+		a.About = env.About
+	}
 	for _, c := range e.Unfolded {
 		if c.Kind == agent.EffectCall && c.Once && c.Err != nil {
 			// A write in progress when the run was stopped may have taken effect.
@@ -135,6 +141,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	default:
 		kept.Model, kept.Looked = a.Model, ByModel
 	}
+	kept.Unasked = kept.Model != "" && env.signalForm() != prompt.SignalsFull
 	kept.Addresses = w.Ledger.NewestAddresses(keptAddresses)
 	out := run.Outcome{Status: status, Reason: a.StopReason, Result: a, Summary: kept}
 	if status == journal.Done || status == journal.NeedsUser {

@@ -47,6 +47,9 @@ type Env struct {
 	BareCalls  bool `json:"bare_calls,omitempty"`
 	ReportTool bool `json:"report_tool,omitempty"` // the model reports by a call, not in its text
 	NoTools    bool `json:"no_tools,omitempty"`    // the model can't call tools, or is too small to
+	NoReport   bool `json:"no_report,omitempty"`   // the model is asked for no report on itself
+
+	About string `json:"about,omitempty"` // what was known of the model, in words
 
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
@@ -63,6 +66,8 @@ func (e Env) signalForm() string {
 		return prompt.SignalsNone
 	case e.ReportTool:
 		return prompt.SignalsTool
+	case e.NoReport:
+		return prompt.SignalsOff
 	}
 	return prompt.SignalsFull
 }

@@ -53,7 +53,9 @@ func (s Surroundings) PreviewTurn(
 	env.Date = time.Now().Format(time.DateOnly)
 	if id, err := s.Choose(ctx, o.Model); err == nil { // without one, it is what most models are sent
 		info := s.Known(ctx, id)
-		env.Model, env.ReportTool = id, s.ReportTool(id)
+		env.Model = id
+		env.ask(s.mannerOf(id, info))
+		env.NoTools = false // it shows what most models are sent
 		env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
 	}
 	set, closeTools, err := s.Tools(ctx, env)

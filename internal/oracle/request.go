@@ -288,6 +288,8 @@ type Exchange struct {
 
 	Model  string `json:"model,omitempty"`  // that answered, where it was offered tools and something was looked up
 	Looked Looker `json:"looked,omitempty"` // who did that
+	// it was not asked to report on itself in its text
+	Unasked bool `json:"unasked,omitempty"`
 
 	Labels  *agent.Labels `json:"labels,omitempty"`  // of all that its model saw
 	Piped   bool          `json:"piped,omitempty"`   // the question was piped in: it is not the person's own words

@@ -11,6 +11,7 @@ import (
 // How the story of a run begins and ends; its events tell what lies between.
 const (
 	storyAsking   bt.Reason = "story.asking: Asking {model}"
+	storyKnown    bt.Reason = "story.known: What was known of {model}: it {about}"
 	storyAnswered bt.Reason = "story.answered: Answered"
 	storyFound    bt.Reason = "story.answered.found: Showed what was found; no " +
 		"language model is in use, so nothing was judged"
@@ -26,7 +27,7 @@ const (
 )
 
 func storyReasons() []bt.Reason {
-	return []bt.Reason{storyAsking, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget, storyTurns,
+	return []bt.Reason{storyAsking, storyKnown, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget, storyTurns,
 		storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
 }
 
@@ -57,7 +58,11 @@ func (a *Answer) endingStory() (all []bt.Why) {
 		limit := map[string]bt.Reason{"turns": storyTurns, "tokens": storyTokens, "seconds": storySeconds}[b.Kind]
 		all = append(all, limit.With(b.Limit))
 	}
-	return append(all, a.reasons()...)
+	all = append(all, a.reasons()...)
+	if a.About != "" {
+		all = append(all, storyKnown.With(a.Model, a.About))
+	}
+	return all
 }
 
 func (a *Answer) answerStory() bt.Why {

@@ -31,9 +31,12 @@ type ModelProvider struct {
 type Model struct {
 	ID         string `json:"id" doc:"provider:model, as options name it."`
 	Window     int    `json:"window,omitempty" doc:"Of tokens, question and answer together. Left out: not known."`
-	NoTools    bool   `json:"no_tools,omitempty" doc:"It can't call tools, so it can look nothing up by itself."`
+	NoTools    bool   `json:"no_tools,omitempty" doc:"It is offered no tools, as it takes none, calls none or is small: what a question needs is looked up for it."`
 	NoPictures bool   `json:"no_pictures,omitempty" doc:"It takes no pictures. Left out: it does, or that is not known."`
 	Price      *Price `json:"price,omitempty" doc:"Left out: not known."`
+
+	About    string          `json:"about,omitempty" doc:"What it does of what is needed and what not, in a sentence or two. Left out: it was not tested, and no run has shown it."`
+	Contract *model.Contract `json:"contract,omitempty" doc:"The same in full. Left out, too, if the model has changed since."`
 }
 
 // Price is the price of a million tokens.
@@ -65,8 +68,7 @@ func (m *ModelSource) List(ctx context.Context) (Models, error) {
 			p.Error, p.Detail = string(model.KindOf(o.Err)), m.Redact(o.Err.Error())
 		}
 		for _, one := range o.Models {
-			p.Models = append(p.Models, Model{ID: one.ID, Window: one.Window, NoTools: one.NoTools,
-				NoPictures: one.NoPictures, Price: m.Prices.perMillion(one.ID)})
+			p.Models = append(p.Models, m.shown(one))
 		}
 		all.Providers = append(all.Providers, p)
 	}
@@ -76,6 +78,17 @@ func (m *ModelSource) List(ctx context.Context) (Models, error) {
 	all.Default, err = m.Offers.Choose(ctx, m.Named)
 	all.Offline = strings.HasPrefix(all.Default, "offline:")
 	return all, err
+}
+
+// shown is a model with what is known of it.
+func (m *ModelSource) shown(of model.OfferedModel) Model {
+	c := m.Offers.Contract(of.ID)
+	shown := Model{ID: of.ID, Window: of.Window, NoTools: c.Manner(of.Info).NoTools, NoPictures: of.NoPictures,
+		Price: m.Prices.perMillion(of.ID), About: m.Offers.About(of.ID)}
+	if c.Known() {
+		shown.Contract = &c
+	}
+	return shown
 }
 
 // perMillion gives the price of a model; nil if it is not known.

@@ -83,14 +83,15 @@ type protocol struct {
 // describe asks for the model's entry in the list of models, which endpoints other than Anthropic's may not have.
 func (p protocol) describe(x *wire.Call) (model.Info, error) {
 	var entry struct {
-		Input  int `json:"max_input_tokens"`
-		Output int `json:"max_tokens"`
+		Input   int    `json:"max_input_tokens"`
+		Output  int    `json:"max_tokens"`
+		Created string `json:"created_at"`
 	}
 	if err := x.GetInfo("v1/models/"+url.PathEscape(p.config.Model), nil, &entry); err != nil {
 		return model.Info{}, err
 	}
 	p.maxOutput.Store(int64(entry.Output))
-	return model.Info{Window: entry.Input, Output: entry.Output}, nil
+	return model.Info{Window: entry.Input, Output: entry.Output, Digest: model.DigestOf(entry.Created)}, nil
 }
 
 // maxTokens returns the limit of output for a request: its own, or the model's.

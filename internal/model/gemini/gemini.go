@@ -112,9 +112,10 @@ func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 		Input   int      `json:"inputTokenLimit"`
 		Output  int      `json:"outputTokenLimit"`
 		Methods []string `json:"supportedGenerationMethods"`
+		Version string   `json:"version"`
 	}
 	err := x.GetInfo(p.path, nil, &entry)
-	return model.Info{Window: entry.Input, Output: entry.Output, NoChat: entry.Methods != nil &&
+	return model.Info{Window: entry.Input, Output: entry.Output, Digest: model.DigestOf(entry.Version), NoChat: entry.Methods != nil &&
 		!slices.Contains(entry.Methods, generateMethod)}, err
 }
 

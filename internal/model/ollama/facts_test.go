@@ -229,3 +229,17 @@ func TestLikeliestWordsAreAskedForByATemperatureOfZero(t *testing.T) {
 		greedy.Greedy = true
 	}
 }
+
+func TestDigestOfAModelIsThatOfTheServersListAndIsAskedForAnew(t *testing.T) {
+	server := modeltest.NewServer(t)
+	tags := func(digest string) string {
+		return fmt.Sprintf(`{"models":[{"name":"other","digest":"x"},{"name":"llama3.1:8b","digest":"%s"}]}`, digest)
+	}
+	server.ModelInfo = map[string]string{"llama3.1:8b": show(8192, hermes, chats), "/api/ps": `{"models":[]}`,
+		"/api/tags": tags("sha256:1")}
+	m := connect(t, server)
+	first := assert.Must(m.Describe(t.Context()))(t).Digest
+	server.ModelInfo["/api/tags"] = tags("sha256:2")
+	second := assert.Must(m.Describe(t.Context()))(t).Digest
+	assert.That(t, first != "" && second != "" && first != second, "%q, then %q", first, second)
+}

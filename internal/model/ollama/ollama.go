@@ -82,7 +82,32 @@ func (p protocol) describe(x *wire.Call) (model.Info, error) {
 	if window == 0 {
 		window = f.window
 	}
-	return f.info(window), nil
+	info := f.info(window)
+	info.Digest = p.digest(x)
+	return info, nil
+}
+
+// digest returns the digest of the model as the server has it now; "" if it does not tell.
+func (p protocol) digest(x *wire.Call) string {
+	var list modelList
+	if x.GetInfo("api/tags", nil, &list) != nil {
+		return ""
+	}
+	for _, entry := range list.Models {
+		if entry.Name == p.config.Model || entry.Name == p.config.Model+":latest" {
+			return model.DigestOf(entry.Digest)
+		}
+	}
+	return ""
+}
+
+// modelList is the answer to api/tags.
+type modelList struct {
+	Models []struct {
+		Name       string `json:"name"`
+		Digest     string `json:"digest"`
+		RemoteHost string `json:"remote_host"`
+	} `json:"models"`
 }
 
 // Local returns what the Config promised, but false for a model that Ollama runs in its cloud.
@@ -96,12 +121,7 @@ func isCloud(name string) bool {
 
 // list returns the names of the models that the server has; if the Config promises Local, only those that run on it.
 func (p protocol) list(x *wire.Call) ([]string, error) {
-	var list struct {
-		Models []struct {
-			Name       string `json:"name"`
-			RemoteHost string `json:"remote_host"`
-		} `json:"models"`
-	}
+	var list modelList
 	if err := x.GetList("api/tags", nil, &list, func() bool { return list.Models != nil }); err != nil {
 		return nil, err
 	}

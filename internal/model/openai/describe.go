@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -27,7 +28,14 @@ type listEntry struct {
 		Served  count `json:"n_ctx"`
 		Trained count `json:"n_ctx_train"`
 		Size    size  `json:"n_params"`
+		Bytes   size  `json:"size"`
+		Words   count `json:"n_vocab"`
 	} `json:"meta"`
+
+	// What names the weights behind the id.
+	Root         string `json:"root"`           // vLLM: their folder
+	Slug         string `json:"canonical_slug"` // OpenRouter
+	Quantization string `json:"quantization"`   // LM Studio
 
 	Parameters   []string `json:"supported_parameters"` // OpenRouter
 	Architecture struct {
@@ -77,7 +85,8 @@ func listIDs(x *wire.Call) ([]string, error) {
 	return ids, err
 }
 
-// describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves.
+// describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves and the template
+// that it uses.
 func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	all, err := fetchList(x)
 	if err != nil {
@@ -89,17 +98,25 @@ func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	}
 	entry := &all[at]
 	info := entry.info()
-	if entry.Meta.Trained > 0 && entry.Meta.Served == 0 {
-		var props struct {
-			Settings struct {
-				Window count `json:"n_ctx"`
-			} `json:"default_generation_settings"`
-		}
-		// The path is beside /v1. A server that does not answer this is assumed to serve what the model was trained
-		// for.
-		if x.GetList("../props", nil, &props, func() bool { return true }) == nil && props.Settings.Window > 0 {
-			info.Window = int(props.Settings.Window)
-		}
+	if entry.Meta.Trained == 0 {
+		info.Digest = model.DigestOf(entry.Root, entry.Slug, entry.Quantization)
+		return info, nil
+	}
+	var props struct {
+		Settings struct {
+			Window count `json:"n_ctx"`
+		} `json:"default_generation_settings"`
+		Path     string `json:"model_path"`
+		Template string `json:"chat_template"`
+	}
+	// The path is beside /v1. A server that does not answer this is assumed to serve what the model was trained for.
+	err = x.GetList("../props", nil, &props, func() bool { return true })
+	if err == nil && props.Settings.Window > 0 && entry.Meta.Served == 0 {
+		info.Window = int(props.Settings.Window)
+	}
+	if kind := model.KindOf(err); err == nil || kind == model.Invalid || kind == model.Auth { // or it may answer later
+		info.Digest = model.DigestOf(fmt.Sprint(entry.Meta.Size, entry.Meta.Bytes, entry.Meta.Words), props.Path,
+			props.Template)
 	}
 	return info, nil
 }

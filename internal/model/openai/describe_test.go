@@ -1,6 +1,7 @@
 package openai_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 
@@ -62,7 +63,9 @@ func TestModelIsDescribedAsItsEndpointListsIt(t *testing.T) {
 	} {
 		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1",
 			HTTPClient: &http.Client{Transport: c.lists}})
-		if got, err := m.Describe(t.Context()); err != nil || got != c.want {
+		got, err := m.Describe(t.Context())
+		got.Digest = "" // a test of its own says what it depends on
+		if err != nil || got != c.want {
 			t.Errorf("%s: got %+v, %v; want %+v", name, got, err, c.want)
 		}
 	}
@@ -81,4 +84,47 @@ func TestEndpointWithoutAListDescribesNothingButItsError(t *testing.T) {
 		}
 	}
 	var _ model.Describer = (*openai.Model)(nil)
+}
+
+func TestDigestOfAModelChangesWithItsWeightsAndItsTemplateAlone(t *testing.T) {
+	digest := func(l lists) string {
+		m := openai.New(openai.Config{Provider: "house", Model: "m", BaseURL: "http://house/v1",
+			HTTPClient: &http.Client{Transport: l}})
+		info, err := m.Describe(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Digest
+	}
+	llama := func(created, params, window int, props string) string {
+		l := lists{"/v1/models": fmt.Sprintf(
+			`{"data":[{"id":"m","created":%d,"meta":{"n_ctx_train":131072,"n_ctx":%d,"n_params":%d}}]}`, created, window,
+			params)}
+		if props != "" {
+			l["/props"] = props
+		}
+		return digest(l)
+	}
+	const props = `{"chat_template":"{{ tools }}","media_marker":"<1>"}`
+	first := llama(1, 7, 4096, props)
+	for name, c := range map[string]struct {
+		digest string
+		same   bool
+	}{
+		"started again, with another window": {llama(2, 7, 8192, `{"chat_template":"{{ tools }}","media_marker":"<2>"}`), true},
+		"other weights":                      {llama(1, 8, 4096, props), false},
+		"another template":                   {llama(1, 7, 4096, `{"chat_template":"{{ messages }}"}`), false},
+		"an endpoint without properties":     {llama(1, 7, 4096, ""), false},
+	} {
+		if c.digest == "" || (c.digest == first) != c.same {
+			t.Errorf("%s: %q after %q; want the same: %v", name, c.digest, first, c.same)
+		}
+	}
+	if one, other := digest(lists{"/v1/models": `{"data":[{"id":"m","root":"/weights/1"}]}`}),
+		digest(lists{"/v1/models": `{"data":[{"id":"m","root":"/weights/2"}]}`}); one == other || one == "" {
+		t.Errorf("vLLM: %q and %q for two folders", one, other)
+	}
+	if got := digest(lists{"/v1/models": `{"data":[{"id":"m","created":1,"owned_by":"openai"}]}`}); got != "" {
+		t.Errorf("%q where nothing is told", got)
+	}
 }

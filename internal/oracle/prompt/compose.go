@@ -37,13 +37,17 @@ const (
 const (
 	SignalsFull = "full"
 	SignalsTool = "tool" // by a call
+	SignalsOff  = "off"  // not at all
 
 	// SignalsNone is for a model that can't call tools: it reports nothing, and its prompt has the segments of this
 	// condition alone.
 	SignalsNone = "none"
 )
 
-func signalForms() []string { return []string{SignalsFull, SignalsTool, SignalsNone} }
+func signalForms() []string { return []string{SignalsFull, SignalsTool, SignalsOff, SignalsNone} }
+
+// keepsTextClean says whether a model that reports so writes no signals into its text.
+func keepsTextClean(form string) bool { return form == SignalsTool || form == SignalsOff }
 
 // AllTypes is the query type of a prompt for every question: it includes the segments of all types.
 const AllTypes = "all"
@@ -61,7 +65,7 @@ type Situation struct {
 	Noted         bool     // notes replace a part of the conversation
 	HadError      bool     // a call failed in this run
 	Date          string   // today, as the prompt shall say it; empty: it says none
-	Signals       string   // SignalsFull or SignalsTool; empty: SignalsFull
+	Signals       string   // one of the forms above; empty: SignalsFull
 	BareCalls     bool     // a call must stand alone in a reply
 	LookedUp      bool     // it is to answer from what was looked up
 	General       bool     // or from its own knowledge
@@ -97,7 +101,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	yes := map[bool]string{true: "yes"}
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: nameList(s.Tools), varCallable: nameList(s.Callable),
 		varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
-		varReportTool: yes[s.Signals == SignalsTool], varBareCalls: yes[s.BareCalls],
+		varReportTool: yes[keepsTextClean(s.Signals)], varBareCalls: yes[s.BareCalls],
 		varGeneral: yes[s.General]}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)

@@ -168,7 +168,7 @@ func (r *Set) checkRequired() error {
 		for _, tools := range []string{"", "-"} {
 			for _, sources := range []string{"", "-"} {
 				v := values{varMaxTurns: "1", varTools: tools, varCallable: tools, varSources: sources,
-					varReportTool: map[bool]string{true: "yes"}[form == SignalsTool]}
+					varReportTool: map[bool]string{true: "yes"}[keepsTextClean(form)]}
 				if _, err := r.fillRequired(v, []string{always, signalsAre + form}); err != nil {
 					return err
 				}

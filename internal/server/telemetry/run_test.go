@@ -93,7 +93,7 @@ func newNode(t *testing.T, tel *telemetry.Telemetry, log *slog.Logger, first, se
 	},
 		Known: func(context.Context, string) model.Info {
 			return model.Info{}
-		}, ReportTool: func(string) bool { return false },
+		}, ReportForm: func(string) model.ReportForm { return "" },
 		LearnKeys: func(context.Context, oracle.Env) {}, Prompts: func() (*prompt.Set, error) { return texts, nil },
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) { return tools, func() {}, nil }}
 	mux := http.NewServeMux()

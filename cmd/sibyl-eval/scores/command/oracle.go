@@ -75,7 +75,8 @@ func scoredOracle(ctx context.Context, environ []string, f oracleFlags) (r eval.
 		}
 		r.Model = id
 		as := asking{model: id, options: oracle.Options{Code: schema.Folder{Path: f.in}},
-			byTool: f.report == config.ReportTool || f.report == "" && room.app.ReportTool(id)}
+			byTool: f.report == config.ReportTool ||
+				f.report == "" && room.app.ReportForm(id) == model.ReportTool}
 		if r.Ours, err = room.askTree(ctx, oracle.Name, as, questions); err != nil {
 			return err
 		}

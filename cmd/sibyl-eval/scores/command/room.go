@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/config"
 	"sibyl/internal/journal"
 	"sibyl/internal/keys"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -91,7 +92,8 @@ func (r room) ask(ctx context.Context, as asking, questions []string) (answer or
 		CreatedAt: now, UpdatedAt: now}
 	from := r.app.Surroundings()
 	from.Choose = func(context.Context, string) (string, error) { return as.model, nil }
-	from.ReportTool, from.Fallback = func(string) bool { return as.byTool }, nil
+	form := map[bool]model.ReportForm{true: model.ReportTool, false: model.ReportText}[as.byTool]
+	from.ReportForm, from.Fallback = func(string) model.ReportForm { return form }, nil
 	as.options.MaxTurns = r.app.Config.MaxTurns
 	asked := assistant.Request{Owner: app.Owner}
 	for _, asked.Words = range questions {
