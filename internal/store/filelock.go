@@ -303,16 +303,16 @@ func (f *file) tryLock(ctx context.Context) (err error) {
 
 // heldElsewhere is a heldError if a process has the lock file that this one does not take.
 func (f *file) heldElsewhere() error {
-	if _, err := os.Stat(f.lockName()); err != nil {
-		return nil
+	if _, err := os.Stat(f.lockName()); err == nil {
+		return elsewhere(f.lockName())
 	}
-	return elsewhere(f.lockName())
+	return nil
 }
 
 // elsewhere is the error of a lock file whose holder can't be seen from here.
 func elsewhere(path string) error {
-	return &heldError{fmt.Sprintf("%s has it, on another machine or through another mount (end it there; if it has ended, "+
-		"remove %s)", readHolder(path), path)}
+	return &heldError{fmt.Sprintf("%s has it, on another machine or through another mount (end it there; if it has "+
+		"ended, remove %s)", readHolder(path), path)}
 }
 
 // lockError explains why the lock file could not be taken.
