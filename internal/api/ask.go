@@ -56,7 +56,8 @@ func (s *Server) beginAndStream(
 	})
 }
 
-// beginAndAwait begins a run, and answers with its result in the form that whole makes, which takes no place of a stream.
+// beginAndAwait begins a run, and answers with its result in the form that whole makes. It takes no place of a
+// stream.
 func (s *Server) beginAndAwait(
 	ctx context.Context, begin func() (service.Submitted, error), whole func(context.Context, service.Row) (any, error),
 ) (*huma.StreamResponse, error) {

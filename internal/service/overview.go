@@ -41,8 +41,8 @@ const mostEndedRead = 4
 const StateRemoved = "removed"
 
 // How often a stream looks for runs that begin elsewhere: often where the store announces nothing, seldom where it
-// announces most, and hardly ever where it announces all. Each lookOlderEvery-th look, and each of the latter, also lists
-// the running runs, however long ago they started.
+// announces most, and hardly ever where it announces all. Each lookOlderEvery-th look, and each of the latter, also
+// lists the running runs, however long ago they started.
 const (
 	lookOften      = 250 * time.Millisecond
 	lookSeldom     = 2 * time.Second

@@ -185,8 +185,8 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// dsn returns the URI of a connection to a writable file, with the usual pragmas and these. The driver orders pragmas by
-// their names, but the parameter _journal_mode comes after them.
+// dsn returns the URI of a connection to a writable file, with the usual pragmas and these. The driver orders pragmas
+// by their names, but the parameter _journal_mode comes after them.
 func (f *file) dsn(pragmas ...string) string {
 	settings := url.Values{"_pragma": append(pragmas, "synchronous("+f.synchronous+")", "foreign_keys(1)",
 		"secure_delete(1)")}

@@ -125,8 +125,8 @@ func (c *fileConn) forget() error {
 	return errors.Join(errs...)
 }
 
-// Close implements driver.Conn. It leaves SQLite's connection open if another process has the file: the last one that is
-// closed moves the WAL into the file.
+// Close implements driver.Conn. It leaves SQLite's connection open if another process has the file: the last one that
+// is closed moves the WAL into the file.
 func (c *fileConn) Close() error {
 	err := c.forget()
 	if c.lost.Load() {

@@ -28,6 +28,8 @@ type fileLock struct {
 	path string
 	held *os.File // locked; the system frees it with the process
 	own  holder
+
+	tryLock func(*os.File) (taken bool, err error)
 }
 
 // holder is the content of a lock file.
@@ -58,7 +60,7 @@ var errGone = errors.New("the lock file has gone")
 // it, and with errGone if it was just released. A lock file that a process left which has ended is taken over; whether
 // one on another machine or mount has ended can't be known, so a person must remove its lock file.
 func takeFileLock(ctx context.Context, path string, own holder) (*fileLock, error) {
-	l := &fileLock{path: path, own: own}
+	l := &fileLock{path: path, own: own, tryLock: files.TryLock}
 	if err := l.take(ctx); err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ func (l *fileLock) take(ctx context.Context) (err error) {
 
 // lock locks the open file, and checks that this keeps others on this mount from it.
 func (l *fileLock) lock() error {
-	taken, err := files.TryLock(l.held)
+	taken, err := l.tryLock(l.held)
 	if err == nil && !taken {
 		return &heldError{readHolder(l.path).String() + " has it (let it finish, or end it)"}
 	}
@@ -139,9 +141,9 @@ func (l *fileLock) lock() error {
 	case errors.Is(err, fs.ErrNotExist): // it was released meanwhile
 		return errGone
 	case err != nil:
-		return fmt.Errorf("%w, and has no locks: %w", ErrShared, err)
+		return fmt.Errorf("%w, and its file system has no locks: %w", ErrShared, err)
 	case taken:
-		return fmt.Errorf("%w, and its locks keep nobody out", ErrShared)
+		return fmt.Errorf("%w, and the locks of its file system keep nobody out", ErrShared)
 	}
 	return nil
 }
@@ -152,7 +154,7 @@ func (l *fileLock) isFree() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	taken, err := files.TryLock(second)
+	taken, err := l.tryLock(second)
 	return taken, errors.Join(err, second.Close())
 }
 
@@ -259,10 +261,11 @@ func (l *fileLock) isOwn() bool {
 
 // release removes the lock file. The database must be closed.
 func (l *fileLock) release() {
+	own := l.isOwn()
 	if runtime.GOOS == "windows" { // where an open file can't be removed
 		_ = l.held.Close() // nothing is to be written
 	}
-	if l.isOwn() {
+	if own {
 		_ = os.Remove(l.path) // who comes next finds that this process has ended
 	}
 	_ = l.held.Close()
@@ -300,16 +303,16 @@ func (f *file) tryLock(ctx context.Context) (err error) {
 
 // heldElsewhere is a heldError if a process has the lock file that this one does not take.
 func (f *file) heldElsewhere() error {
-	if _, err := os.Stat(f.lockName()); err != nil {
-		return nil
+	if _, err := os.Stat(f.lockName()); err == nil {
+		return elsewhere(f.lockName())
 	}
-	return elsewhere(f.lockName())
+	return nil
 }
 
 // elsewhere is the error of a lock file whose holder can't be seen from here.
 func elsewhere(path string) error {
-	return &heldError{fmt.Sprintf("%s has it, on another machine or through another mount (end it there; if it has ended, "+
-		"remove %s)", readHolder(path), path)}
+	return &heldError{fmt.Sprintf("%s has it, on another machine or through another mount (end it there; if it has "+
+		"ended, remove %s)", readHolder(path), path)}
 }
 
 // lockError explains why the lock file could not be taken.

@@ -148,3 +148,16 @@ func TestDatabaseOnANetworkThatWasNotClosedIsReadOnceItWasOpenedAgain(t *testing
 	_, err := f.openReadOnly(t.Context(), errors.New("cause"))
 	assert.That(t, errors.Is(err, journal.ErrReadOnly) && strings.Contains(err.Error(), "open it once"), "error %v", err)
 }
+
+func TestFileSystemWhoseLocksKeepNobodyOutIsRefused(t *testing.T) {
+	for words, tryLock := range map[string]func(*os.File) (bool, error){
+		"has no locks":    func(*os.File) (bool, error) { return false, errors.ErrUnsupported },
+		"keep nobody out": func(*os.File) (bool, error) { return true, nil },
+	} {
+		l := &fileLock{path: newPath(t) + "-lock", own: newHolder("1"), tryLock: tryLock}
+		err := l.take(t.Context())
+		assert.ErrorIs(t, err, ErrShared)
+		assert.Contains(t, "the error", err.Error(), words)
+		assert.That(t, !exists(l.path), "a lock file was left")
+	}
+}

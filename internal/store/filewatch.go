@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"maps"
 	"sync"
 	"time"
 
@@ -55,7 +54,7 @@ func (f *file) listen(ctx context.Context, began func(all bool), heard func(jour
 		heard(run)
 	}
 	defer f.hearers.add(tell)()
-	version, stop, err := f.commitVersion(ctx)
+	version, stop, err := f.commitVersion()
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,7 @@ func (f *file) listen(ctx context.Context, began func(all bool), heard func(jour
 }
 
 // commitVersion returns a function whose result changes with each commit of any process.
-func (f *file) commitVersion(ctx context.Context) (version func(context.Context) (int64, error), stop func(), err error) {
+func (f *file) commitVersion() (version func(context.Context) (int64, error), stop func(), err error) {
 	if f.held != nil { // nobody else commits
 		return func(context.Context) (int64, error) { return f.commits.Load(), nil }, func() {}, nil
 	}
@@ -175,7 +174,7 @@ func (a activity) changes(after activity) map[journal.Key]struct{} {
 			changed[run] = struct{}{}
 		}
 	}
-	for run := range maps.Keys(a.running) {
+	for run := range a.running {
 		if _, runs := after.running[run]; !runs {
 			changed[run] = struct{}{}
 		}

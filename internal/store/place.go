@@ -15,7 +15,8 @@ import (
 var ErrShared = errors.New("other machines or mounts may write to it")
 
 // place is where a file lies, as far as locks and shared memory depend on it. SQLite's WAL needs both, and on a network
-// file system another machine sees neither: what it writes overwrites what this one wrote (https://sqlite.org/wal.html).
+// file system another machine sees neither: what it writes overwrites what this one wrote. See
+// https://sqlite.org/wal.html.
 type place struct {
 	system string // the name of the file system, such as ext4 or fuse.sshfs
 	mount  string // tells it from other mounts on this machine

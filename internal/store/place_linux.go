@@ -27,7 +27,7 @@ func lookAtPlace(path string) (place, error) {
 	if err := unix.Stat(path, &file); err != nil {
 		return place{}, &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	return placeOf(uint32(fs.Type), file.Dev), nil //nolint:gosec,unconvert // the number has 32 bits everywhere
+	return placeOf(uint32(fs.Type), file.Dev), nil //nolint:gosec // the number has 32 bits everywhere
 }
 
 // placeOf is the place with a number of a file system, as statfs gives it, and a device, as stat gives it.
