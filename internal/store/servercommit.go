@@ -182,10 +182,11 @@ func (s *server) settle(t *tx, a answer, c *openCommit) error {
 	if !errors.Is(a.err, errUnanswered) && !a.refused && !a.committed {
 		s.pool.Reset() // the others may be lost, too
 	}
-	for state := ""; ; {
+	for {
 		if a.refused {
 			return &failure{err: a.err}
 		}
+		var state string
 		var err error
 		switch {
 		case a.committed:
