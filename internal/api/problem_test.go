@@ -90,6 +90,27 @@ func TestRequestOfWhichNobodyKnowsIsToBeSentAgainIfItHasAKey(t *testing.T) {
 	}
 }
 
+// unconfirmed is a store whose reads see what a failover may lose, as long as it fails.
+type unconfirmed struct{ *faulty }
+
+func (u unconfirmed) Confirm(context.Context) error { return u.failing() }
+
+func TestRunOfAKeyIsGivenAgainOnlyOnceItIsConfirmed(t *testing.T) {
+	h := newHouse(t)
+	store := &faulty{Store: h.store}
+	h.store = unconfirmed{store}
+	h.open()
+	q := question{method: "POST", path: "/api/runs", body: asking("Tea?"), header: map[string]string{"Idempotency-Key": "k"}}
+	var first, again struct{ Run string }
+	h.get(q, &first)
+	h.ended("", first.Run)
+	store.fail(journal.ErrUnsure)
+	h.refused("the same again", q, 500, "unsure")
+	store.fail(nil)
+	h.get(q, &again)
+	assert.Equalf(t, again.Run, first.Run, "the run")
+}
+
 func TestWhatIsWrongWithARequestComesAsACodeWithItsValues(t *testing.T) {
 	store := &faulty{}
 	h := newHouse(t)

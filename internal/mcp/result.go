@@ -126,7 +126,8 @@ func faultOf(err error, database bool) *Fault {
 // codeOf returns the code for a type of problem.
 func codeOf(t problem.Type) Code {
 	switch {
-	case t.Kept == problem.Journal && t.Status == http.StatusServiceUnavailable, t.Status == http.StatusInsufficientStorage:
+	case t.Kept == problem.Journal && t.Status == http.StatusServiceUnavailable,
+		t.Status == http.StatusInsufficientStorage:
 		return Unavailable // nothing was written
 	case t.Kept != problem.Nothing:
 		return Database

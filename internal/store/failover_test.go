@@ -287,10 +287,12 @@ func TestCommitInDoubtIsUnsureAfterARestartOfThePrimary(t *testing.T) {
 	assert.That(t, len(seen) == 1, "the primary has %d tasks", len(seen))
 	impatient(db)
 	unsure(t, p.add(t.Context(), db, "a task"), "it is sent again")
+	unsure(t, db.Confirm(t.Context()), "what can be read")
 	p.failOver()
 	patient()
 	p.kept(db)
 	assert.NoError(t, p.add(t.Context(), db, "a task"))
+	assert.NoError(t, db.Confirm(t.Context()))
 	p.kept(db)
 }
 

@@ -57,8 +57,8 @@ type Server struct {
 //   - Each row that a decision depends on is locked. WithLockTimeout bounds the wait for a lock; 15 s bound a
 //     statement.
 //   - A commit is never cancelled. If it is not confirmed, it asks the server whether the write was committed and
-//     whether that is durable, also on synchronous standbys, and returns journal.ErrUnsure if it can't find out. A write
-//     that was not committed, or a read, is repeated once after a lost connection.
+//     whether that is durable, also on synchronous standbys, and returns journal.ErrUnsure if it can't find out. A
+//     write that was not committed, or a read, is repeated once after a lost connection.
 //   - Behind a pooler, whose sessions may be shared, nothing depends on the session: every transaction makes its own
 //     settings, no statement is prepared by name, runs are not announced, and nothing is cancelled. If the DSN sets a
 //     default_query_exec_mode that prepares statements, the pooler must keep a session for each connection.

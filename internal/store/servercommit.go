@@ -130,8 +130,8 @@ func (s *server) checkAnswers() error {
 
 // commit commits the transaction of t, and gives its connection back. A commit is never cancelled: PostgreSQL would
 // stop waiting for its synchronous standby, and the write would be there until a failover. If there is no answer within
-// s.commitPatience, or one that confirms nothing, it settles what came of it, for as long again. The failure is lost if the
-// work may be repeated, and unsure if nobody knows whether it will last.
+// s.commitPatience, or one that confirms nothing, it settles what came of it, for as long again. The failure is lost if
+// the work may be repeated, and unsure if nobody knows whether it will last.
 func (s *server) commit(t *tx, conn *pgxpool.Conn) error {
 	c := &openCommit{socket: conn.Conn().PgConn().Conn(), answered: make(chan answer, 1)}
 	l := linkOf(conn)
@@ -174,18 +174,19 @@ func sendCommit(conn *pgxpool.Conn, l *link) answer {
 	return answer{}
 }
 
-// settle finds out, until s.commitPatience is over, what came of a COMMIT that was not confirmed: by its answer, if it still
-// comes, or by asking the server.
+// settle finds out, until s.commitPatience is over, what came of a COMMIT that was not confirmed: by its answer, if it
+// still comes, or by asking the server.
 func (s *server) settle(t *tx, a answer, c *openCommit) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), s.commitPatience)
 	defer cancel()
 	if !errors.Is(a.err, errUnanswered) && !a.refused && !a.committed {
 		s.pool.Reset() // the others may be lost, too
 	}
-	for state := ""; ; {
+	for {
 		if a.refused {
 			return &failure{err: a.err}
 		}
+		var state string
 		var err error
 		switch {
 		case a.committed:

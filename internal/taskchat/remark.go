@@ -105,8 +105,8 @@ func (r *Remark) isAside() bool {
 // isFailure says that the remark reports something that could not be done.
 func (r *Remark) isFailure() bool {
 	return slices.Contains([]string{sayStale, sayGone, sayNoPosition, sayNotExcepted, sayTooMany, sayTooManyTasks,
-		sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayNotDone, sayUnsureDone, sayNoneFound, sayNothingToUndo, sayCantUndo},
-		r.What)
+		sayChanged, sayInvalid, sayNotConfirmed, sayNotNow, sayNotDone, sayUnsureDone, sayNoneFound, sayNothingToUndo,
+		sayCantUndo}, r.What)
 }
 
 //go:embed phrases.txt

@@ -27,7 +27,7 @@ const bouncerPort = 6432
 func (s *Server) PgBouncer(tb testing.TB, dsn, mode string, settings ...string) string {
 	tb.Helper()
 	needs.Program(tb, "pgbouncer")
-	folder, err := os.MkdirTemp(filepath.Dir(s.folder), "sibyl-pgbouncer-") // its path is short
+	folder, err := s.bouncerFolder()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -42,9 +42,6 @@ func (s *Server) PgBouncer(tb testing.TB, dsn, mode string, settings ...string) 
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil { // another user may have to read it
 			tb.Fatal(err)
 		}
-	}
-	if err := own(folder); err != nil {
-		tb.Fatal(err)
 	}
 	log := &tail{ready: make(chan struct{})}
 	cmd := exec.CommandContext(context.WithoutCancel(tb.Context()), "pgbouncer", config)
@@ -83,6 +80,15 @@ func (s *Server) PgBouncer(tb testing.TB, dsn, mode string, settings ...string) 
 		tb.Fatalf("%v: %s", err, log)
 	}
 	return address.String()
+}
+
+// bouncerFolder makes a folder for PgBouncer's files. Its path is short, since that of a socket must be.
+func (s *Server) bouncerFolder() (string, error) {
+	folder, err := os.MkdirTemp(filepath.Dir(s.folder), "sibyl-pgbouncer-")
+	if err != nil {
+		return "", err
+	}
+	return folder, own(folder)
 }
 
 // awaitBouncer waits until PgBouncer takes connections.

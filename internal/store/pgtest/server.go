@@ -23,7 +23,8 @@ const (
 	immediate = syscall.SIGQUIT
 )
 
-// Server is a PostgreSQL server with its own folder, or a standby of one. Only New, Create and DSN are safe for concurrent use.
+// Server is a PostgreSQL server with its own folder, or a standby of one. Only New, Create and DSN are safe for
+// concurrent use.
 type Server struct {
 	bin     string // the folder of the programs
 	options Options
