@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// changeTyping changes how the terminal in takes what is typed, if it is a terminal; restore, which can be called again,
-// makes it as it was.
+// changeTyping changes how a terminal takes what is typed; restore, which can be called again, makes it as it was. What
+// has no descriptor is no terminal, and stays as it is.
 func changeTyping(in io.Reader, change func(mode *term.State)) (restore func(), err error) {
 	tty, ok := in.(interface{ Fd() uintptr })
 	if !ok {
