@@ -28,8 +28,8 @@ func changeTyping(in io.Reader, change func(mode *term.State)) (restore func(), 
 	return sync.OnceFunc(func() { _ = term.Restore(fd, before) }), nil // nothing more can be done
 }
 
-// awaitConversation has the terminal keep what is typed while a conversation is being opened, which will show
-// it. It lasts until ready is called or ctx is done.
+// awaitConversation has the terminal keep what is typed: the conversation that is being opened will show it. It lasts
+// until ready is called or ctx is done.
 func (c *command) awaitConversation(ctx context.Context) (ready func()) {
 	restore, err := changeTyping(c.In, keepTyped)
 	if err != nil { // the terminal will show what is typed twice
