@@ -16,8 +16,8 @@ import (
 // dialogue prints questions to stderr and reads the answers line by line.
 type dialogue struct{ c *command }
 
-// readTyped returns the next line of c.In with its end, within ctx. All lines are read here, through one buffer, so that
-// none gets lost.
+// readTyped returns the next line of c.In with its end, within ctx. All lines are read here, through one buffer, so
+// that none gets lost.
 func (c *command) readTyped(ctx context.Context) (string, error) {
 	if c.typed == nil {
 		c.typed = bufio.NewReader(c.In)

@@ -72,8 +72,8 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 }
 
 // holdConversation holds a conversation that begins with the assistant called to, and returns the id of the last
-// session with that one. It continues the given sessions, by assistant; ready is of awaitConversation; o are the options
-// of the Oracle.
+// session with that one. It continues the given sessions, by assistant; ready is of awaitConversation; o are the
+// options of the Oracle.
 func (c *command) holdConversation(
 	ctx context.Context, a *app.App, ready func(), to string, o oracle.Options, sessions map[string]string,
 ) (session string, err error) {

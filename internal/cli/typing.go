@@ -8,8 +8,8 @@ import (
 	"github.com/charmbracelet/x/term"
 )
 
-// changeTyping changes how the terminal in takes what is typed, if it is a terminal; restore, which can be called again,
-// makes it as it was.
+// changeTyping changes how a terminal takes what is typed; restore, which can be called again, makes it as it was. What
+// has no descriptor is no terminal, and stays as it is.
 func changeTyping(in io.Reader, change func(mode *term.State)) (restore func(), err error) {
 	tty, ok := in.(interface{ Fd() uintptr })
 	if !ok {
@@ -28,8 +28,8 @@ func changeTyping(in io.Reader, change func(mode *term.State)) (restore func(), 
 	return sync.OnceFunc(func() { _ = term.Restore(fd, before) }), nil // nothing more can be done
 }
 
-// awaitConversation has the terminal keep what is typed while a conversation is being opened: the conversation will show
-// it. It lasts until ready is called or ctx is done.
+// awaitConversation has the terminal keep what is typed: the conversation that is being opened will show it. It lasts
+// until ready is called or ctx is done.
 func (c *command) awaitConversation(ctx context.Context) (ready func()) {
 	restore, err := changeTyping(c.In, keepTyped)
 	if err != nil { // the terminal will show what is typed twice
