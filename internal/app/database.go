@@ -47,8 +47,8 @@ func OpenDatabase(ctx context.Context, cfg config.Config) (db Database, err erro
 		db, err = store.OpenFile(ctx, cmp.Or(cfg.Database.File, DatabaseFile(cfg.DataDir)))
 	}
 	if errors.Is(err, store.ErrShared) {
-		err = fmt.Errorf("%w; a data folder that this machine alone has needs no lock (SIBYL_DATA, --data or the setting data)",
-			err)
+		err = fmt.Errorf("%w; a data folder that this machine alone has needs no lock "+
+			"(SIBYL_DATA, --data or the setting data)", err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJournal, err)

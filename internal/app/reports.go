@@ -19,8 +19,8 @@ const mostReports = 256
 // reportStands is how long a provider is not asked again about a model.
 const reportStands = time.Minute
 
-// reports keeps what is known of models: what providers last reported, and the contracts. It is a file of the data folder
-// that several processes share. What can't be read or written there is kept by the process alone. It is safe for
+// reports keeps what is known of models: what providers last reported, and the contracts. It is a file of the data
+// folder that several processes share. What can't be read or written there is kept by the process alone. It is safe for
 // concurrent use.
 type reports struct {
 	file string
@@ -113,8 +113,8 @@ func (r *reports) refresh() {
 	}
 }
 
-// put keeps a report or a contract, beside those that other processes have kept meanwhile. An error says that it is kept
-// by this process alone.
+// put keeps a report or a contract, beside those that other processes have kept meanwhile. An error says that it is
+// kept by this process alone.
 func (r *reports) put(key string, of report) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

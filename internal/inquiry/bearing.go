@@ -36,6 +36,11 @@ func (a *Analysis) keepEvidence(all []AnsweredPair, reported []modelEvidence, na
 	}
 }
 
+// hasFindings says whether there is anything to be said about the hypothesis or the answers.
+func (a *Analysis) hasFindings() bool {
+	return len(a.Evidence)+len(a.Contradictions)+len(a.Waiting) > 0
+}
+
 // namesIn are the names in a hypothesis: its capitalised words but for the first of a sentence, as search has them. In
 // German, where every noun is capitalised, they are not told apart, and there are none.
 func namesIn(hypothesis, code string) (names []string) {

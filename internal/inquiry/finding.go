@@ -322,8 +322,8 @@ func (a *Analysis) keepGaps(m *modelAnalysis, pairs int, before []record.Gap) {
 
 // analysisAfter is the analysis after a model's analysis of these pairs.
 func (m *modelAnalysis) analysisAfter(all []AnsweredPair, confronted map[string]int, before Analysis) Analysis {
-	a := Analysis{Completeness: m.CompletenessScore, Evidence: slices.Clone(before.Evidence), Contradictions: slices.Clone(before.Contradictions),
-		Waiting:    slices.Clone(before.Waiting),
+	a := Analysis{Completeness: m.CompletenessScore, Evidence: slices.Clone(before.Evidence),
+		Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
 		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
 	a.addReports(all, m.Contradictions)
 	a.takeBack(m.Retracted, len(all))

@@ -425,7 +425,8 @@ func (a *Analysis) addToPrompt(q *assistant.Prompt) {
 		doubtful = append(doubtful, fmt.Sprintf("- %s: %s\n", text.OneLine(u.Description), text.OneLine(u.Reason)))
 	}
 	for _, e := range a.Evidence {
-		bears = append(bears, fmt.Sprintf("- %s: “%s” (answer %d)\n", e.Says, text.Brief(text.OneLine(e.Words), mostTold), e.Pair))
+		words := text.Brief(text.OneLine(e.Words), mostTold)
+		bears = append(bears, fmt.Sprintf("- %s: “%s” (answer %d)\n", e.Says, words, e.Pair))
 	}
 	part("evidence", "What bears on the hypothesis:", bears)
 	part("open", "Open so far:", open)

@@ -66,7 +66,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 		return nil, err
 	case !p.given.Model:
 		return SumReceipt{Text: record.NotAudited}, nil
-	case len(all) == 0, len(latest.Analysis.Evidence)+len(latest.Analysis.Contradictions)+len(latest.Analysis.Waiting) == 0:
+	case len(all) == 0 || !latest.Analysis.hasFindings():
 		return SumReceipt{}, nil // there is nothing to sum up: the verdict says so
 	}
 	q, err := p.newPrompt(ctx, textSummary, all, latest)

@@ -95,12 +95,15 @@ func judgeCall(r reply, words string, tools ...string) (model.Finding, error) {
 	if len(r.calls) == 0 {
 		return wrong("calls no tool: %s", r.brief()), nil
 	}
-	var arguments map[string]any
 	c := r.calls[0]
+	hasArguments := func() bool {
+		var all map[string]any
+		return json.Unmarshal([]byte(c.Arguments), &all) == nil && len(all) > 0
+	}
 	switch {
 	case !slices.Contains(tools, c.Name):
 		return wrong("calls the wrong tool: %s", c.Name), nil
-	case json.Unmarshal([]byte(c.Arguments), &arguments) != nil || len(arguments) == 0:
+	case !hasArguments():
 		return wrong("calls %s without its arguments", c.Name), nil
 	case !strings.Contains(strings.ToLower(c.Arguments), words):
 		return wrong("%s", r.brief()), nil

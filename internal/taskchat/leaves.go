@@ -38,7 +38,8 @@ type treeResult struct {
 
 // Leaves are the task assistant's leaves; Options say what its trees are given and what is read from them.
 func Leaves() (*bt.Leaves, bt.Options, error) {
-	return bt.Declare[Given, treeResult](plainAnswer(), plainCommand(), understandLeaf(), askModel(), takeAnswer(), nextAct(), intentIs(),
+	return bt.Declare[Given, treeResult](plainAnswer(), plainCommand(), understandLeaf(), askModel(), takeAnswer(),
+		nextAct(), intentIs(),
 		confident(), said(), askWhich(), lookUp(), resolveLeaf(),
 		has(), askValueLeaf(), askConfirmation(), lastChange(), callTool(), listTasks(), say(), word())
 }

@@ -124,6 +124,17 @@ func (d Deps) readIntents(ctx context.Context, job run.Job, p IntentPayload) (an
 	return r, err
 }
 
+// said is what the model said at its look.
+func (r *IntentReceipt) said() any {
+	switch {
+	case r.Glance != nil:
+		return r.Glance
+	case r.Short != nil:
+		return r.Short
+	}
+	return r.Heard
+}
+
 // reply is the model's reply to talk.
 func (r *IntentReceipt) reply() *string {
 	if r.Glance != nil {
@@ -217,14 +228,8 @@ func showEffect(ctx context.Context, v *run.View, c *run.CompletionRecord) (x as
 	}
 	r, answered := c.Value.(IntentReceipt)
 	var got []assistant.Part
-	switch {
-	case !answered || c.Err != nil:
-	case r.Glance != nil:
-		got = assistant.AnswerPartsJSON(r.Glance)
-	case r.Short != nil:
-		got = assistant.AnswerPartsJSON(r.Short)
-	default:
-		got = assistant.AnswerPartsJSON(r.Heard)
+	if answered && c.Err == nil {
+		got = assistant.AnswerPartsJSON(r.said())
 	}
 	return q.ShowEffect(r.Model, l.schema(), r.Sent, got...), nil
 }
