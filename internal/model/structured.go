@@ -20,8 +20,8 @@ func (e *SchemaError) Error() string {
 // Structured asks m for one JSON value that fits schema, reads it into a pointer, and returns it as the model wrote it.
 //
 // The schema is in the system prompt too, as not every provider enforces it; so the value may have a fence or words
-// around it. A request that has it there, or in its last message, stays as it is. A value that does not fit, but plainly
-// means one that does, is read as that: see fitted. If the answer does not fit, the model is asked once more, with the
+// around it. A request that has it there, or in its last message, stays as it is. A value that does not fit, but
+// plainly means one that does, is read as that: see fitted. If the answer does not fit, the model is asked once more, with the
 // problem named. Usage, Attempts and Tries of the response count both answers. One that was stopped because it repeats
 // itself is Repeated, and the model is not asked again. If the second one does not fit either, the error is of kind
 // Garbled and wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
