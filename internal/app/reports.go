@@ -19,8 +19,8 @@ const mostReports = 256
 // reportStands is how long a provider is not asked again about a model.
 const reportStands = time.Minute
 
-// reports keeps what is known of models: what providers last reported, and the contracts. It is a file of the data folder
-// that several processes share. What can't be read or written there is kept by the process alone. It is safe for
+// reports keeps what is known of models: what providers last reported, and the contracts. It is a file of the data
+// folder that several processes share. What can't be read or written there is kept by the process alone. It is safe for
 // concurrent use.
 type reports struct {
 	file string

@@ -27,8 +27,8 @@ const (
 )
 
 func storyReasons() []bt.Reason {
-	return []bt.Reason{storyAsking, storyKnown, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget, storyTurns,
-		storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
+	return []bt.Reason{storyAsking, storyKnown, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget,
+		storyTurns, storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
 }
 
 // begunStory says which model is asked.
