@@ -35,8 +35,8 @@ type Finding struct {
 	TookMS int64  `json:"took_ms,omitempty"`
 }
 
-// Speed is how fast a model was, in tokens a second; 0: not measured. Cached is how many tokens its server remembered of
-// a request that began like the one before, and Front how many that request had.
+// Speed is how fast a model was, in tokens a second; 0: not measured. Cached is how many tokens its server remembered
+// of a request that began like the one before, and Front how many that request had.
 type Speed struct {
 	Read    float64 `json:"read,omitempty" doc:"Tokens a second."`
 	Written float64 `json:"written,omitempty" doc:"Tokens a second."`
@@ -161,8 +161,8 @@ func (c Contract) Learn(now time.Time, found ...Finding) (_ Contract, isNew bool
 	return c, true
 }
 
-// lessonStands is how long it counts that a run has shown a model, or its server, not to do something: nobody may try it
-// again meanwhile.
+// lessonStands is how long it counts that a run has shown a model, or its server, not to do something: nobody may try
+// it again meanwhile.
 const lessonStands = 24 * time.Hour
 
 // At is the contract as it counts at a time.

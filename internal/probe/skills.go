@@ -96,19 +96,21 @@ func judgeCall(r reply, words string, tools ...string) (model.Finding, error) {
 		return wrong("calls no tool: %s", r.brief()), nil
 	}
 	c := r.calls[0]
-	hasArguments := func() bool {
-		var all map[string]any
-		return json.Unmarshal([]byte(c.Arguments), &all) == nil && len(all) > 0
-	}
 	switch {
 	case !slices.Contains(tools, c.Name):
 		return wrong("calls the wrong tool: %s", c.Name), nil
-	case !hasArguments():
+	case !hasArguments(c):
 		return wrong("calls %s without its arguments", c.Name), nil
 	case !strings.Contains(strings.ToLower(c.Arguments), words):
 		return wrong("%s", r.brief()), nil
 	}
 	return right(r.form), nil
+}
+
+// hasArguments says whether the arguments of a call are an object that is not empty.
+func hasArguments(c model.ToolCall) bool {
+	var arguments map[string]any
+	return json.Unmarshal([]byte(c.Arguments), &arguments) == nil && len(arguments) > 0
 }
 
 // takesNone is the finding for tools where the server says that it takes none.
@@ -173,7 +175,7 @@ func tryError(ctx context.Context, x *tester) (model.Finding, error) {
 	return judgeCall(r, "heating.md", "read_note")
 }
 
-const fromPassages = "You answer one person, briefly and plainly, from the passages that are shown with the question. " +
+const fromPassages = "You answer one person, briefly and plainly, from the passages shown with the question. " +
 	"Put the place of the passage behind what you take from it, exactly as it is written."
 
 func tryCite(ctx context.Context, x *tester) (model.Finding, error) {
