@@ -21,10 +21,10 @@ func (e *SchemaError) Error() string {
 //
 // The schema is in the system prompt too, as not every provider enforces it; so the value may have a fence or words
 // around it. A request that has it there, or in its last message, stays as it is. A value that does not fit, but
-// plainly means one that does, is read as that: see fitted. If the answer does not fit, the model is asked once more, with the
-// problem named. Usage, Attempts and Tries of the response count both answers. One that was stopped because it repeats
-// itself is Repeated, and the model is not asked again. If the second one does not fit either, the error is of kind
-// Garbled and wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
+// plainly means one that does, is read as that: see fitted. If the answer does not fit, the model is asked once more,
+// with the problem named. Usage, Attempts and Tries of the response count both answers. One that was stopped because it
+// repeats itself is Repeated, and the model is not asked again. If the second one does not fit either, the error is of
+// kind Garbled and wraps a *SchemaError. A schema that can't be used is Invalid, before anything is asked.
 func Structured(ctx context.Context, m Model, req Request, schema Schema, into any) (json.RawMessage, Response, error) {
 	repairs := 1
 	return StructuredWithin(ctx, m, req, Wanted{Schema: schema, Repairs: &repairs}, into)
