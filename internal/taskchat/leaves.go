@@ -87,7 +87,8 @@ func plainCommand() bt.Leaf {
 		Events   []bt.Typed `port:",events"`
 	}
 	const doc = "Reads a message that is commands to its last word, by rules: no model has to be asked what it means. " +
-		"FAILURE if it is anything else, may answer the question, or names a task by words that are no title of the last list."
+		"FAILURE if it is anything else, may answer the question, or names a task by words that are no title of the last " +
+		"list."
 	return bt.Func("PlainCommand", doc, func(i in, o *out) error {
 		r, is := understand.Command(i.Words, i.Metadata.rulesContext(i.Open))
 		if !is {

@@ -87,7 +87,7 @@ func (l look) schema() model.Schema {
 // splitExamples takes a prompt apart: its words, and behind a line of three dashes the examples, which are sent as
 // messages. Each is a line of a message, and one of its answer.
 func splitExamples(prompt string) (words string, examples [][2]string) {
-	words, rest, _ := strings.Cut(prompt, "\n---\n")
+	words, rest, _ := strings.Cut(strings.ReplaceAll(prompt, "\r\n", "\n"), "\n---\n")
 	lines := strings.Split(strings.TrimSpace(rest), "\n")
 	for n := 0; n+1 < len(lines); n++ {
 		if strings.TrimSpace(lines[n]) != "" {

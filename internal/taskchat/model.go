@@ -157,7 +157,8 @@ func intentPrompt(ctx context.Context, v *run.View, l look) (*assistant.Prompt, 
 	if err != nil {
 		return nil, err
 	}
-	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: model.BoundReading, Purpose: EffectIntent, Greedy: true}}
+	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: model.BoundReading, Purpose: EffectIntent,
+		Greedy: true}}
 	words, examples := splitExamples(string(prompt))
 	q.AddSegment(first.prompt, words)
 	q.AddSegment(formPart, "\n\n"+first.schema().Instruction())
@@ -359,9 +360,9 @@ func (r *IntentReceipt) acts(words string, glimpsed []Act) (all []Act) {
 	}
 	toDo := func(a Act) bool { return toolOf(a.Intent) != "" }
 	switch {
-	case len(glimpsed) > 0 && !toDo(glimpsed[0]):
+	case len(glimpsed) > 0 && isAnswer(glimpsed[0].Intent):
 		return append(slices.Clip(glimpsed), all...)
-	case len(glimpsed) > 0 && !slices.ContainsFunc(all, toDo):
+	case len(glimpsed) > 0 && toDo(glimpsed[0]) && !slices.ContainsFunc(all, toDo):
 		return glimpsed
 	case len(all) == 0:
 		return []Act{{Intent: understand.Chat, Confidence: 1, Reply: r.Reply, By: r.Model}}
@@ -464,7 +465,8 @@ func dropContradicted(acts []Act, shown []string, wishes []Wish) {
 	}
 }
 
-// valueIn is a value in the spelling of the person's words. Where it is none of their words, all of these are the value.
+// valueIn is a value in the spelling of the person's words. Where it is none of their words, all of these are the
+// value.
 func valueIn(words, value string) string {
 	written := asWritten(value, words)
 	at := strings.Index(words, written)
