@@ -18,8 +18,8 @@ const (
 	hostedTop = 2_000 // of a model elsewhere, where it is paid for
 )
 
-// What is sent beyond the window: only to a model on the person's machines, where the refusal costs nothing, and only if
-// it is not too large a request. A server refuses at once, or it reads.
+// What is sent beyond the window: only to a model on the person's machines, where the refusal costs nothing, and only
+// if it is not too large a request. A server refuses at once, or it reads.
 const (
 	mostBeyond = 64 << 10
 	refusal    = 10 * time.Second

@@ -85,8 +85,8 @@ func listIDs(x *wire.Call) ([]string, error) {
 	return ids, err
 }
 
-// describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves and the template
-// that it uses.
+// describe looks for the model in the endpoint's list, and asks llama.cpp for the window that it serves and the
+// template that it uses.
 func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 	all, err := fetchList(x)
 	if err != nil {
