@@ -113,8 +113,8 @@ func (r *reports) refresh() {
 	}
 }
 
-// put keeps a report or a contract, beside those that other processes have kept meanwhile. An error says that it is kept
-// by this process alone.
+// put keeps a report or a contract, beside those that other processes have kept meanwhile. An error says that it is
+// kept by this process alone.
 func (r *reports) put(key string, of report) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
