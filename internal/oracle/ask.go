@@ -174,8 +174,8 @@ func (e *Env) ask(m model.Manner) {
 }
 
 // What the last runs show of a model: that it calls no tools, if in so many of them the tree had to look up, and the
-// model never did; that it does not report in its text, if none of so many ended with a report. Runs in which it was not
-// asked for it tell nothing; so after lookedBackOn of these it is asked again.
+// model never did; that it does not report in its text, if none of so many ended with a report. Runs in which it was
+// not asked for it tell nothing; so after lookedBackOn of these it is asked again.
 const (
 	lookedBackOn = 12
 	leastRuns    = 4

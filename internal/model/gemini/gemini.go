@@ -115,8 +115,8 @@ func (p *protocol) describe(x *wire.Call) (model.Info, error) {
 		Version string   `json:"version"`
 	}
 	err := x.GetInfo(p.path, nil, &entry)
-	return model.Info{Window: entry.Input, Output: entry.Output, Digest: model.DigestOf(entry.Version), NoChat: entry.Methods != nil &&
-		!slices.Contains(entry.Methods, generateMethod)}, err
+	return model.Info{Window: entry.Input, Output: entry.Output, Digest: model.DigestOf(entry.Version),
+		NoChat: entry.Methods != nil && !slices.Contains(entry.Methods, generateMethod)}, err
 }
 
 // listNames returns the names of the models that generate content, of the first 1000; base models are named without
