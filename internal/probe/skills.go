@@ -217,8 +217,8 @@ func tryReportTool(ctx context.Context, x *tester) (model.Finding, error) {
 		return f, nil
 	}
 	r, err := x.ask(ctx, said("You answer from a person's notes. A program reads how you get on: if you can't go on, "+
-		"call "+x.Report.Name+".", user("I asked when the boiler is serviced. You searched my notes for “boiler”, “heating” and "+
-		"“service”, and found nothing. No other place is left. Report that.")), x.Report)
+		"call "+x.Report.Name+".", user("I asked when the boiler is serviced. You searched my notes for “boiler”, "+
+		"“heating” and “service”, and found nothing. No other place is left. Report that.")), x.Report)
 	switch {
 	case err != nil:
 		return model.Finding{}, err
