@@ -193,7 +193,8 @@ func recited(r modeltest.Request, text string) modeltest.Answer {
 	case strings.Contains(now, "(“To ask”)"):
 		return says(`{"question":"When was the bridge closed?","strategy":"breadth","aspect":"when","gaps":[]}`)
 	case strings.Contains(now, "(“To analyse”)"):
-		return says(`{"gaps":[{"id":"","category":"missing_information","severity":"low","aspect":"who","description":"Nobody says who ordered it.","pair":1}],` +
+		return says(`{"evidence":[{"pair":1,"words":"closed on 4 March 2021 because of corrosion","says":"for"}],` +
+			`"gaps":[{"id":"","category":"missing_information","severity":"low","aspect":"who","description":"Nobody says who ordered it.","pair":1}],` +
 			`"completenessScore":90,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`)
 	case strings.Contains(told, "You find what documents say"):
 		return says(`{"quotations":[{"passage":1,"words":"The bridge was closed on 4 March 2021 because of corrosion."}],"search":[]}`)

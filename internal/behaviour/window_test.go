@@ -36,7 +36,7 @@ type window struct {
 // The parts of the assistants, by what their requests hold.
 func partOf(body string) string {
 	for _, p := range [][2]string{
-		{"overlooked", "chair"}, {"remove_description", "tasks"}, {"Do this now: put the next question", "question"},
+		{"overlooked", "chair"}, {"says to their to-do list", "tasks"}, {"Do this now: put the next question", "question"},
 		{"Do this now: analyse the answers", "analysis"}, {"Do this now: sum up", "summary"},
 		{"You are a witness who", "witness"}, {"first office", "adviser"}, {"The conversation has become long", "notes"},
 	} {
@@ -69,18 +69,15 @@ func (w *window) play(r modeltest.Request) modeltest.Answer {
 		return form(map[string]any{"sentences": list{map[string]any{"text": "Move in spring.", "by": list{},
 			"minority": false}}, "agree": list{}, "differ": list{}, "overlooked": list{}})
 	case "tasks":
-		return form(map[string]any{"language": "en", "answer": map[string]any{"kind": "none", "value": "", "choices": list{}},
-			"reply": "", "intents": list{map[string]any{"intent": "list", "confidence": 0.95, "alternatives": list{},
-				"task":  map[string]any{"words": "", "positions": list{}, "it": false, "all": false, "except": "", "title": ""},
-				"title": "", "description": "", "remove_description": false, "status": "", "details": false,
-				"reminder": false, "reasoning": ""}}})
+		return form(map[string]any{"intent": "list", "task": "", "new": "", "more": false, "language": "en", "reply": ""})
 	case "question":
 		w.asks++
 		return form(map[string]any{"question": []string{"Who built the bridge?", "When was the tunnel opened?",
 			"How much did the pump cost?", "Where is the archive kept?", "Why did the foreman resign?"}[(w.asks-1)%5],
 			"strategy": "depth", "aspect": "what", "gaps": list{}})
 	case "analysis":
-		return form(map[string]any{"gaps": list{}, "completenessScore": 20 * w.asks,
+		return form(map[string]any{"evidence": list{map[string]any{"pair": 1, "words": "the piers are of stone",
+			"says": "for"}}, "gaps": list{}, "completenessScore": 20 * w.asks,
 			"requiresFollowUp": w.asks < 4, "contradictions": list{}, "retracted": list{}})
 	}
 	return modeltest.Stream("ANSWERED in the " + part + "'s words: " + strings.Repeat("the piers are of stone, ", 20))

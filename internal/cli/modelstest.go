@@ -18,7 +18,9 @@ import (
 func (c *command) modelsTest() *cobra.Command {
 	cmd := &cobra.Command{Use: "test [MODEL]",
 		Short: "Test what a model does of what Sibyl needs; it is then asked accordingly",
-		Args:  cobra.MaximumNArgs(1),
+		Example: "  sibyl models test                        # the default model\n" +
+			"  sibyl models test ollama:qwen3:8b --json",
+		Args: cobra.MaximumNArgs(1),
 		RunE: c.onPrepared(func(ctx context.Context, a *app.App, args []string) error {
 			return c.testModel(ctx, a, nameOr(args, ""))
 		})}

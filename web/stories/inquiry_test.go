@@ -120,7 +120,8 @@ func asks(text string) modeltest.Answer {
 }
 
 func finds(complete int, gaps, clashes []map[string]any) modeltest.Answer {
-	return modeltest.Stream(inJSON(map[string]any{"gaps": append([]map[string]any{}, gaps...),
+	evidence := []map[string]any{{"pair": 1, "words": "closed", "says": "for"}}
+	return modeltest.Stream(inJSON(map[string]any{"evidence": evidence, "gaps": append([]map[string]any{}, gaps...),
 		"completenessScore": complete, "requiresFollowUp": complete < 80, "contradictions": append([]map[string]any{},
 			clashes...), "retracted": []string{}}))
 }

@@ -22,14 +22,12 @@ func reader(t testing.TB) (settings string) {
 		system, now := r.Messages[0].Content, r.Messages[len(r.Messages)-1].Content
 		text := "The rent is high.\n" + sure
 		switch {
-		case strings.Contains(system, `"intents"`):
-			text = `{"language":"en","answer":{"kind":"none","value":"","choices":[]},"intents":[{"intent":"create","confidence":0.95,"alternatives":[],` +
-				`"task":{"words":"","positions":[],"it":false,"all":false,"except":"","title":""},"title":"pick up the parcel","description":"",` +
-				`"remove_description":false,"status":"","details":false,"reminder":false,"reasoning":"it is said"}],"reply":""}`
+		case strings.Contains(system, `"intent"`):
+			text = `{"intent":"create","task":"pick up the parcel","new":"","more":false,"language":"en","reply":""}`
 		case strings.Contains(system, `"agree"`):
 			text = `{"sentences":[{"text":"The rent is high.","by":[],"minority":false}],"agree":[],"differ":[],"overlooked":[]}`
 		case strings.Contains(now, "(“To analyse”)"):
-			text = `{"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`
+			text = `{"evidence":[{"pair":1,"words":"The rent is high","says":"for"}],"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`
 		case strings.Contains(now, "(“To ask”)"):
 			text = fmt.Sprintf(`{"question":"Who mended boiler %d?","strategy":"breadth","aspect":"who","gaps":[]}`,
 				questions.Add(1))
