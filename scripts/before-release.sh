@@ -9,6 +9,7 @@ sh scripts/mcp.sh --packages
 sh scripts/corpora.sh
 export SIBYL_TEST_ALL=1 SIBYL_LONG=1
 go test -vet=off -timeout=0 ./...
+go test -vet=off -timeout=0 -count=20 -run 'AtAFailover' ./internal/store
 SIBYL_TEST_STORE=postgres go test -vet=off -timeout=0 ./internal/run ./internal/taskchat ./internal/oracle ./web/stories
 sh scripts/reproduce.sh
 sh scripts/fuzz.sh "${1:-300}"

@@ -37,10 +37,12 @@ type sharedFolder struct {
 	mu    sync.Mutex
 	since time.Time // when the look that is under way began; zero: none is
 	told  string    // the problem that was logged last
+	leave func()    // frees the lock by which other nodes see this one in the folder; nil: it has none
+	// no lock is taken any more
+	closed bool
 
 	// of a look, of which there is one at a time
 	mark    string               // of the service's folder, once it is known
-	leave   func()               // frees the lock by which other nodes see this one in the folder; nil: it has none
 	suspect map[string]time.Time // nodes whose locks were free, and when they had been seen last
 	checked time.Time            // when the locks of other nodes were looked at
 	locks   error                // what came of it
@@ -106,7 +108,7 @@ func (f *sharedFolder) check(ctx context.Context, patience time.Duration) error 
 		f.told = said
 		if said != "" {
 			f.log.ErrorContext(ctx, said)
-			f.lost()
+			go f.lost() // which waits for calls in the folder, and these may hang
 		} else if err == nil {
 			f.log.InfoContext(ctx, "this node has access to the Council's sessions again", "folder", f.folder)
 		}
@@ -116,13 +118,11 @@ func (f *sharedFolder) check(ctx context.Context, patience time.Duration) error 
 
 // look looks at the folder. A look may hang, such as at a file server that is gone: then others don't begin another.
 func (f *sharedFolder) look(ctx context.Context, patience time.Duration) error {
-	f.mu.Lock()
-	if f.since.IsZero() {
-		f.since = time.Now()
-	}
-	since := f.since
-	f.mu.Unlock()
+	began := time.Now()
 	done := f.looks.DoChan("", func() (any, error) {
+		f.mu.Lock()
+		f.since = began
+		f.mu.Unlock()
 		ctx, cut := context.WithTimeout(context.WithoutCancel(ctx), longPatience)
 		defer cut()
 		err := f.isOurs(ctx, true)
@@ -134,6 +134,12 @@ func (f *sharedFolder) look(ctx context.Context, patience time.Duration) error {
 		f.mu.Unlock()
 		return nil, err
 	})
+	f.mu.Lock()
+	since := f.since
+	f.mu.Unlock()
+	if since.IsZero() { // it has not begun, or is over
+		since = began
+	}
 	over := time.NewTimer(max(patience-time.Since(since), 0))
 	defer over.Stop()
 	select {
@@ -202,7 +208,7 @@ func (f *sharedFolder) learnMark(ctx context.Context, claim bool) error {
 // checkLocks returns an error that is session.ErrAway if a lock that another node holds in the folder is free here:
 // then two nodes could write one session at once.
 func (f *sharedFolder) checkLocks(ctx context.Context) error {
-	if f.leave != nil && time.Since(f.checked) < locksInterval {
+	if f.holdsLock() && time.Since(f.checked) < locksInterval {
 		return f.locks
 	}
 	path := filepath.Join(f.folder, nodeLocks)
@@ -214,10 +220,12 @@ func (f *sharedFolder) checkLocks(ctx context.Context) error {
 		return f.away("the folder %s can't be read: %w", f.named(), err)
 	}
 	defer func() { _ = root.Close() }() // nothing was written through it
-	if f.leave == nil {
-		if f.leave, err = files.Lock(ctx, root, lockOf(f.node), ownLockWait); err != nil {
+	if !f.holdsLock() {
+		leave, err := files.Lock(ctx, root, lockOf(f.node), ownLockWait)
+		if err != nil {
 			return f.away("no lock can be held in the folder %s: %w", f.named(), err)
 		}
+		f.keepLock(leave)
 	}
 	f.locks = f.checkLocksOf(ctx, root)
 	f.checked = time.Now()
@@ -269,7 +277,34 @@ func (f *sharedFolder) locksDoNotHold(n node.Node) error {
 }
 
 func (f *sharedFolder) close() {
-	if f != nil && f.leave != nil {
-		f.leave()
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	leave := f.leave
+	f.leave, f.closed = nil, true
+	f.mu.Unlock()
+	if leave != nil {
+		leave()
+	}
+}
+
+// holdsLock says whether this node holds its lock.
+func (f *sharedFolder) holdsLock() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.leave != nil
+}
+
+// keepLock keeps a lock that was taken; one that comes after close is given back.
+func (f *sharedFolder) keepLock(leave func()) {
+	f.mu.Lock()
+	closed := f.closed
+	if !closed {
+		f.leave = leave
+	}
+	f.mu.Unlock()
+	if closed {
+		leave()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
@@ -164,7 +165,9 @@ func chairLeaf() bt.Leaf {
 	}
 	collect := func(i in, r ChairReceipt, ref int64, o *out) error {
 		if o.Poor = r.Poor; r.Poor {
-			o.Events = agent.WithNotOwn([]bt.Typed{Skipped{partChair, poorChair.With()}}, r.NotOwn)
+			if i.Briefly { // else it is asked once more
+				o.Events = agent.WithNotOwn([]bt.Typed{Skipped{partChair, poorChair.With()}}, r.NotOwn)
+			}
 			return errors.New(poorChair.With().Text)
 		}
 		o.Reply = ref
@@ -173,9 +176,10 @@ func chairLeaf() bt.Leaf {
 		o.Events = agent.WithCut(o.Events, r.Sent)
 		return nil
 	}
-	failed := func(_ in, why *bt.Fault, _ int64, o *out) {
-		o.Poor = why.Kind == string(model.Garbled) || why.Kind == string(model.Repeated)
-		o.Events = []bt.Typed{Skipped{partChair, why.Why()}}
+	failed := func(i in, why *bt.Fault, _ int64, o *out) {
+		if o.Poor = why.Kind == string(model.Garbled) || why.Kind == string(model.Repeated); i.Briefly || !o.Poor {
+			o.Events = []bt.Typed{Skipped{partChair, why.Why()}}
+		}
 	}
 	const doc = "Has the chair merge all answers, and say where they agree, where they differ and what all overlook. " +
 		"Each sentence names its authors, and minority views are kept. FAILURE if it fails, or can't be used."
@@ -323,10 +327,22 @@ func attributeSentences(given []credited, answers []Answer) (all []Sentence) {
 // fewestQuoted is the least number of words that prove an author: fewer may match by chance.
 const fewestQuoted = 3
 
+// fewestSigns is the same where no spaces are put between words.
+const fewestSigns = 6
+
+// isUnspaced says whether a character is of a script without spaces between words.
+func isUnspaced(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar)
+}
+
 // containsWords reports whether an answer contains these words in sequence, ignoring case and punctuation. False for
 // fewer than fewestQuoted words, unless they are the whole answer.
 func containsWords(answer, words string) bool {
 	wanted := wordsOnly(words)
+	if strings.ContainsFunc(wanted, isUnspaced) && utf8.RuneCountInString(wanted) >= fewestSigns {
+		return strings.Contains(wordsOnly(answer), wanted)
+	}
 	if strings.Count(wanted, " ") < fewestQuoted-1 && wanted != wordsOnly(answer) || wanted == "" {
 		return false
 	}

@@ -86,7 +86,8 @@ func (c *composer) addReceipt(o *Outcome, seq int64, done *run.CompletionRecord)
 		case done.Err != nil:
 			o.dropSkipped(partChair)
 			o.Skipped = append(o.Skipped, Skipped{partChair, done.Err.Why()})
-		case r.Poor && asked.Briefly:
+		case r.Poor:
+			o.dropSkipped(partChair)
 			o.Skipped = append(o.Skipped, Skipped{partChair, poorChair.With()})
 		}
 	}

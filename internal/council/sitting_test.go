@@ -399,3 +399,22 @@ func TestChairThatSaysOneThingEverywhereIsAskedForOneSentenceOfEach(t *testing.T
 		})
 	}
 }
+
+// Where no spaces are put between words, a quotation is proven by its characters.
+func TestWordsOfScriptsWithoutSpacesAreProven(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	h.plays = func(req model.Request) modeltest.Turn {
+		switch req.Purpose {
+		case council.Purpose:
+			return modeltest.Say("家を春に売りなさい。税金が下がります。")
+		case council.EffectChair:
+			return modeltest.Say(sentences("春に売る。 ~ Ada: 家を春に売りなさい", "税金。 ~ Bob: 税金が下がります"))
+		}
+		return everybody(req)
+	}
+	o := h.ask("ada", "bob")
+	o.Chair = "cleo"
+	_, out := h.process("one", h.journal).run(o)
+	assert.Require(t, out.MergedAnswers != nil, "it is left out: %+v", out.Skipped)
+	same(t, "by", out.Sentences[0].By, []string{"Ada"})
+}

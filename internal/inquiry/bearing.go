@@ -1,11 +1,13 @@
 package inquiry
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode"
 
 	"sibyl/internal/inquiry/record"
+	"sibyl/internal/text/language"
 	"sibyl/internal/text/search"
 )
 
@@ -18,12 +20,12 @@ import (
 func (a *Analysis) keepEvidence(all []AnsweredPair, reported []modelEvidence, names []string) {
 	for _, e := range reported {
 		pair, place, exact, found := locateQuotation(all, e.Words, e.Pair-1)
-		if !found || foldQuotation(exact) == "" || !hasWords(all[pair].Question+" "+exact, names) {
+		if !found || foldQuotation(exact) == "" || !hasNames(all[pair].Question+" "+exact, names) {
 			continue
 		}
 		kept := record.Bearing{Says: e.Says, Pair: pair + 1, Words: exact, Place: place}
 		same := slices.IndexFunc(a.Evidence, func(o record.Bearing) bool {
-			return o.Place == place && isPartOfOther(o.Words, exact)
+			return o.Place == place && (place.Document != "" || o.Pair == pair+1) && isPartOfOther(o.Words, exact)
 		})
 		if same < 0 {
 			a.Evidence = append(a.Evidence, kept)
@@ -41,30 +43,51 @@ func (a *Analysis) hasFindings() bool {
 	return len(a.Evidence)+len(a.Contradictions)+len(a.Waiting) > 0
 }
 
-// namesIn are the names in a hypothesis: its capitalised words but for the first of a sentence, as search has them. In
-// German, where every noun is capitalised, they are not told apart, and there are none.
+// mostNames is up to how many names of a hypothesis a quotation has to have all of; of more, one is enough.
+const mostNames = 2
+
+// namesIn are the names in a hypothesis: its capitalised words but for the first of a sentence, as search has them,
+// those that follow each other as one. In German, where every noun is capitalised, and in a title, where most words
+// are, they are not told apart, and there are none.
 func namesIn(hypothesis, code string) (names []string) {
-	if code == "de" {
+	if code = cmp.Or(language.Of(hypothesis), code); code == "de" {
 		return nil
 	}
-	begins := true
+	begins, follows, plain := true, false, 0
 	for _, word := range strings.Fields(hypothesis) {
 		first := []rune(strings.TrimLeftFunc(word, unicode.IsPunct))
-		if !begins && len(first) > 1 && unicode.IsUpper(first[0]) {
-			names = append(names, search.Words(word)...)
+		isName := len(first) > 1 && unicode.IsUpper(first[0]) && !unicode.IsPunct(first[1])
+		switch {
+		case begins || !isName:
+			plain++
+		case follows:
+			names[len(names)-1] += " " + word
+		default:
+			names = append(names, word)
 		}
-		begins = strings.HasSuffix(word, ".") || strings.HasSuffix(word, ":")
+		follows = isName && !begins && !strings.HasSuffix(word, ",")
+		begins = strings.ContainsAny(word[len(word)-1:], ".:?!") || strings.HasSuffix(word, "…")
+	}
+	if plain <= len(strings.Fields(strings.Join(names, " "))) {
+		return nil
 	}
 	return names
 }
 
-// hasWords says whether a text has all of some words, in whatever form.
-func hasWords(words string, all []string) bool {
+// hasNames says whether a text has the names, in whatever form.
+func hasNames(words string, names []string) bool {
 	var has []string
 	for _, w := range search.Words(words) {
 		has = append(has, search.Stem(w))
 	}
-	return !slices.ContainsFunc(all, func(w string) bool { return !slices.Contains(has, search.Stem(w)) })
+	found := 0
+	for _, name := range names {
+		lacks := func(w string) bool { return !slices.Contains(has, search.Stem(w)) }
+		if !slices.ContainsFunc(search.Words(name), lacks) {
+			found++
+		}
+	}
+	return found == len(names) || len(names) > mostNames && found > 0
 }
 
 // nothingBearsGap is the gap of a detective that would be satisfied, though no words bear on the hypothesis.

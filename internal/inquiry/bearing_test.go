@@ -75,3 +75,37 @@ func TestWordsThatBearOnTheHypothesisAreShownWithTheVerdict(t *testing.T) {
 			what, text)
 	}
 }
+
+// Names stand in what bears on a hypothesis, but not every capital letter begins one.
+func TestEvidenceIsKeptWhateverIsWrittenInCapitals(t *testing.T) {
+	for hypothesis, words := range map[string]string{
+		"Die Brücke wurde wegen Rost geschlossen":                       "Fact 1 holds",
+		"The Bridge Was Closed Because Of Corrosion":                    "Fact 1 holds",
+		"Why was it closed? Because I'm told so":                        "Fact 1 holds",
+		"Anna Weber, Tom Reuter and Clara Lind met before the 4th":      "Tom Reuter was there",
+		"It was reported by the Oder Tribune that the bridge is closed": "the Oder Tribune says so",
+	} {
+		t.Run(hypothesis, func(t *testing.T) {
+			h := newHouse(t)
+			h.quotesNothing, h.says = true, saying("Fact 1 holds, and Tom Reuter was there, the Oder Tribune says so.")
+			h.analyses = func(n int, _ model.Request) modeltest.Turn {
+				return said{Complete: 100, Evidence: []bearing{{n, words, "for"}}}.turn()
+			}
+			p := h.process("one", h.journal)
+			_, s := p.wait(p.begin(hypothesis, limited))
+			assert.That(t, s.EndReason == record.Satisfied, "it ended with %s", s.EndReason)
+		})
+	}
+}
+
+func TestTheSameWordsOfTwoAnswersAreTwoPiecesOfEvidence(t *testing.T) {
+	h := newHouse(t)
+	h.quotesNothing, h.says = true, saying("Yes, certainly.", "No. But what was said first: yes, certainly.")
+	h.analyses = func(n int, _ model.Request) modeltest.Turn {
+		return said{Complete: 100, More: n < 2, Evidence: []bearing{{1, "Yes, certainly", "for"},
+			{min(n, 2), "yes, certainly", "against"}}[:n]}.turn()
+	}
+	p := h.process("one", h.journal)
+	_, s := p.wait(p.begin(bridge, limited))
+	assert.That(t, len(s.Audit().Evidence) == 2, "the evidence is %+v", s.Audit().Evidence)
+}

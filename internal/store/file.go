@@ -146,6 +146,12 @@ func newFile(path string, opts []FileOption) (*file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("database: %w", err)
 	}
+	if about, err := os.Lstat(path); err == nil && about.Mode()&os.ModeSymlink != 0 {
+		// SQLite follows a link, and has its WAL beside the file itself: so has the lock to be
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+		}
+	}
 	f := &file{path: path, busyTimeout: defaultBusyTimeout, synchronous: "FULL", words: sqliteWords(),
 		look: lookAtPlace, turn: make(chan struct{}, 1), waiting: make(chan *fileWrite)}
 	for _, opt := range opts {

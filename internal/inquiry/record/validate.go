@@ -207,6 +207,19 @@ func (v *validation) checkAudit(a *Audit) {
 			v.all = append(v.all, Violation{path + ".sum", RuleSum, problem})
 		}
 	}
+	for i, e := range a.Evidence {
+		at := fmt.Sprintf("%s.evidence[%d]", path, i)
+		switch {
+		case e.Pair < 1 || e.Pair > len(v.s.Pairs):
+			v.require(false, at+".pair", "there is no pair %d", e.Pair)
+		case e.Place.Document != "":
+			v.require(v.hasDocument(e.Place.Document, ""), at+".place", "the witness has no document “%s”",
+				short(e.Place.Document))
+		default:
+			v.require(strings.Contains(v.s.Pairs[e.Pair-1].Answer, e.Words), at+".words",
+				"“%s” does not stand in the answer of pair %d", short(e.Words), e.Pair)
+		}
+	}
 	for i := range a.Contradictions {
 		v.checkContradiction(fmt.Sprintf("%s.contradictions[%d]", path, i), &a.Contradictions[i])
 	}

@@ -126,7 +126,11 @@ func Command(words string, c Context) (r Reading, ok bool) {
 		return Reading{}, false
 	}
 	r.Language, r.Results = readCommands(clean(words), c)
-	unsure := func(one Result) bool { return !one.isWhole() || c.Open != nil && !isCertain(one) }
+	unsure := func(one Result) bool {
+		ref := one.Entities.Reference
+		chooses := c.Open != nil && c.Open.Kind == KindChoose && ref != nil && ref.Positions != nil // an option
+		return !one.isWhole() || chooses || c.Open != nil && !isCertain(one)
+	}
 	return r, r.Results != nil && !slices.ContainsFunc(r.Results, unsure)
 }
 
