@@ -140,9 +140,10 @@ func (s Surroundings) chooseModelAndTools(
 	if err != nil {
 		return nil, info, err
 	}
-	env.ask(s.mannerOf(env.Model, info, shown...))
-	if s.About != nil {
-		env.About = s.About(env.Model)
+	manner, tested := s.mannerOf(env.Model, info, shown...)
+	env.ask(manner)
+	if s.About != nil && (tested || manner != (model.Manner{Report: manner.Report}) || manner.Report == model.ReportNone) {
+		env.About = s.About(env.Model) // else it is asked as any model is
 	}
 	if s.LeftOut != nil {
 		env.LeftOut = s.LeftOut()
@@ -155,16 +156,17 @@ func (s Surroundings) chooseModelAndTools(
 }
 
 // mannerOf says how a model is asked: by its contract, what the person's last runs have shown of it, and the settings.
-func (s Surroundings) mannerOf(id string, info model.Info, shown ...model.Finding) model.Manner {
+// tested says that the contract comes from a test.
+func (s Surroundings) mannerOf(id string, info model.Info, shown ...model.Finding) (m model.Manner, tested bool) {
 	var c model.Contract
 	if s.Contract != nil {
 		c = s.Contract(id)
 	}
-	m := c.With(shown...).Manner(info)
+	m = c.With(shown...).Manner(info)
 	if s.ReportForm != nil && !m.NoTools {
 		m.Report = cmp.Or(s.ReportForm(id), m.Report)
 	}
-	return m
+	return m, !c.TestedAt.IsZero()
 }
 
 // ask sets how the model is asked.

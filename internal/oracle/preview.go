@@ -54,7 +54,8 @@ func (s Surroundings) PreviewTurn(
 	if id, err := s.Choose(ctx, o.Model); err == nil { // without one, it is what most models are sent
 		info := s.Known(ctx, id)
 		env.Model = id
-		env.ask(s.mannerOf(id, info))
+		manner, _ := s.mannerOf(id, info)
+		env.ask(manner)
 		env.NoTools = false // it shows what most models are sent
 		env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
 	}

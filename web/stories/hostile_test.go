@@ -77,8 +77,8 @@ func hostileModel(t testing.TB) (settings string) {
 			by := []any{map[string]any{"oracle": "Skeptic", "words": hostile}}
 			return modeltest.Stream(
 				inJSON(map[string]any{"sentences": []any{map[string]any{"text": hostile, "by": by, "minority": false}},
-					"agree": []any{map[string]any{"text": hostile, "by": by}}, "differ": []any{},
-					"overlooked": []any{hostile}}))
+					"agree": []any{map[string]any{"text": "Both: " + hostile, "by": by}}, "differ": []any{},
+					"overlooked": []any{"Nobody: " + hostile}}))
 		case strings.Contains(said, "oracle of a council"):
 			return modeltest.Stream(hostile)
 		case strings.Contains(said, "Wait for it."):

@@ -120,7 +120,8 @@ func asks(text string) modeltest.Answer {
 }
 
 func finds(complete int, gaps, clashes []map[string]any) modeltest.Answer {
-	evidence := []map[string]any{{"pair": 1, "words": "closed", "says": "for"}}
+	evidence := []map[string]any{{"pair": 1, "words": "closed", "says": "for"}, // as far as it was said
+		{"pair": 1, "words": "40 beams", "says": "for"}}
 	return modeltest.Stream(inJSON(map[string]any{"evidence": evidence, "gaps": append([]map[string]any{}, gaps...),
 		"completenessScore": complete, "requiresFollowUp": complete < 80, "contradictions": append([]map[string]any{},
 			clashes...), "retracted": []string{}}))
