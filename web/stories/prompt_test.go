@@ -102,7 +102,7 @@ func TestWhatModelsWereSentAndCostIsShownForEachAssistant(t *testing.T) {
 	sent(p, inquiry, "Asked question 1:", "detective", "the hypothesis")
 	sent(p, inquiry, "Judged the answers after question 1 of", "analyse", "pair 1")
 	p.turnsTo("#/inquiries/" + inquiry)
-	p.sees("All together: €0.1") // replies of no use, and questions that nothing answers, too
+	p.sees("All together: €0.096") // replies of no use, and questions that nothing answers, too
 
 	for name, run := range map[string]string{"tasks": tasks, "council": sitting, "oracle": member, "inquiry": inquiry} {
 		p.explains(run, "tree")
