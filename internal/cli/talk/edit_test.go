@@ -46,7 +46,7 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and why' >> \"$1\"\n"), 0o700))
 	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor) })
 	h.ask("How does it end").end(answer("Badly."))
-	h.shows("Badly.")
+	h.rests("Badly.")
 	h.press("/edit\r")
 	h.shows("edit ❯ How does it end and why\n")
 	h.press("\r")
@@ -54,7 +54,7 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 	assert.That(t, r.Replaces == "0run" && r.Words == "How does it end and why" && r.Of == "oracle",
 		"%+v was asked", r.Asked)
 	r.end(answer("Well."))
-	h.shows("Well.")
+	h.rests("Well.")
 	h.press("/edit\r")
 	h.shows("edit ❯ How does it end and why and why\n")
 	h.press("\x03") // who clears the line edits no more
@@ -78,7 +78,7 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 	} else {
 		r.end(answer("So."))
 	}
-	h.shows("So.")
+	h.rests("So.")
 	h.press("/edit a new one\r")
 	h.shows("❯ a new one and why\n")
 	h.press("\r")
