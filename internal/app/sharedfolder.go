@@ -98,22 +98,40 @@ func (f *sharedFolder) check(ctx context.Context, patience time.Duration) error 
 		return nil
 	}
 	err := f.look(ctx, patience)
-	f.mu.Lock()
-	defer f.mu.Unlock()
 	said := ""
 	if errors.Is(err, session.ErrAway) {
 		said = err.Error()
 	}
-	if said != f.told && ctx.Err() == nil && !errors.Is(err, errSlow) {
-		f.told = said
-		if said != "" {
-			f.log.ErrorContext(ctx, said)
-			go f.lost() // which waits for calls in the folder, and these may hang
-		} else if err == nil {
-			f.log.InfoContext(ctx, "this node has access to the Council's sessions again", "folder", f.folder)
+	if ctx.Err() != nil || errors.Is(err, errSlow) || !f.tells(said) {
+		return err
+	}
+	switch {
+	case said != "":
+		f.log.ErrorContext(ctx, said)
+		given := make(chan struct{})
+		go func() { // it waits for calls in the folder, and these may hang
+			f.lost()
+			close(given)
+		}()
+		select {
+		case <-given:
+		case <-time.After(longPatience):
 		}
+	case err == nil:
+		f.log.InfoContext(ctx, "this node has access to the Council's sessions again", "folder", f.folder)
 	}
 	return err
+}
+
+// tells says whether a problem, or "" for none, is another one than was logged last; then it counts as logged.
+func (f *sharedFolder) tells(said string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if said == f.told {
+		return false
+	}
+	f.told = said
+	return true
 }
 
 // look looks at the folder. A look may hang, such as at a file server that is gone: then others don't begin another.
