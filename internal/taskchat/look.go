@@ -155,8 +155,8 @@ func glanceOf(all []IntentResult, language, response string) *Glance {
 // reading is how the message of a turn was read, as a model would have said it.
 func (t *Turn) reading() string {
 	g := t.Read
-	if g == nil { // the run says nothing of it
-		g = &Glance{Intent: "talk", Reply: t.Response}
+	if g == nil { // the run says nothing of it; its response may tell of acts, and is no reply of a model
+		g = &Glance{Intent: "talk"}
 	}
 	raw, _ := json.Marshal(g) // texts and a truth value
 	return string(raw)
