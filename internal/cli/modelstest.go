@@ -17,7 +17,7 @@ import (
 
 func (c *command) modelsTest() *cobra.Command {
 	cmd := &cobra.Command{Use: "test [MODEL]",
-		Short: "Test what a model does of what Sibyl needs; it is then asked accordingly",
+		Short: "Test what a model can do; Sibyl then asks it accordingly",
 		Example: "  sibyl models test                        # the default model\n" +
 			"  sibyl models test ollama:qwen3:8b --json",
 		Args: cobra.MaximumNArgs(1),
