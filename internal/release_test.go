@@ -46,7 +46,8 @@ func tiny(t *testing.T) (dir string) {
 			"func main() { os.WriteFile(os.Args[2]+\"/sibyl.1\", []byte(\"page of \"+os.Args[1]), 0o600) }\n",
 		"README.md": "read", "LICENSE": "ours", "CHANGELOG.md": "changes",
 		"internal/redact/LICENSE": "of rules", "web/LICENSE.svelte": "of Svelte", "web/LICENSE.diff": "of jsdiff",
-		"web/package.json": `{"diff": "9.0.0", "svelte": "5.0.0"}`,
+		"web/LICENSE.temml": "of Temml",
+		"web/package.json":  `{"diff": "9.0.0", "svelte": "5.0.0", "temml": "0.13.5"}`,
 	})
 	for _, name := range []string{"scripts/release.sh", "scripts/licences.sh"} {
 		text := assert.Must(os.ReadFile(filepath.Join("..", name)))(t)
@@ -174,8 +175,8 @@ func checkArchive(t *testing.T, holds map[string]unpacked, folder, ending string
 	page := holds[folder+"/man/man1/sibyl.1"].Text
 	assert.That(t, page == "page of 1.2.3", "the manual says %q", page)
 	assert.Contains(t, "the licences of others", holds[folder+"/THIRD-PARTIES.txt"].Text,
-		"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0 and jsdiff 9.0.0",
-		"of Svelte", "of jsdiff")
+		"Go and its standard library go1", "rules of gitleaks", "Svelte 5.0.0, jsdiff 9.0.0 and Temml 0.13.5",
+		"of Svelte", "of jsdiff", "of Temml")
 }
 
 // TestAReleaseIsMadeForAllSystemsUnlessSomeAreNamed has a go command that builds nothing, but notes for which system it

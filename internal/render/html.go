@@ -10,6 +10,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extended "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/renderer"
 	"github.com/yuin/goldmark/text"
@@ -23,9 +24,10 @@ const topHeadingLevel = 3
 
 // HTML renders a Markdown text for a page that shows it below a heading of the second level; the text's first heading
 // gets the third. The result loads nothing and runs nothing: pictures are links, tags are text, and links lead only to
-// the web or to a mail address, in a new window without access to this one. Elements are those of Markdown with tables,
-// spans with a class in blocks of code, and buttons for citations; their only attributes are href, target, rel, start,
-// class, value and title of a citation, and align of a table's cell.
+// the web or to a mail address, in a new window without access to this one. Elements are those of Markdown with tables
+// and footnotes, spans with a class in blocks of code and for a check box, and buttons for citations and the numbers of
+// footnotes; their only attributes are href, target, rel, start, class, value and title of a citation, and align of a
+// table's cell. A formula is TeX in code of the class math, and of display where it stands by itself.
 //
 // Blocks of code are coloured by the language that they name. Each of the citations in the text becomes a button with
 // its number.
@@ -36,10 +38,19 @@ func HTML(source string, cited ...Citation) string {
 // Draft renders a text that is still growing like HTML, but colours no code and has no citations.
 func Draft(source string) string { return renderHTML(source, nil, nil) }
 
+// Still renders a text like HTML for a page on which nothing is pressed: citations stay as they are written, and the
+// numbers of footnotes are no buttons.
+func Still(source string) string {
+	return stillNote.ReplaceAllString(HTML(source), "<sup>$1</sup>")
+}
+
 func renderHTML(source string, cited []Citation, colours *colouring) string {
 	raw := []byte(markdown.Inert(source))
 	var b bytes.Buffer
 	m := pageMarkdown()
+	if strings.Count(source, "[^") > mostFootnotes {
+		m = withoutFootnotes()
+	}
 	doc := m.Parser().Parse(text.NewReader(raw))
 	if len(cited) > 0 {
 		insertChips(doc, raw, cited)
@@ -53,14 +64,26 @@ func renderHTML(source string, cited []Citation, colours *colouring) string {
 	return Clean(b.String())
 }
 
-var pageMarkdown = sync.OnceValue(func() goldmark.Markdown {
+// mostFootnotes is how many marks of footnotes a text may have for them to be shown as such: goldmark looks through all
+// footnotes for each mark.
+const mostFootnotes = 1000
+
+var (
+	pageMarkdown     = sync.OnceValue(func() goldmark.Markdown { return newMarkdown(extension.Footnote) })
+	withoutFootnotes = sync.OnceValue(func() goldmark.Markdown { return newMarkdown() })
+)
+
+func newMarkdown(more ...goldmark.Extender) goldmark.Markdown {
 	return goldmark.New(
-		goldmark.WithExtensions(
+		goldmark.WithExtensions(append(more,
 			extension.NewTable(extension.WithTableCellAlignMethod(extension.TableCellAlignAttribute)),
-			extension.Strikethrough),
-		goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(pageTransformer{}, 0))),
+			extension.Strikethrough, extension.TaskList)...),
+		goldmark.WithParserOptions(
+			parser.WithBlockParsers(util.Prioritized(formulaBlocks{}, 650)),
+			parser.WithInlineParsers(util.Prioritized(formulaInline{}, 150)),       // behind code
+			parser.WithASTTransformers(util.Prioritized(pageTransformer{}, 1000))), // behind footnotes
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(pageNodes{}, 0))))
-})
+}
 
 // pageNodes renders chips and fenced blocks of code, which differ from goldmark's own HTML.
 type pageNodes struct{}
@@ -69,6 +92,13 @@ type pageNodes struct{}
 func (pageNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(kindChip(), writeChip)
 	r.Register(ast.KindFencedCodeBlock, writeFenced)
+	r.Register(kindFormula, writeFormula)
+	r.Register(kindFormulaBlock, writeFormulaBlock)
+	r.Register(extended.KindTaskCheckBox, writeCheckBox)
+	r.Register(extended.KindFootnoteLink, writeNoteNumber)
+	r.Register(extended.KindFootnoteBacklink, writeNothing)
+	r.Register(extended.KindFootnoteList, writeNotes)
+	r.Register(extended.KindFootnote, writeNote)
 }
 
 // colouringAttribute is the attribute of a document that holds its *colouring.
@@ -80,6 +110,9 @@ func writeFenced(w util.BufWriter, source []byte, n ast.Node, entering bool) (as
 	}
 	block := n.(*ast.FencedCodeBlock)
 	language, class := string(block.Language(source)), ""
+	if language == inLine {
+		return writeFormulaBlock(w, source, n, entering)
+	}
 	if language != "" {
 		class = ` class="language-` + html.EscapeString(language) + `"`
 	}
@@ -114,6 +147,8 @@ func (pageTransformer) Transform(doc *ast.Document, r text.Reader, _ parser.Cont
 			} else {
 				inert = append(inert, n)
 			}
+		case *ast.Image: // was code until a formula took what began it
+			inert = append(inert, n)
 		case *ast.AutoLink:
 			if n.AutoLinkType == ast.AutoLinkEmail || isExternal(string(n.URL(r.Source()))) {
 				openOutside(n)

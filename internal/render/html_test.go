@@ -27,12 +27,15 @@ var hostile = []string{
 	"<style>*{display:none}</style>", "[x](//evil.example/a)", "https://plain.example/x",
 	"<details open ontoggle=alert(1)>", "[![x](https://evil.example/p.png)](https://e.example)", "\u202egnp.exe",
 	"a[b](<javascript:x>)",
+	"$a `b$ ` <img src=x onerror=alert(1)> `", "$$\n```\n$$\n![x](https://evil.example/p.png) <b>\n```",
+	"\\(a `\\) ![x](https://evil.example/p.png)`", "$<script>alert(1)</script>$", "[^1]\n\n[^1]: <img src=x>",
+	"- [x] <input onfocus=alert(1) autofocus>", "```math\n</code><script>\n```",
 }
 
 // Whatever is said, the page gets no more than text, links to the web, and the elements of Markdown.
 func TestHTMLHoldsNothingThatRunsOrFetches(t *testing.T) {
 	allowed := map[string]string{ // elements with the attributes that they may have
-		"p": "", "h3": "", "h4": "", "h5": "", "h6": "", "ul": "", "ol": "start", "li": "", "pre": "", "code": "class",
+		"p": "", "h3": "", "h4": "", "h5": "", "h6": "", "ul": "", "ol": "start class", "li": "", "sup": "", "pre": "", "code": "class",
 		"em": "", "strong": "", "del": "", "hr": "", "br": "",
 		"span": "class", "button": "type class value title",
 		"blockquote": "", "a": "href target rel title", "table": "", "thead": "", "tbody": "", "tr": "", "th": "align",
@@ -56,6 +59,34 @@ func TestHTMLHoldsNothingThatRunsOrFetches(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestFormulasAreToldFromAmountsAndCode(t *testing.T) {
+	for source, want := range map[string]string{
+		"It is $x_1*y_2*z$.":           `<p>It is <code class="math">x_1*y_2*z</code>.</p>`,
+		`So \(a<b\) holds.`:            `<p>So <code class="math">a&lt;b</code> holds.</p>`,
+		"Thus $$E = mc^2$$ holds.":     `<p>Thus <code class="math display">E = mc^2</code> holds.</p>`,
+		"$$\na_1\n\n+ b\n$$\nwords":    "<pre><code class=\"math display\">a_1\n\n+ b</code></pre>\n<p>words</p>",
+		"a\n\\[\n\\frac{1}{2}\n\\]\nb": "<p>a</p>\n<pre><code class=\"math display\">\\frac{1}{2}</code></pre>\n<p>b</p>",
+		"- one\n  $$\n  x\n  $$\n":     "<ul>\n<li>one\n<pre><code class=\"math display\">x</code></pre>\n</li>\n</ul>",
+		"```math\n\\sqrt{2}\n```":      "<pre><code class=\"math display\">\\sqrt{2}</code></pre>",
+		"From $5 to $10, or US$20":     "<p>From $5 to $10, or US$20</p>",
+		"Set $HOME/bin:$PATH first":    "<p>Set $HOME/bin:$PATH first</p>",
+		"`$x$` and \\$y$":              "<p><code>$x$</code> and $y$</p>",
+		"$$\nnothing closes it":        "<p>$$\nnothing closes it</p>",
+		"It is $x\n= y$ here":          "<p>It is <code class=\"math\">x\n= y</code> here</p>",
+		"empty $$ and $ $ and \\(\\)":  "<p>empty $$ and $ $ and ()</p>",
+	} {
+		got := strings.TrimSpace(HTML(source))
+		assert.That(t, got == want, "%q is %q, wanted %q", source, got, want)
+	}
+}
+
+func TestFootnotesAndCheckBoxesAreShown(t *testing.T) {
+	got := HTML("A claim[^a], and *another*[^b].\n\n- [x] done\n- [ ] to do\n\n[^b]: Second.\n[^a]: The **first**.")
+	assert.Contains(t, "the page", got, `claim<sup><button type="button" class="note" value="1">1</button></sup>`,
+		"<ol class=\"notes\">\n<li>\n<p>The <strong>first</strong>.</p>\n</li>\n<li>\n<p>Second.</p>\n</li>\n</ol>",
+		`<li><span class="check">☑</span> done</li>`, `<li><span class="check">☐</span> to do</li>`)
 }
 
 func TestHTMLKeepsTheWordsAndTheStructure(t *testing.T) {
@@ -194,6 +225,12 @@ func TestManyCitationsAndFencesTakeNoTimeThatGrowsFaster(t *testing.T) {
 		"blocks of no known language":  "```zork\n```\n",
 		"blocks with words in no such": "```zork\nx\n```\n",
 		"blocks of many languages":     "```zork0\nx\n```\n", // 0: the number of the block
+		"formulas that nothing closes": `\(a `,
+		"formulas that code closes":    "\\(a\\(b`",
+		"dollars":                      "$a$1",
+		"dollars that are escaped":     `$x\$`,
+		"lines of dollars":             "$$\n",
+		"footnotes":                    "[^0]\n\n[^0]: x\n\n",
 	} {
 		t.Run(about, func(t *testing.T) {
 			lineartest.Check(t, 1000, func(size int) func() {

@@ -1,6 +1,5 @@
 import { account } from "./account.svelte";
 import { get, type Form } from "./api";
-import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 
@@ -23,8 +22,8 @@ class SessionCosts {
   /** Keeps it as it is, until the function that it returns is called. */
   follow(): () => void {
     if (!this.#users++) {
-      const again = calm(200, () => this.loaded.load());
-      this.#unheard = live.stream.hear({ end: ({ row }) => row.session_id === this.session && again() });
+      // At once: a view that waited would take what it waits for with it when it goes, as that of a run does with its end.
+      this.#unheard = live.stream.hear({ end: ({ row }) => row.session_id === this.session && void this.loaded.load() });
       void this.loaded.load();
     }
     return () => {
