@@ -86,7 +86,9 @@ func (s *Server) sessionRoutes() {
 		summary: "Delete a session with its runs and records"}, s.deleteSession)
 	register(s, route{id: "exportSession", at: "GET " + one + "/export", tag: tag, summary: "A session as a file",
 		whole: true, content: []mediaType{
-			{exportTypes["md"], "", "For people."}, {exportTypes["json"], "Conversation", ""},
+			{exportTypes["md"], "", "For people."},
+			{exportTypes["html"], "", "For people: one page, which leads back to no server."},
+			{exportTypes["json"], "Conversation", ""},
 			{exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.exportSession)
 	registerForm(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag,
 		summary: "All that was decided and done in a session", whole: true}, s.auditSession)
@@ -141,8 +143,8 @@ func (s *Server) deleteSession(ctx context.Context, in *SessionPath) (*noInput, 
 }
 
 // exportTypes are the content types of exports.
-var exportTypes = map[string]string{"md": "text/markdown; charset=utf-8", "json": jsonType,
-	"jsonl": "application/jsonl"}
+var exportTypes = map[string]string{"md": "text/markdown; charset=utf-8", "html": "text/html; charset=utf-8",
+	"json": jsonType, "jsonl": "application/jsonl"}
 
 // export is an answer that is a file.
 type export struct {
@@ -159,7 +161,7 @@ func newExport(what, id, format string, text []byte) *export {
 
 func (s *Server) exportSession(ctx context.Context, in *struct {
 	SessionPath
-	Format string `query:"format" enum:"md,json,jsonl" default:"md"`
+	Format string `query:"format" enum:"md,html,json,jsonl" default:"md"`
 }) (*export, error) {
 	c, err := s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
 	if err != nil {

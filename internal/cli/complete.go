@@ -55,7 +55,7 @@ func completions() map[string]string {
 		"--model": "model", "--user": "user",
 		"--session": "sitting", "ask --session": "question", "--conversation": "conversation",
 		"sources --run": "answer",
-		"--format":      "=md json", "session export --format": "=md json jsonl", "--status": "=pending completed",
+		"--format":      "=md json", "session export --format": "=md html json jsonl", "--status": "=pending completed",
 		"--scope": "=read write operate", "--language": "=en de pt",
 	}
 }

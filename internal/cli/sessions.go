@@ -21,8 +21,8 @@ func (c *command) sessionCommand() *cobra.Command {
 			c.sessionDocument),
 		c.sessionAudit(),
 		c.exportCommand(&cobra.Command{Use: "export [SESSION]",
-			Short: "Write a session as Markdown, JSON or JSON lines, with the signals of each exchange"},
-			"md, json or jsonl", c.sessionDocument),
+			Short: "Write a session as Markdown, a page, JSON or JSON lines"},
+			"md, html, json or jsonl", c.sessionDocument),
 		c.sessionRename(), c.sessionDelete(), c.sessionPrune())
 }
 

@@ -81,8 +81,8 @@ func (s *Service) sessionRuns(ctx context.Context, owner journal.Owner, in journ
 func (c Conversation) Markdown() string {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# %s\n\nSession %s, %s\n", c.Title, c.ID, c.CreatedAt.Local().Format(time.RFC3339))
-	if c.Replaced > 0 {
-		fmt.Fprintf(b, "\nLeft out: %s, each replaced by a later one.\n", text.Count(c.Replaced, "earlier version"))
+	if out := c.leftOut(); out != "" {
+		fmt.Fprintf(b, "\n%s\n", out)
 	}
 	for _, x := range c.shown {
 		heading := text.Brief(x.Question, journal.MostTitle)
@@ -96,14 +96,17 @@ func (c Conversation) Markdown() string {
 }
 
 // formats are those of Export.
-var formats = []string{"md", "json", "jsonl"}
+var formats = []string{"md", "html", "json", "jsonl"}
 
-// Export gives the conversation as Markdown (md) or one JSON object (json), or its outcomes as JSON lines (jsonl).
+// Export gives the conversation as Markdown (md), a page (html) or one JSON object (json), or its outcomes as JSON lines
+// (jsonl).
 // As an export may be passed on, it does not name the session's folder. Another format is a UsageError.
 func (c Conversation) Export(format string, encode func(v any, indent bool) (string, error)) (string, error) {
 	switch format {
 	case "md":
 		return c.Markdown(), nil
+	case "html":
+		return c.Page()
 	case "json":
 		c.Place = ""
 		return encode(c, true)

@@ -124,7 +124,7 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 		`[...document.querySelectorAll("aside .title")].some((t) => t.innerText === "The plumber")`)
 	link := evaluate[string](p,
 		`[...document.querySelectorAll("aside a[download]")].map((a) => a.getAttribute("href")).join()`)
-	assert.That(t, strings.Count(link, "/export") == 2, "what exports is %q", link)
+	assert.That(t, strings.Count(link, "/export?format=md") == 2 && strings.Count(link, "format=html") == 2, "what exports is %q", link)
 	p.press("Actions for “The plumber”")
 	p.press("Delete")
 	p.sees("This can't be undone.")
