@@ -101,7 +101,8 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 		return t, noDocument()
 	}
 	parts[0].Hash = files.Hash(content)
-	return DocumentText{Name: label, Parts: len(parts), Picture: parts[0].Type, Material: document.JoinParts(parts)},
+	withText := slices.DeleteFunc(slices.Clone(parts), document.Part.IsBlank)
+	return DocumentText{Name: label, Parts: len(withText), Picture: parts[0].Type, Material: document.JoinParts(parts)},
 		nil
 }
 

@@ -91,8 +91,15 @@ func (d Deps) readContent(
 				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may contain words nobody said (%s)",
 					e.Sequence, strings.Join(kinds, ", ")))
 			}
+			text = redact.Text(text)
+			if e.Blank != "" {
+				lacking := fmt.Sprintf("%s without text (pictures; recognise their text, OCR)", e.Blank)
+				all.left = append(all.left, fmt.Sprintf("of transcript %d, %s: %s", e.Sequence, redact.Text(e.Original),
+					lacking))
+				text += "\n\n[Left out: " + lacking + "]"
+			}
 			all.entries = append(all.entries, prompt.Entry{ID: e.ID(), Sequence: e.Sequence, At: e.ReceivedAt,
-				Text: redact.Text(text), Missing: err != nil})
+				Text: text, Missing: err != nil})
 		}
 	}
 	for _, e := range s.Answers {

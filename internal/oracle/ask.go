@@ -236,8 +236,8 @@ func (s Surroundings) newGiven(r assistant.Request, o Options, env Env, tools []
 	if o.Piped || len(env.Parts) > 0 {
 		g.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
 	}
-	for _, p := range env.Parts { // they are read already
-		g.Ledger.Opened = append(g.Ledger.Opened, refOfPart(p).String())
+	for _, ref := range env.materialRefs() { // they are read already
+		g.Ledger.Opened = append(g.Ledger.Opened, ref.String())
 	}
 	return g
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/journal/journaltest"
@@ -18,6 +19,7 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/run/replay"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/tool"
 	"sibyl/trees"
 )
 
@@ -212,7 +214,7 @@ func TestAModelCitesLinesOfWhatWasHandedOver(t *testing.T) {
 
 // report is a document of three pages, of which the second has no text.
 func report() []document.Part {
-	return oracle.DocumentParts(document.Document{Name: "my report.pdf", Paged: true, Pages: []document.Page{
+	return oracle.DocumentParts(document.Document{Name: "my report.pdf", Paged: true, Blank: []int{2}, Pages: []document.Page{
 		{Number: 1, Text: "Report on the bridge"},
 		{Number: 3, Text: "The zanzibar bearing was replaced in 2019.\nmy report.pdf p. 9, cited as my report.pdf p. 9"}, {Number: 4, Text: "Costs: 12 EUR"}}})
 }
@@ -236,13 +238,61 @@ func TestPagesOfADocumentAreCitedByTheirNumbers(t *testing.T) {
 	same(t, "cited, but not read", strings.Join(a.Unsupported, "; "), "my report.pdf, p. 9")
 }
 
-func TestPagesThatAreNotCitedAreOneSource(t *testing.T) {
+func TestPageWithoutTextWasNotReadAndIsTold(t *testing.T) {
 	h := setUp(t, modeltest.Say("I can't say. "+enough()))
 	q := h.question("Who built it?")
 	q.Material = document.JoinParts(report())
 	a := h.finish(h.startQuestion(q))
-	same(t, "sources", len(a.Sources), 1)
-	same(t, "the source", a.Sources[0].Cite, "my report.pdf pp. 1-4")
+	var cites []string
+	for _, s := range a.Sources {
+		cites = append(cites, s.Cite)
+	}
+	same(t, "neighbouring pages are one source", cites, []string{"my report.pdf p. 1", "my report.pdf pp. 3-4"})
+	const told = "Not looked at: 1 × without text (pictures; recognise their text, OCR): my report.pdf p. 2.\n"
+	wantParts(t, "what the model reads", whole(h.request(1)), told)
+	wantParts(t, "what the person reads", noticesText(a), strings.TrimSpace(told))
+	h = offlineOver(t, t.TempDir())
+	q = h.question("Is there a word on elephants?")
+	q.Material = document.JoinParts(report())
+	wantParts(t, "without a model", noticesText(h.finish(h.startQuestion(q))), strings.TrimSpace(told))
+}
+
+// noticesText is what stands beside an answer, a line each.
+func noticesText(a oracle.Answer) (all string) {
+	for _, n := range a.Notices {
+		if n.Severity == agent.Warning {
+			all += n.Text + "\n"
+		}
+	}
+	return all
+}
+
+func TestWhatASearchDidNotLookAtStandsBesideTheAnswer(t *testing.T) {
+	left := func(reason tool.Reason, count int, names ...string) does {
+		return func(tool.Call) (tool.Result, error) {
+			var r tool.Result
+			r.LeaveOut(reason, count, names...)
+			return r, nil
+		}
+	}
+	for _, c := range []struct {
+		tool, answer, want string
+		do                 does
+	}{
+		{"code_search", "There is none.", "1 × too large to be searched: dump.sql", left(tool.IsLarge, 1, "dump.sql")},
+		{"code_search", "Kein solches Wort, nirgends.", "1 × submodule, another repository (check it out, or name its folder): lib",
+			left(tool.Submodule, 1, "lib")},
+		{"vault_search", "Your notes are silent on it.", "3 × without text (pictures; recognise their text, OCR): a.pdf pp. 2-4",
+			left(tool.NoText, 3, "a.pdf pp. 2-4")},
+		{"web_search", "Nobody has written of it.", "1 × engine that did not answer: qwant", left(tool.Silent, 1, "qwant")},
+	} {
+		h := setUp(t, modeltest.SayAndCall(needTurn("search"), c.tool, `{"query":"okapi"}`),
+			modeltest.SayAndCall(needTurn("search"), c.tool, `{"query":"giraffe"}`), modeltest.Say(c.answer+" "+enough()))
+		h.world.replaceTool(c.tool, c.do)
+		a := h.ask(map[string]string{"code_search": auth, "vault_search": caching, "web_search": weather}[c.tool])
+		wantParts(t, c.tool, noticesText(a), "Not looked at: "+c.want+".\n")
+		same(t, c.tool+" "+c.answer, a.StopReason, oracle.StopSatisfied)
+	}
 }
 
 func TestOfflineQuotesThePageOfADocument(t *testing.T) {

@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -49,16 +51,43 @@ func ReadParts(ctx context.Context, by *document.Reader, name string, content []
 	return []document.Part{{Name: name, Text: text}}, nil
 }
 
-// DocumentParts are the pages of a document as parts; all of it as one part, if its pages have no visible numbers.
+// DocumentParts are the pages of a document as parts, those without text included; all of it as one part, if its pages
+// have no visible numbers.
 func DocumentParts(d document.Document) (parts []document.Part) {
 	if !d.Paged {
 		return []document.Part{{Name: d.Name, Text: d.Text()}}
 	}
-	for _, page := range d.Pages {
+	pages := slices.Clone(d.Pages)
+	for _, number := range d.Blank {
+		pages = append(pages, document.Page{Number: number})
+	}
+	slices.SortStableFunc(pages, func(a, b document.Page) int { return cmp.Compare(a.Number, b.Number) })
+	for _, page := range pages {
 		parts = append(parts, document.Part{Name: tool.Ref{Path: d.Name, Start: page.Number, Paged: true}.String(),
 			Text: page.Text})
 	}
 	return parts
+}
+
+// uncoveredOf are the pages among parts that have no text.
+func uncoveredOf(parts []document.Part) []tool.Uncovered {
+	var res tool.Result
+	var names []string
+	blank := map[string][]int{}
+	for _, p := range parts {
+		if p.IsBlank() {
+			name, page := p.Page()
+			if blank[name] == nil {
+				names = append(names, name)
+			}
+			blank[name] = append(blank[name], page)
+		}
+	}
+	for _, name := range names {
+		pages, n := document.BlankPages(blank[name], 1, math.MaxInt)
+		res.LeaveOut(tool.NoText, n, name+" "+pages)
+	}
+	return res.Uncovered
 }
 
 // numberParts is the material as a model sees it, with what answers cite: numbered lines, pages, or pictures.
@@ -69,6 +98,9 @@ func numberParts(parts []document.Part) string {
 		if p.Type != "" {
 			pictures++
 			fmt.Fprintf(b, "%s, cited as %s: picture %d above\n", p.Name, p.Name, pictures)
+			continue
+		}
+		if p.IsBlank() {
 			continue
 		}
 		ref := refOfPart(p)
@@ -85,6 +117,7 @@ func numberParts(parts []document.Part) string {
 			}
 		}
 	}
+	b.WriteString(tool.UncoveredText(uncoveredOf(parts)))
 	return b.String()
 }
 
@@ -98,9 +131,18 @@ func refOfPart(p document.Part) tool.Ref {
 
 // materialSources are the parts as sources of an answer.
 func (e Env) materialSources() (all []agent.Source) {
-	for _, p := range e.Parts {
-		ref := refOfPart(p)
+	for _, ref := range e.materialRefs() {
 		all = append(all, agent.Source{Ref: ref, Cite: ref.String()})
+	}
+	return all
+}
+
+// materialRefs are the parts as places that were read: all but pages without text.
+func (e Env) materialRefs() (all []tool.Ref) {
+	for _, p := range e.Parts {
+		if !p.IsBlank() {
+			all = append(all, refOfPart(p))
+		}
 	}
 	return all
 }
@@ -120,7 +162,7 @@ func (a *Answer) mergePages() {
 	kept := []agent.Source{}
 	for _, s := range a.Sources {
 		if n := len(kept) - 1; n >= 0 && s.Source == Handed && s.Paged && !s.Cited && !kept[n].Cited &&
-			kept[n].Source == Handed && kept[n].Paged && kept[n].Path == s.Path {
+			kept[n].Source == Handed && kept[n].Paged && kept[n].Path == s.Path && kept[n].End+1 == s.Start {
 			kept[n].End = s.End
 			kept[n].Cite = kept[n].Ref.String()
 			continue

@@ -15,7 +15,6 @@ import (
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle/classify"
-	"sibyl/internal/signal"
 	"sibyl/internal/text"
 	"sibyl/internal/text/language"
 	"sibyl/internal/text/search"
@@ -331,7 +330,7 @@ func (o offline) nothingFound() (text, lacking string) {
 			tools[i] = cmp.Or(o.phrase("of_"+source), name)
 		}
 		tried = " " + strings.NewReplacer("{sources}", agent.Listed(slices.Compact(tools), o.phrase("and")), "{words}",
-			strings.Join(o.terms, ", ")).Replace(o.phrase("searched")) + o.failureText() + o.uncoveredText()
+			strings.Join(o.terms, ", ")).Replace(o.phrase("searched")) + o.failureText()
 	}
 	if o.lacksWeb() && said != "no_web" {
 		tried = " " + o.phrase(said) + tried
@@ -348,25 +347,6 @@ func (o offline) failureText() (all string) {
 		}
 	}
 	return all
-}
-
-// uncoveredText says what the calls did not look at, as it stands beside whatever was not found; "" if nothing.
-func (o offline) uncoveredText() string {
-	var all tool.Result
-	for _, s := range o.sit.Steps {
-		if s.Receipt.Result == nil {
-			continue
-		}
-		all.Merge(s.Receipt.Result.Uncovered)
-	}
-	var said []string
-	for _, u := range all.Uncovered {
-		said = append(said, u.In(text.OneLine(o.phrase("left_"+string(u.Reason)))))
-	}
-	if said == nil {
-		return ""
-	}
-	return " " + strings.ReplaceAll(o.phrase("not_covered"), "{what}", signal.Neutralise(strings.Join(said, "; ")))
 }
 
 func finalReply(answer, signal string) model.Response {

@@ -46,9 +46,6 @@ func (o offline) answerFrom(places []passage) model.Response {
 		which = "several"
 	}
 	end := o.phrase("no_model") + ": " + o.phrase(which, "to_have_one") + o.failureText()
-	if lacking != "" {
-		end += o.uncoveredText()
-	}
 	return finalReply(o.listPlaces(places, b.String(), end), o.signalFor(places, lacking))
 }
 

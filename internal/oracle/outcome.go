@@ -116,9 +116,10 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	if len(env.Parts) > 0 {
 		a.mergePages()
 	}
-	g := ground{Class: w.Class, Text: a.Answer}
+	g := ground{Class: w.Class, Ledger: w.Ledger, Text: a.Answer}
 	a.warnOfNoGround(g.wantsWrite() && w.Ledger.Writes.Asked == 0, given.PastTokens > 0 && !w.TopicShift)
 	a.addWriteCaveat()
+	a.warnOfUncovered(v, env)
 	a.warnNotConnected(unconnectedSource(w.Class, given.Tools), env)
 	if left := len(env.Past) - 1; a.TopicShift && left > 0 {
 		why := topicChanged.With()

@@ -172,6 +172,7 @@ const (
 	NoticeDelegation = "delegation.recommended" // payload: scope, reason
 	NoticeClassifier = "classifier.unavailable" // payload: reason
 	NoticeNoSource   = "source.not_connected"   // payload: source; where the answer would be
+	NoticeNotCovered = "search.not_covered"     // what was handed over or to be searched, and not looked at
 	NoticeOwn        = "answer.own_words"       // an answer from a look-up has words of the model's own
 	NoticeLeftOut    = "server.left_out"        // an MCP server whose tools were not available
 	NoticeShift      = "context.topic_shift"    // all earlier exchanges except the last were left out

@@ -1,10 +1,14 @@
 package oracle
 
 import (
+	"fmt"
 	"strings"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/bt"
+	"sibyl/internal/run"
+	"sibyl/internal/signal"
+	"sibyl/internal/tool"
 )
 
 // What an answer lacks, and what is shown to the person besides it.
@@ -30,6 +34,8 @@ const (
 	delegating     bt.Reason = "notice.delegating: The model recommends delegating: {scope} ({reason})"
 	severalSignals bt.Reason = "notice.several_signals: Turn {turn} had several signals: only the first counts."
 	modelsOwn      bt.Reason = "notice.own_words: Of the model's own, and in no place that was found: {words}."
+	notCovered     bt.Reason = "notice.not_covered: Not looked at: {what}."
+	also           bt.Reason = "uncovered.and: {one}; {more}"
 	topicChanged   bt.Reason = "notice.topic_changed: The topic has changed: all " +
 		"earlier exchanges except the last were left out."
 
@@ -39,7 +45,7 @@ const (
 	needsNone    bt.Reason = "ground.needs_none: a {kind} question may need no source"
 	placesRead   bt.Reason = "ground.read: places read: {n}"
 	buildsOn     bt.Reason = "ground.builds_on: the conversation builds on earlier answers"
-	resultsSeen  bt.Reason = "ground.results: results of tools: {n}"
+	resultsSeen  bt.Reason = "ground.results: their code or notes were searched or listed"
 	noWord       bt.Reason = "ground.no_word: it has no word that could be looked up"
 	noTool       bt.Reason = "ground.no_tool: no tool can read one"
 	noneReadYet  bt.Reason = "ground.not_read: nothing was read yet"
@@ -71,15 +77,49 @@ const (
 )
 
 func warningReasons() []bt.Reason {
-	return []bt.Reason{
+	var left []bt.Reason
+	for _, r := range tool.Reasons() {
+		left = append(left, leftFor(r))
+	}
+	return append(left,
 		nothingWritten, noneRead, cutAtLimit, cutRepeating, isMissing, webOff, noEngine, noVault, notSearched,
 		noCode, noCapability, noClassifier, notSure, delegating, severalSignals, modelsOwn, topicChanged, ServerFailed,
 		ServerStarts, ServerToolsLeft,
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
 		needsNone, placesRead, resultsSeen, noWord, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,
 		citedUnread, wrongQuestion,
-		wrongPictures, otherNotes,
+		wrongPictures, otherNotes, notCovered, also)
+}
+
+// leftFor is the sentence for what was not looked at for a reason.
+func leftFor(r tool.Reason) bt.Reason {
+	return bt.Reason(fmt.Sprintf("uncovered.%s: {n} × %s{which}", r, r.Words()))
+}
+
+// warnOfUncovered tells the person what was not looked at, of what was handed over and by the calls: whether an answer
+// says that something is not there can't be told by rules, so it stands beside each.
+func (a *Answer) warnOfUncovered(v *run.View, env Env) {
+	all := tool.Result{Uncovered: uncoveredOf(env.Parts)}
+	for _, c := range v.Receipts() {
+		if r, ok := c.Value.(agent.CallReceipt); ok && r.Result != nil {
+			all.Merge(r.Result.Uncovered)
+		}
 	}
+	if len(all.Uncovered) == 0 {
+		return
+	}
+	var what bt.Why
+	for _, u := range all.Uncovered {
+		one := leftFor(u.Reason).With(u.Count, signal.Neutralise(u.Named()))
+		if what.Text == "" {
+			what = one
+		} else {
+			what = also.With(what, one)
+		}
+	}
+	why := notCovered.With(what)
+	a.Notices = append(a.Notices, agent.Notice{Type: NoticeNotCovered, Severity: agent.Warning, Text: why.Text,
+		Coded: why.Coded})
 }
 
 // reasons say why the answer is not complete, in the words of the rules and of the model.

@@ -32,8 +32,13 @@ const (
 	BeyondBound Reason = "bound"      // what is beyond the bounds of a search as a whole
 )
 
-// words are what people and models read of a reason, after the count.
-func (r Reason) words() string {
+// Reasons are all reasons.
+func Reasons() []Reason {
+	return []Reason{IsLarge, NoText, Late, Silent, Shallow, Submodule, Encoding, Unreadable, BeyondBound}
+}
+
+// Words are what people and models read of a reason, after the count.
+func (r Reason) Words() string {
 	switch r {
 	case IsLarge:
 		return "too large to be searched"
@@ -78,15 +83,19 @@ func (r *Result) LeaveOut(reason Reason, count int, names ...string) {
 }
 
 // String is the count, the reason and some names.
-func (u Uncovered) String() string { return u.In(u.Reason.words()) }
+func (u Uncovered) String() string { return u.In(u.Reason.Words()) }
 
 // In is String with the words of another language for the reason.
 func (u Uncovered) In(words string) string {
-	said := fmt.Sprintf("%d × %s", u.Count, words)
+	return fmt.Sprintf("%d × %s%s", u.Count, words, u.Named())
+}
+
+// Named is a colon and the names, with an ellipsis where there are more; "" if there are none.
+func (u Uncovered) Named() string {
 	if len(u.Names) == 0 {
-		return said
+		return ""
 	}
-	said += ": " + strings.Join(u.Names, ", ")
+	said := ": " + strings.Join(u.Names, ", ")
 	if u.Count > len(u.Names) && u.isOfNames() {
 		said += ", …"
 	}

@@ -58,7 +58,7 @@ func (s *Store) AddAudio(ctx context.Context, id, original string, content io.Re
 			added = Added{Entry: *same, Same: same.Sequence}
 			return false, u.restoreAudio(h, *same)
 		case isText:
-			added.Entry, err = h.addText(text, u.label)
+			added.Entry, err = h.addText(text, u.label, u.blank)
 		default:
 			added.Entry, err = u.addEntry(h)
 		}
@@ -75,7 +75,7 @@ func (s *Store) AddText(ctx context.Context, id, text string) (e AudioEntry, err
 	}
 	text = s.c.Redact(text)
 	_, err = s.change(ctx, id, "adding words", func(h *lockedSession) (bool, error) {
-		e, err = h.addText(text, "")
+		e, err = h.addText(text, "", "")
 		return true, err
 	})
 	return e, err
@@ -101,10 +101,10 @@ func Blank(text string) bool {
 }
 
 // addText appends an entry for a text and writes its file, or uses the file of the same text that a crash left.
-func (h *lockedSession) addText(text, original string) (AudioEntry, error) {
+func (h *lockedSession) addText(text, original, blank string) (AudioEntry, error) {
 	e := AudioEntry{
 		ReceivedAt: h.store.now(), Size: int64(len(text)), Status: Success, Checksum: files.Hash([]byte(text)),
-		Original: original,
+		Original: original, Blank: blank,
 	}
 	recordings, err := h.listFiles(audioFolder)
 	if err != nil {

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -55,6 +56,9 @@ func TestDocumentIsTakenInAsItsText(t *testing.T) {
 	same(t, "text", text, "A memo about the bridge.\n\nIt stands.")
 	same(t, "the same text again",
 		assert.Must(s.AddAudio(t.Context(), id, "copy.txt", strings.NewReader(text)))(t).Same, 1)
+	pdf := documenttest.PDF(true, []string{"A page."}, nil, nil, []string{"The end."})
+	added = assert.Must(s.AddAudio(t.Context(), id, "mixed.pdf", bytes.NewReader(pdf)))(t)
+	same(t, "pages of pictures", added.Entry.Blank, "pp. 2-3")
 	before := tree(t, s.path(id))
 	for name, content := range map[string]string{"cut.docx": docx[:len(docx)-30], "none.pdf": "words",
 		"archive.zip": "PK\x03\x04"} {

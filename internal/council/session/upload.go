@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -38,6 +39,7 @@ type upload struct {
 	temp     string // temporary file, relative to root; "": not created
 	size     int64
 	checksum string
+	blank    string // the pages of a document that have no text
 	facts    Facts
 	at       time.Time
 }
@@ -180,6 +182,7 @@ func (u *upload) documentText(ctx context.Context) (text string, isText bool, er
 		return "", true, &Invalid{Kind: kind, What: u.String(), Problem: "can't be read: " + why.Why()}
 	}
 	text = u.store.c.Redact(d.Text())
+	u.blank, _ = d.BlankIn(1, math.MaxInt)
 	u.checksum, u.size = files.Hash([]byte(text)), int64(len(text))
 	return text, true, err
 }

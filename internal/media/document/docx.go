@@ -93,7 +93,7 @@ func readDOCX(ctx context.Context, d *Document, content []byte) error {
 	}):
 		return refuse(Scan, "it holds pictures and no text; have the text recognised in them, and give that")
 	}
-	return refuse(Empty, "there is no text in it")
+	return refuse(Empty, noText)
 }
 
 // partTexts returns the texts of the parts whose names have the prefix, each once.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,8 +16,8 @@ import (
 )
 
 // Part is a text that a user gave, with the name by which answers cite its lines. A part named “report.pdf p. 3” is a
-// page of a document, and cited as a whole. A part with a type is a picture: its text is the content of its file in
-// base64, or empty if that is stored elsewhere.
+// page of a document, and cited as a whole; without lines, it is a page without text. A part with a type is a picture:
+// its text is the content of its file in base64, or empty if that is stored elsewhere.
 type Part struct {
 	Name      string `json:"name"`
 	Text      string `json:"-"`
@@ -36,6 +37,12 @@ func (p Part) Page() (document string, number int) {
 	}
 	number, _ = strconv.Atoi(found[2]) // digits, and few
 	return found[1], number
+}
+
+// IsBlank says whether the part is a page without text, such as a picture of one.
+func (p Part) IsBlank() bool {
+	_, page := p.Page()
+	return page > 0 && p.Type == "" && p.LineCount == 0 && p.Text == ""
 }
 
 // Unnamed is the name of a text that came without one.
@@ -113,11 +120,13 @@ func parsePartHeader(line string) (p Part, ok bool) {
 	return Part{Name: found[1], LineCount: size, Hash: found[3], Type: found[4]}, err == nil
 }
 
+const noText = "there is no text in it"
+
 // FromMaterial returns the documents of a material, each with a unique name. Successive parts that are pages of one
 // document are joined. A hash is the material's, or else that of the text. Parts without text are in failed.
 func FromMaterial(material string) (docs []Document, failed []*Error) {
 	used, repeats := map[string]bool{}, map[string]int{}
-	openName := "" // the document to which the next page may belong
+	openName, last := "", 0 // the document to which the next page may belong, and its last page
 	for _, p := range SplitParts(material) {
 		name, number := p.Page()
 		name = redact.Text(partName(name))
@@ -127,9 +136,9 @@ func FromMaterial(material string) (docs []Document, failed []*Error) {
 			continue
 		}
 		p.Text = redact.Text(p.Text)
-		if n := len(docs) - 1; number > 0 && p.Hash == "" && name == openName &&
-			docs[n].Pages[len(docs[n].Pages)-1].Number < number {
-			docs[n].addPage(number, p.Text)
+		if number > 0 && p.Hash == "" && name == openName && last < number {
+			docs[len(docs)-1].addPage(number, p.Text)
+			last = number
 			continue
 		}
 		d := Document{Name: name, Hash: p.Hash, Paged: number > 0}
@@ -147,10 +156,17 @@ func FromMaterial(material string) (docs []Document, failed []*Error) {
 			continue
 		}
 		if d.Paged {
-			openName = name
+			openName, last = name, number
 		}
 		docs = append(docs, d)
 	}
+	docs = slices.DeleteFunc(docs, func(d Document) bool {
+		if len(d.Pages) > 0 {
+			return false
+		}
+		failed = append(failed, &Error{Reason: Empty, File: d.Name, text: noText})
+		return true
+	})
 	return docs, failed
 }
 
@@ -159,8 +175,8 @@ func (d *Document) addPart(text string, number int) error {
 	if !d.Paged && !IsPDFOrDOCX(d.Name) {
 		return readText(d, []byte(text))
 	}
-	if d.addPage(max(number, 1), text); len(d.Pages) == 0 {
-		return refuse(Empty, "there is no text in it")
+	if d.addPage(max(number, 1), text); len(d.Pages) == 0 && !d.Paged {
+		return refuse(Empty, noText)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package document_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -57,6 +58,20 @@ func TestMaterialGivesDocumentsWithTheirPagesHashesAndNames(t *testing.T) {
 	wantEqual(t, "hash of a text", docs[2].Hash, files.Hash([]byte("A memo.")))
 	assert.That(t, len(failed) == 1 && failed[0].File == "empty.md" && failed[0].Reason == document.Empty,
 		"%+v can't be read", failed)
+}
+
+func TestPagesWithoutTextAreKeptInAMaterial(t *testing.T) {
+	docs, failed := document.FromMaterial(document.JoinParts([]document.Part{
+		{Name: "a.pdf p. 1", Hash: files.Hash([]byte("a"))}, {Name: "a.pdf p. 2", Text: "Two."}, {Name: "a.pdf p. 3", Text: " "},
+		{Name: "scan.pdf p. 1"}, {Name: "b.pdf p. 1", Text: "One."}, {Name: "b.pdf p. 2"},
+	}))
+	var got []string
+	for _, d := range docs {
+		blank, n := d.BlankIn(1, 9)
+		got = append(got, fmt.Sprintf("%s %d: %s, %d", d.Name, len(d.Pages), blank, n))
+	}
+	wantEqual(t, "documents", got, []string{"a.pdf 1: pp. 1, 3, 2", "b.pdf 1: p. 2, 1"})
+	assert.That(t, len(failed) == 1 && failed[0].File == "scan.pdf" && failed[0].Reason == document.Empty, "%+v", failed)
 }
 
 func TestDocumentsOfAMaterialHaveNamesOfTheirOwnThatShowNothingElse(t *testing.T) {

@@ -115,10 +115,7 @@ func (r *Reader) readPDF(ctx context.Context, d *Document, content []byte) error
 	}
 	d.Paged = true
 	for i, page := range texts {
-		before := len(d.Pages)
-		if d.addPage(i+1, page); len(d.Pages) == before {
-			d.Blank = append(d.Blank, i+1)
-		}
+		d.addPage(i+1, page)
 	}
 	switch {
 	case len(texts) == 0:

@@ -27,15 +27,17 @@ func readText(d *Document, content []byte) error {
 		d.addPage(i+1, unwrap(cleanText(page)))
 	}
 	if len(d.Pages) == 0 {
-		return refuse(Empty, "there is no text in it")
+		return refuse(Empty, noText)
 	}
 	return nil
 }
 
-// addPage adds a page, if there is text on it.
+// addPage adds a page, or notes that there is no text on it.
 func (d *Document) addPage(number int, text string) {
 	if text = cleanText(text); text != "" {
 		d.Pages = append(d.Pages, Page{Number: number, Text: text})
+	} else if d.Paged {
+		d.Blank = append(d.Blank, number)
 	}
 }
 
