@@ -192,7 +192,7 @@ func TestQueryOfOtherWordsWaitsForThePerson(t *testing.T) {
 	told := b.Transcript[0].Tools[1].Refused
 	assert.That(t, strings.Contains(told, "the person is asked first"), "the model is told: %s", told)
 	same(t, "labels", b.Ledger.Labels, agent.LabelledAs(agent.Own, true))
-	same(t, "calls that are counted", b.Ledger.Calls(), 2)
+	same(t, "calls that are counted", agent.Total(b.Ledger.Sources).Calls, 2)
 	b.Said.Yes = []agent.Waiting{{Tool: "find", Arguments: query.args}}
 	same(t, "rule after the yes", b.decided(query).Rule, agent.RuleAllowed)
 }

@@ -39,15 +39,30 @@ type Ledger struct {
 	Counted   int      `json:"counted,omitempty"`   // the same as the provider counted them
 }
 
-// SourceCalls counts the calls to the tools of one source, and the hits of its searches.
+// SourceCalls counts the calls to the tools of one source, and what their results have shown: an answer can rest on
+// nothing else.
 type SourceCalls struct {
 	Source tool.Source `json:"source"`
 	Calls  int         `json:"calls"`
-	Hits   int         `json:"hits"`
-	Empty  int         `json:"empty"` // searches that found nothing
-	Opened int         `json:"opened"`
+	Hits   int         `json:"hits"`             // places of which a search showed an excerpt
+	Empty  int         `json:"empty"`            // searches that were completed and found nothing
+	Partly int         `json:"partly,omitempty"` // of these, the ones that did not look at everything
+	Listed int         `json:"listed,omitempty"` // lists, maps and histories
+	Opened int         `json:"opened"`           // places that were read
 	Errors int         `json:"errors"`
 }
+
+// Total adds up the counts of sources.
+func Total(all []SourceCalls) (t SourceCalls) {
+	for _, o := range all {
+		t.Calls, t.Hits, t.Empty, t.Partly = t.Calls+o.Calls, t.Hits+o.Hits, t.Empty+o.Empty, t.Partly+o.Partly
+		t.Listed, t.Opened, t.Errors = t.Listed+o.Listed, t.Opened+o.Opened, t.Errors+o.Errors
+	}
+	return t
+}
+
+// Shows says whether a result has shown anything, be it that nothing was found.
+func (t SourceCalls) Shows() bool { return t.Hits+t.Empty+t.Listed+t.Opened > 0 }
 
 func (l *Ledger) countsOf(s tool.Source) *SourceCalls {
 	for i := range l.Sources {
@@ -57,22 +72,6 @@ func (l *Ledger) countsOf(s tool.Source) *SourceCalls {
 	}
 	l.Sources = append(l.Sources, SourceCalls{Source: s})
 	return &l.Sources[len(l.Sources)-1]
-}
-
-// Calls counts the calls that were performed.
-func (l *Ledger) Calls() (n int) {
-	for _, t := range l.Sources {
-		n += t.Calls
-	}
-	return n
-}
-
-// Succeeded counts the calls that gave a result.
-func (l *Ledger) Succeeded() (n int) {
-	for _, t := range l.Sources {
-		n += t.Calls - t.Errors
-	}
-	return n
 }
 
 // HasWritten says whether a write was done, according to its receipt.
@@ -204,11 +203,17 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 			l.Notice(NoticeRedacted, Warning, Pairs("target", target), redacted.With(target, redact.Mark))
 		}
 	}
+	opened := slices.ContainsFunc(r.Result.Refs, func(ref tool.Ref) bool { return ref.Opened })
 	switch {
 	case t.Search && r.Result.Items == 0:
 		tried.Empty++
+		if len(r.Result.Uncovered) > 0 || r.Result.Remark != "" {
+			tried.Partly++
+		}
 	case t.Search:
 		tried.Hits += r.Result.Items
+	case !t.Once && !opened:
+		tried.Listed++
 	}
 	for _, ref := range r.Result.Refs {
 		if t.Out.To == tool.ToEngine {

@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/oracle/prompt"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
+	"sibyl/internal/tool"
 )
 
 // ground has the facts that decide whether an answer can stand.
@@ -66,8 +67,10 @@ func (g *ground) missing() (what string, why bt.Why) {
 		return "", placesRead.With(len(g.Ledger.Opened))
 	case len(g.Ledger.Taken) > 0: // after going round
 		return missingSource, noneReadYet.With()
-	case g.Ledger.Succeeded() > 0:
-		return "", resultsSeen.With(g.Ledger.Succeeded())
+	case slices.ContainsFunc(g.Ledger.Sources, func(t agent.SourceCalls) bool {
+		return t.Shows() && t.Source != tool.Web
+	}):
+		return "", resultsSeen.With()
 	case own < likelyOwn:
 		return "", needsNone.With(string(g.Class.QueryType))
 	case g.Past > 0 && !g.Shifted:
@@ -80,10 +83,11 @@ func (g *ground) missing() (what string, why bt.Why) {
 	return missingSource, noneReadYet.With()
 }
 
-// wantsWrite says whether an answer without a receipt lacks one: the person asked for something to be kept, or may have
-// done so, and the answer says that it is.
+// wantsWrite says whether an answer without a receipt lacks one: the person asked for something to be kept, or the answer
+// says that it is. That a note was saved may also be what a place says that was read.
 func (g *ground) wantsWrite() bool {
-	return g.Class.Saves || g.Class.QueryType == classify.Action && claimsWrite(g.Text)
+	return g.Class.Saves || claimsWrite(ownClaim, g.Text) ||
+		(g.Class.QueryType == classify.Action || len(g.Ledger.Opened) == 0) && claimsWrite(bareClaim, g.Text)
 }
 
 // mayAsk says whether a short reply that ends with a question is one to the person. Where something was read or
@@ -146,25 +150,33 @@ func (w Words) mayBeAsked(wanted bool) bool {
 	return w.Size <= maxAskLength && !w.Cites && !offerPattern().MatchString(w.Text)
 }
 
-// claimPattern matches a sentence that says of the speaker's own doing, or of a note, that something was saved.
-var claimPattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[.!?:,;]\s+|\b(?:and|und|e|et|y) )(?:` +
-		`i(?:['’]ve| have)?(?: now| just| also)? ` +
-		`(?:saved|stored|filed|recorded|created|written|wrote|added|updated|put)\b|` +
-		`(?:saved|stored|filed|gespeichert|notiert|guardad[oa]|salv[oa]|anotad[oa])\b|` +
-		`(?:the|your) (?:new )?(?:note|task|thread)s?(?: is| are| was| were| has been| have been)(?: now)? ` +
-		`(?:saved|stored|filed|recorded|created|written|added|updated)\b|` +
-		`ich habe?\b[^.!?]*\b(?:gespeichert|angelegt|notiert|geschrieben|eingetragen|erstellt|festgehalten|` +
-		`ergänzt)\b|` +
-		`(?:guardei|criei|salvei|anotei|escrevi|adicionei|acrescentei|registei|registrei)\b|` +
-		`j['’]ai (?:enregistré|sauvegardé|créé|ajouté|noté|écrit)|(?:he (?:guardado|creado|añadido|anotado|escrito)|` +
-		`guardé|creé|anoté|añadí))`)
-})
+// How a sentence says that something was saved: as the speaker's own doing, or with nobody named. Each begins a sentence
+// or a part of one.
+var (
+	ownClaim = sync.OnceValue(func() *regexp.Regexp {
+		return claimPattern(`i(?:['’]ve| have)?(?: now| just| also)? ` +
+			`(?:saved|stored|filed|recorded|created|written|wrote|added|updated|put)\b|` +
+			`ich habe?\b[^.!?]*\b(?:gespeichert|angelegt|notiert|geschrieben|eingetragen|erstellt|festgehalten|ergänzt)\b|` +
+			`(?:guardei|criei|salvei|anotei|escrevi|adicionei|acrescentei|registei|registrei)\b|` +
+			`j['’]ai (?:bien |aussi )?(?:enregistré|sauvegardé|créé|ajouté|noté|écrit|consigné|mis)|` +
+			`he (?:guardado|creado|añadido|anotado|escrito|agregado|apuntado|registrado)\b|` +
+			`(?:lo |la |los |las )?(?:guardé|creé|anoté|añadí|agregué|apunté|registré)`)
+	})
+	bareClaim = sync.OnceValue(func() *regexp.Regexp {
+		return claimPattern(`(?:saved|stored|filed|gespeichert|notiert|guardad[oa]|salv[oa]|anotad[oa]|enregistrée?)\b|` +
+			`(?:the|your) (?:new )?(?:note|task|thread)s?(?: is| are| was| were| has been| have been)(?: now)? ` +
+			`(?:saved|stored|filed|recorded|created|written|added|updated)\b`)
+	})
+)
 
-// claimsWrite says whether a text claims that something was saved to a place that Sibyl keeps.
-func claimsWrite(text string) bool {
+func claimPattern(claims string) *regexp.Regexp {
+	return regexp.MustCompile(`(?i)(?:^|[.!?:,;]\s+|\b(?:and|und|e|et|y) )(?:` + claims + `)`)
+}
+
+// claimsWrite says whether a sentence of a text claims that something was saved to a place that Sibyl keeps.
+func claimsWrite(claim func() *regexp.Regexp, text string) bool {
 	return slices.ContainsFunc(sentenceEnd().Split(text, -1), func(sentence string) bool {
-		return claimPattern().MatchString(sentence) && classify.NamesPlaceToSave(sentence)
+		return claim().MatchString(sentence) && classify.NamesPlaceToSave(sentence)
 	})
 }
 
@@ -179,6 +191,6 @@ func (r *Report) stopReason() string {
 
 // foundNothing says whether every search so far found nothing. Failed searches don't count.
 func foundNothing(l *agent.Ledger) bool {
-	return slices.ContainsFunc(l.Sources, func(t agent.SourceCalls) bool { return t.Empty > 0 }) &&
-		!slices.ContainsFunc(l.Sources, func(t agent.SourceCalls) bool { return t.Hits > 0 || t.Opened > 0 })
+	all := agent.Total(l.Sources)
+	return all.Empty > 0 && all.Hits+all.Opened == 0
 }

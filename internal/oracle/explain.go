@@ -70,20 +70,21 @@ func (a *Answer) workSummary() string {
 
 // basis says what a model's answer rests on where it rests on no place that was read, except for small talk.
 func (a *Answer) basis() string {
-	var hits, empty, opened, results int
-	for _, t := range a.Tried {
-		hits, empty, opened, results = hits+t.Hits, empty+t.Empty, opened+t.Opened, results+t.Calls-t.Errors
-	}
+	all := agent.Total(a.Tried)
 	switch {
 	case a.Model == model.OfflineRules || a.Answer == "" || a.StopReason == StopNeedsUser:
-	case opened > 0 && a.LookedUp && !a.cites():
+	case all.Opened > 0 && a.LookedUp && !a.cites():
 		return "from none of these"
-	case opened > 0:
-	case hits > 0:
+	case all.Opened > 0:
+	case all.Hits > 0:
 		return "from search results"
-	case results > 0 && results == empty:
+	case all.Listed > 0:
+		return "from a list"
+	case all.Partly > 0:
+		return "nothing found in what was searched"
+	case all.Empty > 0:
 		return "nothing found"
-	case results == 0 && len(a.Files) == 0 && a.QueryType != string(classify.Conversational):
+	case (a.Writes == nil || a.Writes.Done == 0) && len(a.Files) == 0 && a.QueryType != string(classify.Conversational):
 		return "from the model's knowledge"
 	}
 	return ""
@@ -181,7 +182,7 @@ func shownPassages(ctx context.Context, v *run.View) (all []assistant.Passage, e
 	}
 	parts, err := materialParts(ctx, v, MaterialText)
 	for _, part := range parts {
-		if part.Type != "" { // a picture has no lines
+		if part.Type != "" || part.IsBlank() { // they have no lines
 			continue
 		}
 		one := assistant.Passage{Cite: refOfPart(part).String(), Name: part.Name, From: 1,

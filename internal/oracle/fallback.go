@@ -357,7 +357,7 @@ func lastTurnWasNovel(l *agent.Ledger) bool {
 }
 
 func (d *doubtfulReply) decideWhenStuck(l runHistory, enough, asks bool) (Verdict, bt.Why) {
-	hits := slices.ContainsFunc(l.Sources, func(t agent.SourceCalls) bool { return t.Hits > 0 || t.Opened > 0 })
+	all := agent.Total(l.Sources)
 	left := sourcePhrase(sourcesNotSearched(l.Offerable(d.Tools), *l.Ledger))
 	switch {
 	case asks:
@@ -370,7 +370,7 @@ func (d *doubtfulReply) decideWhenStuck(l runHistory, enough, asks bool) (Verdic
 		return OtherStrategy, notAll.With(sourcePhrase(sourcesNotCalled(l.Offerable(d.Tools), *l.Ledger)))
 	case enough && d.Reply.HasText:
 		return ForceAnswer, hasEnough.With()
-	case hits && !l.Rephrased:
+	case all.Hits+all.Opened > 0 && !l.Rephrased:
 		return OtherStrategy, otherWords.With()
 	case left != "":
 		return ForceAnswer, noneLeft.With(left)

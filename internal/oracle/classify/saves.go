@@ -19,9 +19,17 @@ type savingWords struct{ verbs, places, others []string }
 var savingLanguages = sync.OnceValue(func() (all []savingWords) {
 	var lines [][]string
 	for line := range strings.Lines(savesFile) {
-		if words := strings.Fields(line); len(words) > 0 && words[0] != "#" {
-			lines = append(lines, words)
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] == "#" {
+			continue
 		}
+		for i, word := range words { // without accents, as the words of a text come
+			stem, open := strings.CutSuffix(word, "*")
+			if words[i] = strings.Join(search.Words(stem), ""); open {
+				words[i] += "*"
+			}
+		}
+		lines = append(lines, words)
 	}
 	for part := range slices.Chunk(lines, 3) {
 		all = append(all, savingWords{part[0], part[1], part[2]})
@@ -33,8 +41,9 @@ var savingLanguages = sync.OnceValue(func() (all []savingWords) {
 func asksToSave(text string) bool {
 	words := search.Words(strings.ToLower(text))
 	return slices.ContainsFunc(savingLanguages(), func(in savingWords) bool {
-		isPlace := func(i int) bool {
-			return anyMatches(words[i:i+1], in.places) && (i == 0 || !anyMatches(words[i-1:i], in.others))
+		isPlace := func(i int) bool { // “thank-you note”, “nota de agradecimento”
+			return anyMatches(words[i:i+1], in.places) && (i == 0 || !anyMatches(words[i-1:i], in.others)) &&
+				(i+2 >= len(words) || !anyMatches(words[i+2:i+3], in.others))
 		}
 		for i := range words {
 			if isPlace(i) {
