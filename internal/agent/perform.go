@@ -1,11 +1,13 @@
 package agent
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -253,8 +255,7 @@ func (c *Caller) performCall(ctx context.Context, job run.Job) (any, error) {
 	if err != nil || r.Error != nil {
 		return r, err
 	}
-	if !json.Valid(call.Args) {
-		r.Error = tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON")
+	if r.Error = whyNotJSON(call.Args); r.Error != nil {
 		return r, nil
 	}
 	why, err := c.whyQueryHeld(ctx, job, t.Spec(), call)
@@ -269,6 +270,25 @@ func (c *Caller) performCall(ctx context.Context, job run.Job) (any, error) {
 		return nil, ctx.Err()
 	}
 	return c.receiptOf(r, result, err, limited.Err()), nil
+}
+
+// whyNotJSON says what is wrong with arguments that are not JSON; nil for those that are. What ends too soon was cut off,
+// whatever reason to stop its server gives.
+func whyNotJSON(args json.RawMessage) *tool.Error {
+	if json.Valid(args) {
+		return nil
+	}
+	var first json.RawMessage
+	err := json.NewDecoder(bytes.NewReader(args)).Decode(&first)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return tool.Errorf(tool.InvalidArgs, "if it was too long for one reply, ask for less or make several smaller "+
+			"calls; else write it again, whole", "the call was cut off: its arguments end after %d bytes, within the JSON",
+			len(args))
+	case err == nil:
+		err = errors.New("more follows behind its end")
+	}
+	return tool.Errorf(tool.InvalidArgs, "write one JSON object", "the arguments are not JSON: %w", err)
 }
 
 // whyQueryHeld says why a query that the tree admitted by RuleQuery is not sent; empty if it may be.
