@@ -23,6 +23,18 @@ func (s standIn) Chat(ctx context.Context, req model.Request, emit func(model.De
 	return resp, err
 }
 
+// picky is a model whose provider refuses the schema of a tool.
+type picky struct {
+	model.Model
+	tool string
+}
+
+func (p picky) Chat(ctx context.Context, req model.Request, emit func(model.Delta) error) (model.Response, error) {
+	resp, err := p.Model.Chat(ctx, req, emit)
+	resp.LeftOut = []string{p.tool}
+	return resp, err
+}
+
 // worlds change the world before a question.
 var worlds = map[string]func(h *harness, rest string){
 	"turns at most":   func(h *harness, rest string) { h.turns = number(rest) },
@@ -162,6 +174,7 @@ var worlds = map[string]func(h *harness, rest string){
 	},
 	"a classifier elsewhere": func(h *harness, _ string) { h.configured = true },
 	"another model answers":  func(h *harness, _ string) { h.model = standIn{h.script} },
+	"the provider refuses":   func(h *harness, rest string) { h.model = picky{h.script, rest} },
 	"code has":               func(h *harness, rest string) { h.env.CodeRoot = h.keep("code", rest) },
 	"notes have":             func(h *harness, rest string) { h.env.Vault = h.keep("notes", rest) },
 	"with real tools":        func(h *harness, _ string) { h.realTools() },
