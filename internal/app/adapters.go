@@ -93,6 +93,7 @@ func provider(name string, p config.Provider, cfg config.Config, keys *secrets, 
 			Idle: silence, Header: header, Query: p.Query, Body: p.JSON(), MaxOutput: p.MaxOutput, Think: p.Think,
 			KeepAlive: p.KeepAlive, API: p.API,
 			NumCtx: cmp.Or(p.Window, cfg.Ollama.NumCtx), HTTPClient: connections, PlainHTTP: cfg.PlainHTTP}
+		told.remember(&c)
 		if len(clients) >= mostModels {
 			clear(clients)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/model"
+	"sibyl/internal/model/wire"
 )
 
 // mostReports bounds how many reports are kept, since names come from anywhere: above it, the oldest goes.
@@ -19,7 +20,10 @@ const mostReports = 256
 // reportStands is how long a provider is not asked again about a model.
 const reportStands = time.Minute
 
-// reports keeps what is known of models: what providers last reported, and the contracts. It is a file of the data
+// refusalStands is how long an endpoint is not sent again what it has refused: servers are updated.
+const refusalStands = 24 * time.Hour
+
+// reports keeps what is known of models: what providers last reported and have refused, and the contracts. It is a file of the data
 // folder that several processes share. What can't be read or written there is kept by the process alone. It is safe for
 // concurrent use.
 type reports struct {
@@ -34,22 +38,28 @@ type report struct {
 	model.Info
 	At       time.Time       `json:"at,omitzero"`
 	Contract *model.Contract `json:"contract,omitempty"`
+
+	Refused   wire.Refused `json:"refused,omitzero"` // of schemas
+	RefusedAt time.Time    `json:"refused_at,omitzero"`
 }
 
-// since is when the report or the contract was last made.
+// since is when any of it was last made.
 func (r report) since() time.Time {
 	if r.Contract == nil {
-		return r.At
+		return latest(r.At, r.RefusedAt)
 	}
-	return latest(r.At, r.Contract.TestedAt, r.Contract.LearntAt)
+	return latest(r.At, r.RefusedAt, r.Contract.TestedAt, r.Contract.LearntAt)
 }
 
 func latest(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.Compare) }
 
-// joined is the newer report and the newer contract of two.
+// joined is the newer of each part of two.
 func (r report) joined(other report) report {
 	if other.At.After(r.At) {
 		r.Info, r.At = other.Info, other.At
+	}
+	if other.RefusedAt.After(r.RefusedAt) {
+		r.Refused, r.RefusedAt = other.Refused, other.RefusedAt
 	}
 	if other.Contract != nil && (r.Contract == nil || (report{Contract: other.Contract}).since().
 		After(report{Contract: r.Contract}.since())) {
@@ -66,9 +76,9 @@ func newReports(dataDir string) *reports {
 func (r *reports) serve(
 	p *model.Provider, endpoint string, ask func(ctx context.Context, name string) (model.Info, error),
 ) {
-	prefix := p.Name + " " + files.Hash([]byte(endpoint))[:12] + " "
+	key := func(name string) string { return reportKey(p.Name, endpoint, name) }
 	p.Last = func(name string) (model.Info, time.Time) {
-		known := r.get(prefix + name)
+		known := r.get(key(name))
 		return known.Info, known.At
 	}
 	p.Describe = func(ctx context.Context, name string) (model.Info, error) {
@@ -77,17 +87,37 @@ func (r *reports) serve(
 		}
 		info, err := ask(ctx, name)
 		if err == nil {
-			_ = r.put(prefix+name, report{Info: info, At: time.Now().UTC().Truncate(time.Second)}) // or it is asked again
+			_ = r.put(key(name), func(of *report) { of.Info, of.At = info, now() }) // or it is asked again
 		}
 		return info, err
 	}
 	p.Contract = func(name string) model.Contract {
-		if kept := r.get(prefix + name).Contract; kept != nil {
+		if kept := r.get(key(name)).Contract; kept != nil {
 			return *kept
 		}
 		return model.Contract{}
 	}
-	p.Keep = func(name string, c model.Contract) error { return r.put(prefix+name, report{Contract: &c}) }
+	p.Keep = func(name string, c model.Contract) error {
+		return r.put(key(name), func(of *report) { of.Contract = &c })
+	}
+}
+
+// reportKey is what a model at an endpoint is kept under.
+func reportKey(provider, endpoint, name string) string {
+	return provider + " " + files.Hash([]byte(endpoint))[:12] + " " + name
+}
+
+func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
+
+// remember has a client begin with what is known that its endpoint refuses for its model, and keeps what it learns.
+func (r *reports) remember(c *wire.Config) {
+	key := reportKey(c.Provider, c.BaseURL, c.Model)
+	if known := r.get(key); time.Since(known.RefusedAt) < refusalStands {
+		c.Refused = known.Refused
+	}
+	c.OnRefused = func(told wire.Refused) {
+		_ = r.put(key, func(of *report) { of.Refused, of.RefusedAt = told, now() }) // or it is refused again
+	}
 }
 
 func (r *reports) get(key string) report {
@@ -113,18 +143,14 @@ func (r *reports) refresh() {
 	}
 }
 
-// put keeps a report or a contract, beside those that other processes have kept meanwhile. An error says that it is
-// kept by this process alone.
-func (r *reports) put(key string, of report) error {
+// put changes a report, beside those that other processes have kept meanwhile. An error says that it is kept by this
+// process alone.
+func (r *reports) put(key string, change func(*report)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.refresh()
-	before := r.kept[key]
-	if of.Contract == nil {
-		of.Contract = before.Contract
-	} else {
-		of.Info, of.At = before.Info, before.At
-	}
+	of := r.kept[key]
+	change(&of)
 	r.kept[key] = of
 	for len(r.kept) > mostReports {
 		oldest := key

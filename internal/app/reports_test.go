@@ -2,15 +2,19 @@ package app
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/model/openai"
 )
 
 // told returns the functions of a provider that reports a window, or nothing; asked counts how often it was asked.
@@ -68,8 +72,38 @@ func TestDamagedReportsAreAskedForAgainAndNoDataFolderIsMade(t *testing.T) {
 func TestFewReportsAreKeptHoweverManyModelsAreNamed(t *testing.T) {
 	r := newReports(filepath.Join(t.TempDir(), "missing"))
 	for i := range mostReports + 1 {
-		_ = r.put(strconv.Itoa(i), report{At: time.Unix(int64(i), 0)})
+		_ = r.put(strconv.Itoa(i), func(of *report) { of.At = time.Unix(int64(i), 0) })
 	}
 	assert.That(t, len(r.kept) == mostReports && r.get("0").At.IsZero(), "%d are kept, with the oldest: %v", len(r.kept),
 		r.get("0"))
+}
+
+func TestWhatAnEndpointRefusesOfSchemasIsKnownToEveryProcessForADay(t *testing.T) {
+	dir := t.TempDir()
+	server := modeltest.NewServer(t,
+		modeltest.Answer{Raw: &modeltest.Raw{Status: 400, Body: `{"error":{"message":"failed to parse grammar"}}`}},
+		modeltest.Stream("Taken."), modeltest.Stream("Taken."), modeltest.Stream("Taken."))
+	ask := func() (bodies []string) {
+		before := len(server.Requests())
+		c := openai.Config{Provider: "house", Model: "m", BaseURL: server.BaseURL + "/v1", Local: true}
+		newReports(dir).remember(&c)
+		_, err := openai.New(c).Chat(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Text: "Look it up."}},
+			Tools: []model.Tool{{Name: "look_up", Schema: json.RawMessage(
+				`{"type":"object","properties":{"n":{"type":"array","items":{"type":"string"},"maxItems":77}}}`)}}}, nil)
+		assert.NoError(t, err)
+		for _, r := range server.Requests()[before:] {
+			bodies = append(bodies, r.Body)
+		}
+		return bodies
+	}
+	first := ask()
+	assert.That(t, len(first) == 2 && strings.Contains(first[0], "maxItems") && !strings.Contains(first[1], "maxItems"), "%q", first)
+	again := ask()
+	assert.That(t, len(again) == 1 && !strings.Contains(again[0], "maxItems"), "another process asks with %q", again)
+	r := newReports(dir)
+	for key := range r.read() {
+		assert.NoError(t, r.put(key, func(of *report) { of.RefusedAt = of.RefusedAt.Add(-2 * refusalStands) }))
+	}
+	later := ask()
+	assert.That(t, len(later) == 1 && strings.Contains(later[0], "maxItems"), "after a day it is not tried anew: %q", later)
 }

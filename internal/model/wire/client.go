@@ -100,6 +100,11 @@ type Config struct {
 
 	// NumCtx is the context window in tokens, for a protocol that sets it. Zero: the adapter's default.
 	NumCtx int
+
+	// Refused is what is known that the endpoint refuses for the model. OnRefused, which may be nil, is called with all
+	// of it whenever that has grown, and a request was taken without it.
+	Refused   Refused
+	OnRefused func(Refused)
 }
 
 // Protocol is how to talk to a provider. Its functions are called by many calls at a time. Fields that may be empty say
@@ -168,6 +173,7 @@ func New(c Config, p Protocol) *Client {
 	}
 	c.FirstByte, c.Idle, c.Whole = cmp.Or(c.FirstByte, first), cmp.Or(c.Idle, idle), cmp.Or(c.Whole, whole)
 	m := &Client{id: c.Provider + ":" + c.Model, config: c, protocol: p, client: httpClient(c)}
+	m.refused.Refused = c.Refused
 	if m.base, m.baseErr = baseURL(c, p); m.baseErr == nil {
 		m.turnAddress = m.addressOf(p.ChatPath, p.Query)
 	}
@@ -347,6 +353,7 @@ func (x *Call) sendTurn(req model.Request) (*http.Response, error) {
 	}
 	checked, err := checkRequest(req)
 	checked.Without = x.m.rejected.Load()
+	steppedDown := false
 	for {
 		var body []byte
 		var fitting Request
@@ -361,12 +368,16 @@ func (x *Call) sendTurn(req model.Request) (*http.Response, error) {
 		rejected, permanent := p.rejectedFields(failed)
 		if about, is := errors.AsType[*model.Error](failed); is && (rejected == 0 || !permanent) &&
 			x.m.stepDown(about, checked, fitting) {
+			steppedDown = true
 			continue
 		}
 		x.LeftOut = fitting.LeftOut
 		if rejected &^= checked.Without; rejected == 0 || x.hopeless {
 			if failed == nil {
 				x.m.rejected.Or(lasting)
+			}
+			if failed == nil && steppedDown {
+				x.m.tellRefused()
 			}
 			return answer, failed
 		}

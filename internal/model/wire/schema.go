@@ -196,13 +196,30 @@ func writeAll(e *jsontext.Encoder, name jsontext.Token, value jsontext.Value) er
 	return e.WriteValue(value)
 }
 
-// refusals are what an endpoint has refused of the schemas that it was sent, for the model of a Client.
+// Refused is what an endpoint has refused of the schemas that it was sent for a model.
+type Refused struct {
+	Bounds  bool     `json:"bounds,omitempty"`   // of values: they are sent with fewer
+	NoTools bool     `json:"no_tools,omitempty"` // none are taken for the model
+	Tools   []string `json:"tools,omitempty"`    // by their names
+	Formats []string `json:"formats,omitempty"`  // by the names of their schemas
+}
+
+// refusals are those that a Client knows.
 type refusals struct {
-	mu      sync.Mutex
-	fewer   bool
-	noTools bool     // none are taken for the model
-	tools   []string // by their names
-	formats []string // by the names of their schemas
+	mu sync.Mutex
+	Refused
+}
+
+// tellRefused passes on what the endpoint has refused, once it took a request without that.
+func (m *Client) tellRefused() {
+	if m.config.OnRefused == nil {
+		return
+	}
+	m.refused.mu.Lock()
+	told := m.refused.Refused
+	told.Tools, told.Formats = slices.Clone(told.Tools), slices.Clone(told.Formats)
+	m.refused.mu.Unlock()
+	m.config.OnRefused(told)
 }
 
 // fit returns a request as the endpoint takes it, as far as that is known.
@@ -210,13 +227,13 @@ func (m *Client) fit(req Request) Request {
 	m.refused.mu.Lock()
 	defer m.refused.mu.Unlock()
 	dialect := m.protocol.Dialect
-	if m.refused.fewer {
+	if m.refused.Bounds {
 		dialect.Format, dialect.Tools = bounds(), bounds()
 	}
 	all := req.Tools
 	req.Tools, req.LeftOut = make([]model.Tool, 0, len(all)), nil
 	for _, t := range all {
-		if m.refused.noTools || slices.Contains(m.refused.tools, t.Name) {
+		if m.refused.NoTools || slices.Contains(m.refused.Tools, t.Name) {
 			req.LeftOut = append(req.LeftOut, t.Name)
 			continue
 		}
@@ -225,7 +242,7 @@ func (m *Client) fit(req Request) Request {
 	}
 	switch {
 	case req.Schema == nil:
-	case slices.Contains(m.refused.formats, req.Schema.Name):
+	case slices.Contains(m.refused.Formats, req.Schema.Name):
 		req.Schema, req.Strict = nil, false
 	default:
 		req.Schema = &model.Schema{Name: req.Schema.Name, JSON: reduced(req.Schema.JSON, dialect.Format, true)}
@@ -241,7 +258,7 @@ func (m *Client) stepDown(failed *model.Error, whole, sent Request) bool {
 	if len(sent.Tools) > 0 && takesNoTools(failed, text) {
 		m.refused.mu.Lock()
 		defer m.refused.mu.Unlock()
-		m.refused.noTools = true
+		m.refused.NoTools = true
 		return true
 	}
 	named := namedTools(text, sent.Tools)
@@ -249,8 +266,8 @@ func (m *Client) stepDown(failed *model.Error, whole, sent Request) bool {
 		return false
 	}
 	m.refused.mu.Lock()
-	hadBounds := m.refused.fewer
-	m.refused.fewer = true
+	hadBounds := m.refused.Bounds
+	m.refused.Bounds = true
 	m.refused.mu.Unlock()
 	if fewer := m.fit(whole); !hadBounds && !sameSchemas(fewer, sent) {
 		return true
@@ -259,9 +276,9 @@ func (m *Client) stepDown(failed *model.Error, whole, sent Request) bool {
 	defer m.refused.mu.Unlock()
 	switch {
 	case len(named) > 0:
-		m.refused.tools = append(m.refused.tools, named...)
+		m.refused.Tools = append(m.refused.Tools, named...)
 	case sent.Schema != nil:
-		m.refused.formats = append(m.refused.formats, sent.Schema.Name)
+		m.refused.Formats = append(m.refused.Formats, sent.Schema.Name)
 	default:
 		return false
 	}
