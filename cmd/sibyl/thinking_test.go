@@ -66,7 +66,7 @@ func askedFor(r modeltest.Request) (purpose, said string) {
 	told := first(r, "system") + "\n" + first(r, "user")
 	for _, known := range [][2]string{
 		{`"name":"question"`, `{"question":"When was the bridge closed?","strategy":"breadth","aspect":"when","gaps":[]}`},
-		{`"name":"analysis"`, `{"evidence":[],"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`},
+		{`"name":"analysis"`, `{"evidence":[{"pair":1,"words":"It was closed on 4 March 2021.","says":"for"}],"gaps":[],"completenessScore":95,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`},
 		{"their to-do list, in any language", `{"intent":"create","task":"water the ferns","new":"","more":false,"language":"en","reply":""}`},
 		{"You sum up an examination", "It was closed (answer 1)."},
 		{"You are a witness", "It was closed on 4 March 2021."},
