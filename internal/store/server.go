@@ -77,6 +77,7 @@ type server struct {
 	shared         bool              // a pooler may share sessions between connections
 	config         *pgx.ConnConfig   // for connections outside the pool; copied for each
 	pool           *pgxpool.Pool
+	writing        chan struct{} // holds a token for each connection that writes
 	unanswered     unanswered
 	announcer      *announcer
 }
@@ -127,6 +128,7 @@ func (s *server) open(ctx context.Context, config *pgxpool.Config) (err error) {
 		s.prepareConnection(&c.Config)
 		return nil
 	}
+	s.writing = make(chan struct{}, mostWriting(config.MaxConns))
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err != nil {
 		return fmt.Errorf("database %s: %w", s.name, err)
 	}

@@ -26,6 +26,7 @@ const (
 var (
 	errUnanswered  = errors.New("the server has not answered COMMIT: a synchronous standby may be missing")
 	errBarred      = errors.New("the server does not answer commits: a synchronous standby may be missing")
+	errBusy        = errors.New("all connections that may write are in use: the server is slow, or a standby is missing")
 	errUncancelled = errors.New("a COMMIT is not cancelled")
 )
 
@@ -128,11 +129,11 @@ func (s *server) checkAnswers() error {
 	return nil
 }
 
-// commit commits the transaction of t, and gives its connection back. A commit is never cancelled: PostgreSQL would
+// commit commits the transaction of t, and gives its connection back with release. A commit is never cancelled: PostgreSQL would
 // stop waiting for its synchronous standby, and the write would be there until a failover. If there is no answer within
 // s.commitPatience, or one that confirms nothing, it settles what came of it, for as long again. The failure is lost if
 // the work may be repeated, and unsure if nobody knows whether it will last.
-func (s *server) commit(t *tx, conn *pgxpool.Conn) error {
+func (s *server) commit(t *tx, conn *pgxpool.Conn, release func()) error {
 	c := &openCommit{socket: conn.Conn().PgConn().Conn(), answered: make(chan answer, 1)}
 	l := linkOf(conn)
 	l.uncancellable.Store(true)
@@ -143,7 +144,7 @@ func (s *server) commit(t *tx, conn *pgxpool.Conn) error {
 		if !conn.Conn().IsClosed() { // it was answered
 			l.uncancellable.Store(s.shared)
 		}
-		conn.Release()
+		release()
 		c.answered <- a
 	}()
 	patience := time.NewTimer(s.commitPatience)
@@ -202,8 +203,8 @@ func (s *server) settle(t *tx, a answer, c *openCommit) error {
 		switch {
 		case err != nil || state == inProgress:
 		case state == committed:
+			s.unanswered.cut(c) // its session waits no longer
 			if s.confirm(ctx) == nil {
-				s.unanswered.cut(c)
 				return nil
 			}
 		case state == aborted:
@@ -261,11 +262,11 @@ func (s *server) stateOf(ctx context.Context, lost *tx) (state string, err error
 // confirm commits a transaction that writes to the WAL and nowhere else. When it returns nil, whatever could be read
 // before is as durable as a write that was confirmed: standbys confirm the WAL in its order.
 func (s *server) confirm(ctx context.Context) error {
-	conn, err := s.acquire(ctx)
+	conn, release, err := s.acquireToWrite(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release()
+	defer release()
 	l := linkOf(conn)
 	l.warning = nil
 	// Nothing is lost if this commit is cancelled, so the context may do so.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -10,6 +11,13 @@ import (
 
 // mostDeadlocks bounds how often a write is retried after a deadlock.
 const mostDeadlocks = 5
+
+// keptToRead is how many connections no write takes. While a standby is missing, all writes wait in their COMMIT, and
+// reads go on.
+const keptToRead = 2
+
+// mostWriting is how many connections may write at once, of so many.
+func mostWriting(connections int32) int32 { return max(connections-keptToRead, 1) }
 
 // runWrite implements dialect.
 func (s *server) runWrite(ctx context.Context, do func(*tx) error) error {
@@ -72,6 +80,29 @@ func (s *server) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
+// acquireToWrite acquires a connection for a transaction that writes, as soon as there are few enough others. The
+// connection is given back with release.
+func (s *server) acquireToWrite(ctx context.Context) (conn *pgxpool.Conn, release func(), err error) {
+	late := time.NewTimer(s.patience)
+	defer late.Stop()
+	select {
+	case s.writing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, nil, &failure{err: ctx.Err(), unsent: true}
+	case <-late.C:
+		return nil, nil, &failure{err: errBusy, unsent: true}
+	}
+	leave := func() { <-s.writing }
+	if conn, err = s.acquire(ctx); err != nil {
+		leave()
+		return nil, nil, err
+	}
+	return conn, func() {
+		conn.Release()
+		leave()
+	}, nil
+}
+
 func (s *server) tx(ctx context.Context, conn *pgxpool.Conn) *tx {
 	deliver := func(t *tx, all []statement) error {
 		ctx, cancel := t.bounded()
@@ -110,14 +141,14 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 	if err := s.checkAnswers(); err != nil {
 		return err
 	}
-	conn, err := s.acquire(ctx)
+	conn, release, err := s.acquireToWrite(ctx)
 	if err != nil {
 		return err
 	}
-	release := true
+	open := true
 	defer func() {
-		if release {
-			conn.Release() // which closes it if a transaction is open in it
+		if open {
+			release() // which closes the connection if a transaction is open in it
 		}
 	}()
 	t := s.tx(ctx, conn)
@@ -126,8 +157,8 @@ func (s *server) tryTransaction(ctx context.Context, do func(*tx) error) error {
 		err = t.send()
 	}
 	if err == nil {
-		release = false
-		return s.commit(t, conn)
+		open = false
+		return s.commit(t, conn, release)
 	}
 	if !conn.Conn().IsClosed() { // a transaction has to be brought to its end
 		outlasting, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.patience)
