@@ -438,3 +438,18 @@ func TestWhateverCallOfTheJournalFailsNothingIsLost(t *testing.T) {
 		})
 	}
 }
+
+// A data folder whose locks do not hold is refused when it is first used, by servers always, and found by the doctor.
+func TestLocksOfTheDataFolderAreTriedWithAnotherProcess(t *testing.T) {
+	s := newStory(t)
+	refusal := []string{"does not keep two processes apart", s.data, "SIBYL_DATA"}
+	add := []string{"task", "add", "Buy milk"}
+	s.run(t, locksTried+"=in vain", 5, add, refusal...)
+	s.run(t, locksTried+"=truly", 0, add)
+	s.run(t, locksTried+"=in vain", 0, add) // it has been tried
+	s.run(t, locksTried+"=in vain", 5, []string{"serve", "--listen", "127.0.0.1:0"}, refusal...)
+	assert.Contains(t, "the doctor", s.begin(t, locksTried+"=in vain", "doctor")().out, "does not keep two processes apart")
+	assert.Lacks(t, "the doctor", s.begin(t, locksTried+"=truly", "doctor")().out, "apart", "could not be tried")
+	left := assert.Must(filepath.Glob(filepath.Join(s.data, "*-trial-*")))(t)
+	assert.That(t, len(left) == 0, "%v is left", left)
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -40,5 +41,14 @@ func run() int {
 			s.Width, s.Height = w, h
 		}
 	}
-	return cli.Main(ctx, cli.Program{Build: cli.Build(version)}, os.Args[1:], os.Environ(), s)
+	return cli.Main(ctx, cli.Program{Build: cli.Build(version), Again: again}, os.Args[1:], os.Environ(), s)
+}
+
+// again starts this program again.
+func again(ctx context.Context) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0] // the attempt to start it says what is wrong
+	}
+	return exec.CommandContext(ctx, self)
 }

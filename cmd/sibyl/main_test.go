@@ -36,6 +36,9 @@ const (
 	onlyReads = "SIBYL_TEST_ONLY_READS=1"
 )
 
+// locksTried has the process try locks as the program does: “truly”, or “in vain” with a process that holds none.
+const locksTried = "SIBYL_TEST_LOCKS_TRIED"
+
 // crashAt names the append at which the process kills itself: a number, negative for “after it is written”. crashStep
 // is the same for the steps that change a session of the Council.
 const (
@@ -95,6 +98,14 @@ func installed(programs map[string]func(), run func() int) (code int, err error)
 func program() {
 	restrict()
 	p := cli.Program{Build: "test", Store: newFailing}
+	switch os.Getenv(locksTried) {
+	case "truly":
+		p.Again = again
+	case "in vain":
+		p.Again = func(ctx context.Context) *exec.Cmd {
+			return exec.CommandContext(ctx, "sh", "-c", `: >"$SIBYL_LOCK_TRIAL/lock" && echo held && read -r line`)
+		}
+	}
 	if text := os.Getenv(crashAt); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {

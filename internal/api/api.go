@@ -30,6 +30,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -183,6 +184,14 @@ func New(c Config) (*Server, error) {
 			return nil, fmt.Errorf("an origin of the server: %w", err)
 		}
 		s.origins = append(s.origins, u)
+	}
+	// Browsers say nothing but the origin over plain HTTP, and a proxy may not pass the name on.
+	if !slices.ContainsFunc(s.origins, func(u *url.URL) bool { return u.Scheme == "https" }) {
+		for _, u := range s.origins {
+			if err := s.forgery.AddTrustedOrigin(u.Scheme + "://" + u.Host); err != nil {
+				return nil, fmt.Errorf("an origin of the server: %w", err)
+			}
+		}
 	}
 	s.whole, s.streams = make(chan struct{}, c.Limits.AllWhole), make(chan struct{}, c.Limits.AllStreams)
 	s.lasting = make(chan struct{}, c.Limits.AllStreams)

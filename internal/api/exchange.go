@@ -22,6 +22,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"sibyl/internal/journal"
+	"sibyl/internal/keys/cleartext"
 	"sibyl/internal/server/user"
 )
 
@@ -270,8 +271,12 @@ func secretOf(x *requestInfo, r *http.Request) (secret string, kind user.Kind) {
 func (s *Server) checkAccess(w http.ResponseWriter, r *http.Request, op *huma.Operation, needed user.Scope) *Problem {
 	x := infoOf(r.Context())
 	if isOpen(op) {
+		if p := s.checkPage(x, r); p != nil {
+			return p
+		}
 		if s.isForgeable(r) {
-			return crossSite("Open the address that you were given in a browser, as it is.")
+			return crossSite("Open the address that you were given in a browser, as it is. A proxy must pass its name on, " +
+				"in the header Host.")
 		}
 		return s.readBody(w, r, op)
 	}
@@ -295,6 +300,23 @@ func scopeProblem(needed user.Scope) *Problem {
 	}
 	return newProblem(http.StatusForbidden, "scope", detail, fmt.Sprintf("Take one with the scope %s.", needed)).
 		with("WWW-Authenticate", fmt.Sprintf(`Bearer realm="sibyl", error="insufficient_scope", scope="%s"`, needed))
+}
+
+// checkPage refuses a page of this server that was opened over plain HTTP by a name that is only reached over TLS:
+// browsers would not keep the cookie that signs in, and say nothing of it.
+func (s *Server) checkPage(x *requestInfo, r *http.Request) *Problem {
+	page, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || page.Scheme != "http" || cleartext.Local(page) {
+		return nil
+	}
+	ours := slices.DeleteFunc(slices.Clone(s.origins), func(u *url.URL) bool { return !isNamed(u, page.Hostname()) })
+	if len(ours) == 0 || slices.ContainsFunc(ours, func(u *url.URL) bool { return u.Scheme == "http" }) {
+		return nil
+	}
+	return newProblem(http.StatusForbidden, "not_encrypted",
+		"This page was opened over http, by a name that the settings have for https. A browser would not keep who signed in.",
+		"Open it over https. If the name is reached without TLS, write it with http:// in server.hosts, such as "+
+			"http://sibyl.lan.")
 }
 
 // readBody reads the body of a request, bounded in size and time, so that no handler waits for a slow client.

@@ -112,6 +112,7 @@ func (s *Server) problem(ctx context.Context, err error) *Problem {
 	p := problemOf(err)
 	if errors.Is(err, journal.ErrUnsure) && infoOf(ctx).hasKey {
 		p.Hint = "Send it again with the same Idempotency-Key: it will be done once, whether it was done already or not."
+		p.Coded = problem.UnsureWithKey.With().Coded
 		p = p.after(keyedRetry)
 	}
 	if _, own := errors.AsType[*Problem](err); !own && p.Status >= http.StatusInternalServerError {

@@ -196,6 +196,46 @@ func TestCookieIsForTLSAloneWhereTheServerHasANameThatIsReachedOverTLS(t *testin
 	}
 }
 
+// Over plain HTTP browsers say nothing but the origin of a page, and keep no cookie that is for TLS alone.
+func TestSignInOverPlainHTTPWorksOrSaysWhatToSet(t *testing.T) {
+	for _, c := range []struct {
+		origins      []string
+		named, page  string // the Host, "": the server's address; and the Origin
+		refused, now string // the kind of the problem, and an Origin that then signs in with the same token
+	}{
+		{[]string{"https://sibyl.lan"}, "sibyl.lan", "http://sibyl.lan", "not_encrypted", "https://sibyl.lan"},
+		{[]string{"https://sibyl.lan"}, "", "http://sibyl.lan", "not_encrypted", ""},
+		{[]string{"https://sibyl.lan"}, "sibyl.lan:8080", "http://sibyl.lan:8080", "not_encrypted", ""},
+		{[]string{"http://old.lan", "https://sibyl.lan"}, "", "http://sibyl.lan", "not_encrypted", ""},
+		{[]string{"http://old.lan", "https://sibyl.lan"}, "", "http://old.lan", "cross_site", ""},
+		{[]string{"http://sibyl.lan"}, "", "http://other.lan", "cross_site", ""},
+		{[]string{"http://old.lan", "https://sibyl.lan"}, "old.lan", "http://old.lan", "", ""},
+		{[]string{"http://sibyl.lan"}, "sibyl.lan", "http://sibyl.lan", "", ""},
+		{[]string{"http://sibyl.lan"}, "", "http://sibyl.lan", "", ""},
+		{[]string{"http://sibyl.lan:8080"}, "", "http://sibyl.lan:8080", "", ""},
+	} {
+		t.Run(fmt.Sprint(c.page, " as ", c.named, " of ", c.origins), func(t *testing.T) {
+			h := newHouse(t)
+			h.config.Origins = c.origins
+			h.open()
+			q := question{method: "POST", path: "/api/sign-in", token: "-", host: cmp.Or(c.named, h.addr),
+				body: map[string]string{"token": adasOnce}, header: map[string]string{"Origin": c.page}}
+			if c.refused != "" {
+				a := h.refused("it", q, 403, c.refused)
+				assert.Contains(t, "the hint", a.problem().Hint,
+					map[string]string{"not_encrypted": "server.hosts", "cross_site": "Host"}[c.refused])
+				if c.now == "" {
+					return
+				}
+				q.header["Origin"] = c.now
+			}
+			a := h.get(q, nil)
+			cookie := assert.Must(http.ParseSetCookie(a.header.Get("Set-Cookie")))(t)
+			assert.Equalf(t, cookie.Secure, c.refused != "", "whether the cookie is for TLS alone")
+		})
+	}
+}
+
 func TestReaderSignsOutToo(t *testing.T) {
 	h := newHouse(t)
 	h.users.add(t, "ada", user.Cookie, user.Read, nobodys)

@@ -31,6 +31,7 @@ import (
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
+	"sibyl/internal/store"
 	"sibyl/internal/task"
 	"sibyl/internal/taskchat"
 	"sibyl/internal/tool/mcpclient"
@@ -48,6 +49,9 @@ type Options struct {
 	Log   *slog.Logger
 	// Serving, if set, gets the logs of a server process as JSON, and turns metrics and traces on.
 	Serving io.Writer
+
+	// Again starts this program again, as the other process of a trial of locks; nil: they are not tried.
+	Again store.Again
 
 	// Also gives assistants besides the built-in ones. The store is nil if they are only described.
 	Also func(store journal.Store) ([]*assistant.Assistant, error)
@@ -107,7 +111,7 @@ func Open(ctx context.Context, cfg config.Config, opt Options) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	db, err := OpenDatabase(ctx, cfg)
+	db, err := OpenDatabase(ctx, cfg, opt.Trial())
 	if err != nil {
 		return nil, err
 	}

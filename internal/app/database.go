@@ -39,16 +39,39 @@ func DatabaseName(cfg config.Config) string {
 	return DatabaseFile(cfg.DataDir)
 }
 
+// Trial has the folder of a new database tried by two processes, or at each opening if this process serves.
+func (o Options) Trial() store.FileOption { return store.WithTrial(o.Again, o.Serving != nil) }
+
+// Witness is what this program does as the other process of a trial of locks. It returns false if it is none.
+func Witness(ctx context.Context) bool { return store.Witness(ctx) }
+
+// TryLocks tries by two processes whether locks hold where the database is, if it is a file and this program can be
+// started again. The error says that they do not; untried says why that is not known.
+func (a *App) TryLocks(ctx context.Context) (untried, err error) {
+	if a.options.Again == nil || a.Config.Database.Postgres.Reveal() != "" {
+		return nil, nil
+	}
+	err = store.Try(ctx, cmp.Or(a.Config.Database.File, DatabaseFile(a.Config.DataDir)), a.options.Again)
+	if errors.Is(err, store.ErrNotHeld) {
+		return nil, err
+	}
+	return err, nil
+}
+
 // OpenDatabase opens the database of these settings, and creates what is missing.
-func OpenDatabase(ctx context.Context, cfg config.Config) (db Database, err error) {
+func OpenDatabase(ctx context.Context, cfg config.Config, opts ...store.FileOption) (db Database, err error) {
 	if dsn := cfg.Database.Postgres.Reveal(); dsn != "" {
 		db, err = store.OpenServer(ctx, dsn)
 	} else {
-		db, err = store.OpenFile(ctx, cmp.Or(cfg.Database.File, DatabaseFile(cfg.DataDir)))
+		db, err = store.OpenFile(ctx, cmp.Or(cfg.Database.File, DatabaseFile(cfg.DataDir)), opts...)
 	}
 	if errors.Is(err, store.ErrShared) {
 		err = fmt.Errorf("%w; a data folder that this machine alone has needs no lock "+
 			"(SIBYL_DATA, --data or the setting data)", err)
+	}
+	if errors.Is(err, store.ErrNotHeld) {
+		err = fmt.Errorf("%w; choose a data folder on a disk of this machine (SIBYL_DATA, --data or the setting data)",
+			err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrJournal, err)

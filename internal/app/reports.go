@@ -17,6 +17,9 @@ import (
 // mostReports bounds how many reports are kept, since names come from anywhere: above it, the oldest goes.
 const mostReports = 256
 
+// reportsWait bounds the wait for another process that writes the reports.
+const reportsWait = 5 * time.Second
+
 // reportStands is how long a provider is not asked again about a model.
 const reportStands = time.Minute
 
@@ -148,6 +151,11 @@ func (r *reports) refresh() {
 func (r *reports) put(key string, change func(*report)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	unlock, lockErr := r.lock()
+	if lockErr == nil {
+		defer unlock()
+	}
+	r.seen = time.Time{} // what was written within one tick of the file system's clock has one time
 	r.refresh()
 	of := r.kept[key]
 	change(&of)
@@ -161,14 +169,26 @@ func (r *reports) put(key string, change func(*report)) error {
 		}
 		delete(r.kept, oldest)
 	}
-	if _, err := os.Stat(filepath.Dir(r.file)); err != nil {
-		return err // there is no data folder, and it is not for this that one is made
+	if lockErr != nil {
+		return lockErr
 	}
 	text, err := json.MarshalIndent(r.kept, "", "\t")
 	if err != nil {
 		return err
 	}
 	return files.Replace(r.file, text, 0o600)
+}
+
+// lock keeps other processes from writing the file. It fails if there is no data folder: it is not for this that one is
+// made.
+func (r *reports) lock() (unlock func(), err error) {
+	folder, name := filepath.Split(r.file)
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }() // the lock file stays open without it
+	return files.Lock(context.Background(), root, name+".lock", reportsWait)
 }
 
 // goesBefore says which of two goes first where there are too many: one without a contract, or else the older.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"sibyl/internal/behaviour/assert"
@@ -106,4 +107,39 @@ func TestWhatAnEndpointRefusesOfSchemasIsKnownToEveryProcessForADay(t *testing.T
 	}
 	later := ask()
 	assert.That(t, len(later) == 1 && strings.Contains(later[0], "maxItems"), "after a day it is not tried anew: %q", later)
+}
+
+// learnt is what a provider told of a model.
+func learnt(of *report) { of.At = time.Unix(1, 0) }
+
+func TestReportOfAModelWaitsForAnotherProcessThatWritesAndKeepsWhatItWrote(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		other, r := newReports(dir), newReports(dir)
+		assert.NoError(t, r.put("first", learnt))
+		unlock := assert.Must(other.lock())(t)
+		put := make(chan error)
+		go func() { put <- r.put("ours", learnt) }()
+		synctest.Wait()
+		assert.NoError(t, os.WriteFile(r.file, []byte(`{"theirs": {"at": "1970-01-01T00:00:01Z"}}`), 0o600))
+		assert.NoError(t, os.Chtimes(r.file, r.seen, r.seen)) // in the same tick of the file system's clock
+		unlock()
+		assert.NoError(t, <-put)
+		for _, key := range []string{"first", "ours", "theirs"} {
+			assert.That(t, !newReports(dir).get(key).At.IsZero(), "the report %s is gone", key)
+		}
+	})
+}
+
+func TestReportIsKeptByTheProcessAloneWhileAnotherWritesForTooLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		unlock := assert.Must(newReports(dir).lock())(t)
+		r := newReports(dir)
+		err := r.put("m", learnt)
+		assert.That(t, err != nil && !r.get("m").At.IsZero(), "error %v, kept %v", err, r.get("m"))
+		unlock()
+		assert.NoError(t, r.put("n", learnt))
+		assert.Equal(t, len(r.read()), 2)
+	})
 }

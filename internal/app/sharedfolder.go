@@ -224,7 +224,8 @@ func (f *sharedFolder) learnMark(ctx context.Context, claim bool) error {
 }
 
 // checkLocks returns an error that is session.ErrAway if a lock that another node holds in the folder is free here:
-// then two nodes could write one session at once.
+// then two nodes could write one session at once. A lock of its own that the file system has lost, as when a file server
+// or a mount was away, it takes again: until then other nodes saw it as free.
 func (f *sharedFolder) checkLocks(ctx context.Context) error {
 	if f.holdsLock() && time.Since(f.checked) < locksInterval {
 		return f.locks
@@ -238,16 +239,30 @@ func (f *sharedFolder) checkLocks(ctx context.Context) error {
 		return f.away("the folder %s can't be read: %w", f.named(), err)
 	}
 	defer func() { _ = root.Close() }() // nothing was written through it
+	if f.holdsLock() && isFree(root, lockOf(f.node)) {
+		f.log.WarnContext(ctx, "the file system has lost this node's lock in the Council's folder; it is taken again",
+			"folder", f.folder)
+		f.leaveLock()
+	}
 	if !f.holdsLock() {
 		leave, err := files.Lock(ctx, root, lockOf(f.node), ownLockWait)
 		if err != nil {
 			return f.away("no lock can be held in the folder %s: %w", f.named(), err)
 		}
 		f.keepLock(leave)
+		if isFree(root, lockOf(f.node)) {
+			return f.away("locks in the folder %s keep nobody out: choose a file system that has locks", f.named())
+		}
 	}
 	f.locks = f.checkLocksOf(ctx, root)
 	f.checked = time.Now()
 	return f.locks
+}
+
+// isFree says that anybody could take a lock, or that its file is gone.
+func isFree(root *os.Root, name string) bool {
+	held, err := files.IsHeld(root, name)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !held
 }
 
 // lockOf is the name of the lock of a node.
@@ -290,8 +305,8 @@ func (f *sharedFolder) checkLocksOf(ctx context.Context, root *os.Root) error {
 
 func (f *sharedFolder) locksDoNotHold(n node.Node) error {
 	return f.away("locks in the folder %s do not hold between machines, so that two nodes could write one session at "+
-		"once: node %s lives, and its lock is free here; choose a file system that shares locks, such as NFS 4 without "+
-		"local locks", f.named(), n.Name)
+		"once: node %s lives, and its lock is free here; if its mount was cut off, it takes the lock again within "+
+		"seconds; else choose a file system that shares locks, such as NFS 4 without local locks", f.named(), n.Name)
 }
 
 func (f *sharedFolder) close() {
@@ -299,8 +314,16 @@ func (f *sharedFolder) close() {
 		return
 	}
 	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
+	f.leaveLock()
+}
+
+// leaveLock frees the lock of this node, if it has one.
+func (f *sharedFolder) leaveLock() {
+	f.mu.Lock()
 	leave := f.leave
-	f.leave, f.closed = nil, true
+	f.leave = nil
 	f.mu.Unlock()
 	if leave != nil {
 		leave()

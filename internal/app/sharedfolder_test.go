@@ -115,21 +115,64 @@ func TestFolderThatDoesNotAnswerIsNotWaitedForTwice(t *testing.T) {
 	assert.NoError(t, f.check(t.Context(), time.Minute))
 }
 
-func TestNodesWhoseLocksDoNotHoldForEachOtherKeepOff(t *testing.T) {
+// pair is two nodes with one folder, and their clock.
+func pair(t *testing.T) (one, two *sharedFolder, seen func(holder string)) {
+	t.Helper()
 	db, folder, now := newDatabase(t), t.TempDir(), time.Now()
 	clock := func() time.Time { return now }
-	seen := func(holder string) {
+	seen = func(holder string) {
 		t.Helper()
 		now = now.Add(time.Second)
 		assert.NoError(t, db.Keep(t.Context(), node.Node{Holder: holder, Name: "node " + holder, StartedAt: now,
 			SeenAt: now}))
 	}
-	// look has a node look again at the locks of others.
-	look := func(f *sharedFolder) error {
-		f.checked = time.Time{}
-		return f.check(t.Context(), longPatience)
+	return sharing(t, db, folder, "m/one", clock), sharing(t, db, folder, "m/two", clock), seen
+}
+
+// lookAgain has a node look again at the locks of others.
+func (f *sharedFolder) lookAgain(t *testing.T) error {
+	t.Helper()
+	f.checked = time.Time{}
+	return f.check(t.Context(), longPatience)
+}
+
+// A file server that was away has forgotten its locks, and may have lost their files.
+func TestNodeWhoseOwnLockWasLostTakesItAgain(t *testing.T) {
+	for name, lose := range map[string]func(t *testing.T, f *sharedFolder, lock string){
+		"it is free": func(_ *testing.T, f *sharedFolder, _ string) {
+			f.leave()
+			f.leave = func() {} // of an open file that holds nothing any more
+		},
+		"its file is gone": func(t *testing.T, _ *sharedFolder, lock string) { assert.NoError(t, os.Remove(lock)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			one, two, seen := pair(t)
+			for range 2 {
+				for _, f := range []*sharedFolder{one, two} {
+					seen(f.node)
+					assert.NoError(t, f.lookAgain(t))
+				}
+			}
+			lose(t, one, filepath.Join(one.folder, nodeLocks, lockOf(one.node)))
+			log := &strings.Builder{}
+			one.log = slog.New(slog.NewTextHandler(log, nil))
+			seen(one.node)
+			assert.NoError(t, one.lookAgain(t))
+			assert.Contains(t, "the log", log.String(), "has lost this node's lock", one.folder)
+			for range 3 {
+				seen(one.node)
+				assert.NoError(t, two.lookAgain(t)) // which finds the lock held
+				assert.NoError(t, one.lookAgain(t))
+			}
+			assert.Equalf(t, strings.Count(log.String(), "\n"), 1, "lines in the log")
+		})
 	}
-	one, two := sharing(t, db, folder, "m/one", clock), sharing(t, db, folder, "m/two", clock)
+}
+
+func TestNodesWhoseLocksDoNotHoldForEachOtherKeepOff(t *testing.T) {
+	one, two, seen := pair(t)
+	db, folder := one.db, one.folder
+	look := func(f *sharedFolder) error { return f.lookAgain(t) }
 	for range 3 {
 		for _, f := range []*sharedFolder{one, two} {
 			seen(f.node)

@@ -120,6 +120,9 @@ type Program = app.Options
 
 // Main runs the command line and returns the exit code. environ is as from os.Environ. It silences the package log.
 func Main(ctx context.Context, p Program, args, environ []string, s Streams) int {
+	if p.Again != nil && app.Witness(ctx) {
+		return ExitAnswered
+	}
 	log.SetOutput(io.Discard)   // libraries print what strangers sent them
 	file, _ := s.Out.(*os.File) // nil if it isn't a file
 	terminal := s.Out

@@ -254,12 +254,16 @@ func (c *command) checkJournal(ctx context.Context, prepared *app.App) finding {
 	if place := a.Database.SharedPlace(); place != "" {
 		says += "; " + place
 	}
+	untried, lockErr := a.TryLocks(ctx)
+	if untried != nil {
+		says += "; whether locks hold there could not be tried: " + untried.Error()
+	}
 	// Releasing the lease of a run that does not exist changes nothing, but tests that the database is writable.
 	writeErr := a.Store.Release(ctx, app.Owner, "none", "doctor", time.Time{})
 	if errors.Is(writeErr, journal.ErrNotFound) {
 		writeErr = nil
 	}
-	if err := errors.Join(writeErr, a.Database.HasRoom(), a.Close()); err != nil {
+	if err := errors.Join(lockErr, writeErr, a.Database.HasRoom(), a.Close()); err != nil {
 		return fails(err)
 	}
 	return works(says)

@@ -69,6 +69,6 @@ func (c *command) openNamed(ctx context.Context, name string) (app.Database, err
 			return nil, withCode(ExitUsage, fmt.Errorf("the name of a database %w, or ‘here’", err))
 		}
 	}
-	db, err := app.OpenDatabase(ctx, cfg)
+	db, err := app.OpenDatabase(ctx, cfg, c.Trial())
 	return db, withCode(ExitJournal, err)
 }

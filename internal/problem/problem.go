@@ -60,10 +60,13 @@ const (
 	wrongTask bt.Reason = "request.task: a title is one line of at most {title} characters, and a description has " +
 		"at most {description}"
 	emptyContent bt.Reason = "request.empty: what was sent is empty"
+
+	// UnsureWithKey is of a request that may be sent again under its Idempotency-Key.
+	UnsureWithKey bt.Reason = "request.unsure: whether it was done is not known; sent again, it is done once"
 )
 
 // Reasons are the sentences of what is wrong with a request.
-func Reasons() []bt.Reason { return []bt.Reason{wrongTask, emptyContent} }
+func Reasons() []bt.Reason { return []bt.Reason{wrongTask, emptyContent, UnsureWithKey} }
 
 // Of says what an error means; false: the table does not have it. Over HTTP and MCP that is a fault of the program; on
 // the command line an error also says by its own words what was wrong.

@@ -80,6 +80,7 @@ func (s *Service) WatchAll(ctx context.Context, owner journal.Owner, from Positi
 		ctx, cancel := context.WithCancel(ctx)
 		o := &runStream{s: s, owner: owner, position: from, rows: map[string]journal.Run{}, yield: yield,
 			updates: make(chan runUpdate), announced: make(chan string, mostAnnounced),
+			missed:    make(chan struct{}, 1),
 			readSlots: make(chan struct{}, mostEndedRead), lookResults: make(chan lookResult, 1)}
 		defer o.background.Wait()
 		defer cancel()
@@ -103,6 +104,7 @@ type runStream struct {
 	rows      map[string]journal.Run // the runs that are watched
 	waiting   []journal.Run          // to be watched, by their start
 	announced chan string            // runs in which the engine says that something happens
+	missed    chan struct{}          // holds a token if more were announced than announced holds
 	updates   chan runUpdate         // from the watches of the runs
 	readSlots chan struct{}          // a token for each run being read that had ended before
 
@@ -126,11 +128,15 @@ type runUpdate struct {
 	err    error
 }
 
-// addAnnounced queues a run in which something happens, without waiting: if the queue is full, the next look finds it.
+// addAnnounced queues a run in which something happens, without waiting: if the queue is full, a look is to find it.
 func (o *runStream) addAnnounced(run string) {
 	select {
 	case o.announced <- run:
 	default:
+		select {
+		case o.missed <- struct{}{}:
+		default: // it is known already
+		}
 	}
 }
 
@@ -155,6 +161,8 @@ func (o *runStream) follow(ctx context.Context) error {
 			if !o.isKnown(run) {
 				o.scheduleLook(ctx)
 			}
+		case <-o.missed:
+			o.scheduleLook(ctx)
 		case <-o.nextLook.C:
 			o.startLook(ctx)
 		case f := <-o.lookResults:

@@ -360,6 +360,43 @@ func TestStreamAsksHardlyEverWhereAllIsAnnouncedAndTellsAtOnce(t *testing.T) {
 	})
 }
 
+func TestRunWhoseAnnouncementFindsNoPlaceIsLookedForSoon(t *testing.T) {
+	inHouse(t, func(h *house) {
+		store := &announcing{Store: h.store, all: true}
+		s, w := node(h.T, store, "one", 0), newScene(h.T, store)
+		ctx, cancel := context.WithCancel(h.Context())
+		reads, told := make(chan struct{}), make(chan string, 100)
+		var all sync.WaitGroup
+		all.Go(func() {
+			for e := range s.WatchAll(ctx, ada, service.Position{}) {
+				told <- e.Run
+				select {
+				case <-reads:
+				case <-ctx.Done():
+				}
+			}
+		})
+		defer all.Wait()
+		defer cancel()
+		w.begin(0, 0)
+		reads <- struct{}{}
+		synctest.Wait()
+		for range 100 { // the stream waits for its reader: most of them find no place
+			store.announce(journal.Key{Owner: ada, Run: "r0"})
+		}
+		w.begin(0, 0)
+		synctest.Wait()
+		close(reads)
+		<-time.After(time.Second)
+		synctest.Wait()
+		seen := map[string]bool{}
+		for len(told) > 0 {
+			seen[<-told] = true
+		}
+		assert.That(h, seen["r0"] && seen["r1"], "within a second it was told of %v", seen)
+	})
+}
+
 func TestAnnouncementsOfRunsThatAreNotFoundAreLookedForAFewTimesASecond(t *testing.T) {
 	inHouse(t, func(h *house) {
 		asked := &counting{Store: h.store}

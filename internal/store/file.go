@@ -48,6 +48,8 @@ type file struct {
 	busyTimeout time.Duration
 	synchronous string // FULL: a commit waits for the disk; tests may set OFF
 	look        func(path string) (place, error)
+	again       Again // nil: locks are not tried
+	triesAlways bool
 
 	words    *strings.Replacer
 	place    place
@@ -76,13 +78,17 @@ func Unsynced() FileOption { return func(f *file) { f.synchronous = "OFF" } }
 
 // OpenFile opens the SQLite file at path. It creates missing folders (0700), the file (0600) and its tables, and
 // migrates older tables. An existing file that cannot be written is opened read-only. An error may match
-// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly, or ErrNewer, ErrOlder, ErrForeign or ErrShared.
+// journal.ErrCorrupt, ErrLocked, ErrFull or ErrReadOnly, or ErrNewer, ErrOlder, ErrForeign, ErrShared or
+// ErrNotHeld.
 func OpenFile(ctx context.Context, path string, opts ...FileOption) (*DB, error) {
 	f, err := newFile(path, opts)
 	if err != nil {
 		return nil, err
 	}
 	if err := f.find(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.tryIfDue(ctx); err != nil {
 		return nil, err
 	}
 	err = createFile(f.path)

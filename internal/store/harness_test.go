@@ -18,7 +18,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if beAnotherProcess() {
+	isMisled()
+	if Witness(context.Background()) || beAnotherProcess() {
 		return
 	}
 	goleak.VerifyTestMain(pgtest.Main(m))

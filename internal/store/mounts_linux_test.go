@@ -78,3 +78,13 @@ func TestOfTwoMountsOfAFolderOneIsRefusedAndNothingIsLost(t *testing.T) {
 		assert.Equalf(t, whole(other), n, "through the other mount")
 	}
 }
+
+func TestLocksThatTwoMountsDoNotShareAreFoundByTheTrial(t *testing.T) {
+	needs.Program(t, "bindfs")
+	disk := t.TempDir()
+	one, two := mounted(t, disk), mounted(t, disk)
+	path := filepath.Join(one, "sibyl.db")
+	assert.NoError(t, Try(t.Context(), path, again))
+	assert.ErrorIs(t, Try(t.Context(), path, misled(two)), ErrNotHeld)
+	isEmpty(t, disk)
+}

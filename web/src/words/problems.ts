@@ -38,5 +38,6 @@ export const problems = {
   "problem.broken_body": ["The sending broke off. Try again.", "Das Senden brach ab. Versuchen Sie es noch einmal.", "O envio foi interrompido. Tente de novo."],
   "problem.not_ready": ["The server can’t take requests now.", "Der Server nimmt gerade keine Anfragen an.", "O servidor não aceita pedidos por agora."],
   "problem.cross_site": ["A page of another site or port made this request.", "Diese Anfrage kam von einer Seite mit anderer Adresse oder anderem Port.", "Este pedido veio de uma página com outro endereço ou outra porta."],
+  "problem.not_encrypted": ["Open this page over https. A name that is reached without TLS has http:// in server.hosts.", "Öffnen Sie diese Seite über https. Ein Name, der ohne TLS erreicht wird, steht mit http:// in server.hosts.", "Abra esta página por https. Um nome sem TLS leva http:// em server.hosts."],
   "problem.no_route": ["There is nothing at this address.", "Unter dieser Adresse gibt es nichts.", "Não há nada neste endereço."],
 } as const;
