@@ -35,7 +35,7 @@ func TestOverlayReplacesOnlyTheFilesItHolds(t *testing.T) {
 func TestOverlayOfAnEmptyFolderIsTheEmbeddedPrompts(t *testing.T) {
 	fsys := assert.Must(prompts.Overlay(os.DirFS(t.TempDir())))(t)
 	names, err := fs.Glob(fsys, "oracle/*.md")
-	assert.Require(t, err == nil && len(names) == 16, "files = %v, %v; want the 16 prompts", names, err)
+	assert.Require(t, err == nil && len(names) == 19, "files = %v, %v; want the 19 prompts", names, err)
 	for _, name := range names {
 		assert.That(t, read(t, fsys, name) == read(t, prompts.FS, name), "%s is not the embedded one", name)
 	}

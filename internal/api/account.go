@@ -53,6 +53,8 @@ func (s *Server) accountRoutes() {
 		summary: "The assistants there are"}, s.listAssistants)
 	registerForm(s, route{id: "listFolders", at: "GET /api/folders", tag: "account",
 		summary: "The folders that the options of an assistant may name, with those in them"}, s.listFolders)
+	registerForm(s, route{id: "listPresets", at: "GET /api/presets", tag: "account",
+		summary: "The presets that a question may name"}, s.listPresets)
 	registerForm(s, route{id: "listModels", at: "GET /api/models", tag: "account",
 		summary: "The models that can be asked, with what they cost"},
 		func(ctx context.Context, _ *noInput) (service.Models, error) {

@@ -76,6 +76,7 @@ type Config struct {
 	Sources func(ctx context.Context, folder string) (func(name string) (record.Source, error), error)
 	// Documents reads the documents that are sent to be asked about; nil: none can be sent.
 	Documents *document.Reader
+	Presets   func(ctx context.Context) (Presets, error) // that a question may name; nil: there are none
 
 	Build string
 	// closed when this process stops driving runs: streams end, so that clients continue elsewhere; nil: never

@@ -25,6 +25,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
+	"sibyl/internal/preset"
 	"sibyl/internal/run"
 	"sibyl/internal/server/node"
 	"sibyl/internal/server/telemetry"
@@ -178,6 +179,10 @@ func (a *App) openAssistants() (err error) {
 	}
 	a.Service, err = service.New(service.Config{Store: a.Store, Engine: a.Engine, Assistants: all, Redact: a.Redact,
 		Setting: a.Config.Text, Tree: a.tree,
+		Preset: func(ctx context.Context, name string) (preset.Preset, error) {
+			one, err := NewPresets(a.Config).Find(ctx, name)
+			return one.Preset, err
+		},
 		Prices: a.prices(), Finders: a.finders(), Models: a.Offered, Now: a.Clock.Now})
 	return err
 }
@@ -188,7 +193,7 @@ func (a *App) Surroundings() oracle.Surroundings {
 		Store: a.Store, Choose: a.Models.Choose, Known: a.Models.Known, Describe: a.Describe,
 		Contract: a.Models.Contract, About: a.Models.About,
 		ReportForm: a.ReportForm, LearnKeys: a.LearnKeys, Tools: a.Tools,
-		LeftOut: a.servers.leftOut, Prompts: a.oraclePrompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
+		LeftOut: a.servers.leftOut, Guide: a.guide, Prompts: a.oraclePrompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
 		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"time"
 
+	"sibyl/internal/config"
 	"sibyl/internal/council"
 	"sibyl/internal/council/persona"
 	"sibyl/internal/council/session"
@@ -72,8 +72,10 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 
 // OraclesDir returns the folder of the oracles: the set one, or prompts/oracles in the working folder if it exists; ""
 // means the built-in ones.
-func (a *App) OraclesDir() string {
-	if set := a.Config.Council.Oracles; set != "" {
+func (a *App) OraclesDir() string { return oraclesDir(a.Config) }
+
+func oraclesDir(cfg config.Config) string {
+	if set := cfg.Council.Oracles; set != "" {
 		return set
 	}
 	usual := filepath.Join("prompts", "oracles")
@@ -84,11 +86,7 @@ func (a *App) OraclesDir() string {
 }
 
 // Oracles returns the oracles of the settings, listed afresh.
-func (a *App) Oracles() *persona.Shelf {
-	cfg := a.Config.Council
-	return persona.New(persona.Config{Dir: a.OraclesDir(), Placeholder: cfg.Placeholder,
-		TTL: time.Duration(cfg.CacheTTL) * time.Second})
-}
+func (a *App) Oracles() *persona.Shelf { return newOracles(a.Config) }
 
 // withinSitting asks one oracle of a sitting in a separate run.
 func (a *App) withinSitting(

@@ -1,12 +1,18 @@
 package app
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/api"
+	"sibyl/internal/files"
+	"sibyl/internal/media/document"
 	"sibyl/internal/oracle"
 	"sibyl/internal/oracle/prompt"
 	"sibyl/prompts"
@@ -77,4 +83,35 @@ func oraclesProblems(texts fs.FS) map[string][]string {
 		found[name] = append(found[name], strings.TrimSpace(what))
 	}
 	return found
+}
+
+// guide returns SIBYL.md of a folder, without secrets. A link must not lead out of the folder.
+func (a *App) guide(_ context.Context, folder string) (string, error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return "", files.Cause(err)
+	}
+	defer func() { _ = root.Close() }() // opened for reading only
+	info, err := root.Lstat(oracle.GuideFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", oracle.ErrNoGuide
+	case err != nil:
+		return "", files.Cause(err)
+	case !info.Mode().IsRegular():
+		return "", errors.New("it is no regular file")
+	}
+	const most = oracle.MaxGuide * utf8.UTFMax
+	file, err := files.Read(root, oracle.GuideFile, most+1)
+	if err != nil {
+		return "", files.Cause(err)
+	}
+	text, err := document.DecodeText(oracle.GuideFile, file.Content)
+	if err != nil {
+		return "", errors.New("it is no text")
+	}
+	if n := utf8.RuneCountInString(text); n > oracle.MaxGuide || len(file.Content) > most {
+		return "", fmt.Errorf("it has more than %d characters", oracle.MaxGuide)
+	}
+	return a.Redact(text), nil
 }

@@ -68,7 +68,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools,
 			Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo,
 				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.documentSource,
-			Documents: a.Documents, Build: build, Origins: cfg.Hosts, Proxies: cfg.Proxies,
+			Documents: a.Documents, Presets: a.presetsOfServer, Build: build, Origins: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits: api.Limits{
 				Runs:     cfg.Limits.Runs,
 				Requests: float64(cfg.Limits.Requests) / 60,

@@ -48,7 +48,7 @@ func completions() map[string]string {
 		"inquiry show": "inquiry", "inquiry stop": "inquiry", "inquiry export": "inquiry",
 		"task done": "open task", "task edit": "task", "task delete": "task", "task history": "task",
 		"user revoke": "user", "user rotate": "user", "user sign-in": "user",
-		"tree show": "tree", "mcp trust": "server",
+		"tree show": "tree", "mcp trust": "server", "presets show": "preset",
 		"config set": "setting", "config set-key": "key", "config delete-key": "key", "config test": "test",
 		"models test": "model",
 
@@ -228,6 +228,12 @@ func (c *command) addValues(ctx context.Context, v *values, kind string) error {
 		all, err := a.Oracles().List(ctx)
 		for _, p := range all.Oracles {
 			v.add(p.Slug, p.Name)
+		}
+		return err
+	case "preset":
+		all, _, err := app.NewPresets(cfg).List(ctx)
+		for _, p := range all {
+			v.add(p.Name, p.About)
 		}
 		return err
 	case "sitting":

@@ -178,6 +178,9 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 		if words, err = flagsBefore(o, into, given, words); err != nil {
 			return conversation.Run{}, err
 		}
+		if err := applyPreset(o, into, given, t.a.Config); err != nil { // before what the conversation is set to
+			return conversation.Run{}, err
+		}
 	}
 	for _, f := range o.Fields {
 		if f.Tag.Get("names") == "model" && asked.Model != "" && !given[f] {

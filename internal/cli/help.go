@@ -18,7 +18,8 @@ func (c *command) addCommands(root *cobra.Command) {
 		title    string
 		commands []*cobra.Command
 	}{
-		{"Ask", append([]*cobra.Command{c.askCommand(), c.sourcesCommand(), c.undoCommand(), c.promptsCommand()},
+		{"Ask", append([]*cobra.Command{c.askCommand(), c.sourcesCommand(), c.undoCommand(), c.presetsCommand(),
+			c.promptsCommand()},
 			c.otherAssistants()...)},
 		{"Tasks", []*cobra.Command{c.chatCommand(), c.taskCommand()}},
 		{"Council", []*cobra.Command{c.councilCommand()}},
@@ -109,7 +110,7 @@ func (c *command) readable(text string) string {
 var valueNames = map[string]string{
 	"attach": "FILE", "config": "FILE", "html": "FILE", "notices": "FILE", "output": "FILE", "tree": "FILE",
 	"data": "FOLDER", "documents": "FOLDER", "in": "FOLDER", "prompts": "FOLDER", "vault": "FOLDER",
-	"chair": "ORACLE", "conversation": "ID", "detective": "MODEL", "description": "TEXT", "listen": "ADDRESS",
+	"chair": "ORACLE", "preset": "NAME", "set": "NAME=VALUE", "system": "TEXT", "conversation": "ID", "detective": "MODEL", "description": "TEXT", "listen": "ADDRESS",
 	"since": "DAY", "until": "DAY", "expires": "TIME", "older-than": "TIME", "user": "NAME",
 }
 

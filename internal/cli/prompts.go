@@ -56,7 +56,7 @@ func (c *command) promptsShow() *cobra.Command {
 			return c.showPrompt(p, brief)
 		})}
 	fl := cmd.Flags()
-	f = optionFlags[oracle.Options](cmd, "in", "vault", "model")
+	f = optionFlags[oracle.Options](cmd, "in", "vault", "model", "system", "preset", "set")
 	fl.BoolVar(&large, "long-history", false, "as in a long conversation")
 	fl.BoolVar(&failed, "after-error", false, "show also what is said after the first failed call")
 	fl.BoolVar(&brief, "segments", false, "show only the segments and their tokens, without the text")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,7 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/app"
 	"sibyl/internal/config"
+	"sibyl/internal/preset"
 	"sibyl/internal/schema"
 )
 
@@ -94,13 +97,26 @@ func (s *optionFlagSet[O]) withSettings(cfg config.Config) (O, error) {
 	return o, applySettings(s.object, &o, s.given, cfg)
 }
 
-// applySettings fills in *into from the settings where no flag was given, and makes the paths of folders absolute.
+// applySettings fills in *into where no flag was given, from the preset that it names and then from the settings, and
+// makes the paths of folders absolute.
 func applySettings(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
-	err := object.FillFromSettings(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
+	err := applyPreset(object, into, given, cfg)
+	if err == nil {
+		err = object.FillFromSettings(into, cfg.Text, func(f *schema.Field) bool { return given[f] })
+	}
 	if err == nil {
 		err = object.FindFolders(into, localPath)
 	}
 	return withCode(ExitUsage, err)
+}
+
+// applyPreset fills in *into from the preset that it names, where no flag was given. The fields then count as given.
+func applyPreset(object *schema.Object, into any, given map[*schema.Field]bool, cfg config.Config) error {
+	find := func(name string) (preset.Preset, error) {
+		return app.NewPresets(cfg).FindNamed(context.Background(), name)
+	}
+	return preset.Apply(object, into, find, func(f *schema.Field) bool { return given[f] },
+		func(f *schema.Field) { given[f] = true })
 }
 
 // localPath gives the absolute path of a folder, which has to exist; a witness may also be a file.

@@ -14,6 +14,7 @@ package config
 import (
 	"errors"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -31,6 +32,9 @@ type Config struct {
 	Vault    string   `name:"vault" env:"SIBYL_VAULT" as:"path"` // the folder of notes; "" for none
 	Trees    string   `name:"trees" env:"SIBYL_TREES" as:"path"` // folders that override what is built in; "" for none
 	Prompts  string   `name:"prompts" env:"SIBYL_PROMPTS" as:"path"`
+	// what the person wants of every answer of the Oracle, in their own words
+	Instructions string `name:"instructions" env:"SIBYL_INSTRUCTIONS" as:"text" max:"8000"`
+	Presets      string // the folder "presets" beside the settings; "" where neither is known
 	// a file to which notices are appended as lines of JSON; "" for none
 	Notices  string `name:"notices" env:"SIBYL_NOTICES" as:"path"`
 	MaxTurns int    `name:"max_turns" env:"SIBYL_MAX_TURNS" min:"1" max:"200" default:"30"` // of one question (FR-007)
@@ -156,6 +160,13 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 		if c.DataDir, err = s.places.dataDir(); err != nil {
 			return err
 		}
+	}
+	folder := s.places.configDir()
+	if s.path != "" {
+		folder = filepath.Dir(s.path)
+	}
+	if folder != "" {
+		c.Presets = filepath.Join(folder, "presets")
 	}
 	c.Ollama.Local = isLoopback(c.Ollama.Host)
 	c.Transcription.Local = isLoopback(c.Transcription.Server)

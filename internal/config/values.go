@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -55,6 +56,7 @@ func readsAndShows[T any](read func(value) (T, error), show func(held T) any) ki
 func kinds() map[string]kind {
 	return map[string]kind{
 		"path":        reads(value.path),
+		"text":        reads(value.text),
 		"model":       reads(value.model),
 		"whole model": reads(value.wholeModel),
 		"language":    reads(value.language),
@@ -154,6 +156,19 @@ func (v value) line() (string, error) {
 	}
 	if match, ok := v.tag.Lookup("match"); ok && !regexp.MustCompile("^(?:"+match+")$").MatchString(text) {
 		return "", fmt.Errorf("is %s; it must be %s", quote(text), v.tag.Get("must"))
+	}
+	return text, nil
+}
+
+// text reads a text of several lines, with at most the characters of the tag max.
+func (v value) text() (string, error) {
+	most, _ := strconv.Atoi(v.tag.Get("max")) // a test sets each bound
+	text := strings.TrimSpace(v.Value)
+	if n := utf8.RuneCountInString(text); n > most {
+		return "", fmt.Errorf("has %d characters; %d at most", n, most)
+	}
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "", errors.New("must be text in UTF-8")
 	}
 	return text, nil
 }

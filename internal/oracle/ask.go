@@ -67,6 +67,10 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 		pictures = append(pictures, shown...)
 		given.markPicturesOpened(env.Past, shown)
 	}
+	guides, _, err := s.addGuides(ctx, o, texts, &env, &given)
+	if err != nil {
+		return spec, err
+	}
 	if len(pictures) > 0 {
 		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool {
 			return s.Describe(ctx, id).NoPictures
@@ -79,7 +83,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	if o.Material != "" {
 		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
 	}
-	spec.Texts = append(spec.Texts, pictures...)
+	spec.Texts = append(append(spec.Texts, guides...), pictures...)
 	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
 	return spec, nil
 }

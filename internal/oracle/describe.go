@@ -38,7 +38,9 @@ type Surroundings struct {
 	LearnKeys func(ctx context.Context, env Env)
 	Tools     func(ctx context.Context, env Env) (*tool.Set, func(), error)
 	// servers whose tools are not available now, each with the reason; nil: there are none
-	LeftOut    func() []bt.Why
+	LeftOut func() []bt.Why
+	// Guide reads SIBYL.md of a folder; ErrNoGuide if there is none. nil: nobody reads it.
+	Guide      func(ctx context.Context, folder string) (string, error)
 	Prompts    func() (*prompt.Set, error) // as they are when a run begins, which keeps them
 	Classifier bool                        // one is configured for the fallback
 	Web        bool                        // a search engine is configured

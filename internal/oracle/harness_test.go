@@ -72,8 +72,10 @@ type harness struct {
 	redact    func([]byte) []byte
 	maxTokens int
 	maxTime   time.Duration
-	named     []tool.Source  // that the person named
-	contract  model.Contract // of the model
+	named     []tool.Source     // that the person named
+	contract  model.Contract    // of the model
+	guides    map[string]string // SIBYL.md, by folder
+	asked     oracle.Options    // instructions and preset of all questions
 
 	engine *run.Engine
 	spec   run.Spec // of the last run
@@ -155,6 +157,7 @@ func (h *harness) question(text string) question {
 	q := question{assistant.Request{Owner: owner, Session: h.session, Words: text}, oracle.Options{MaxTurns: h.turns,
 		MaxTokens: h.maxTokens, MaxTime: h.maxTime}}
 	q.Code.Path, q.Vault.Path = h.env.CodeRoot, h.env.Vault
+	q.Instructions, q.Preset = h.asked.Instructions, h.asked.Preset
 	for _, s := range h.named {
 		switch s {
 		case tool.Code:
@@ -186,6 +189,12 @@ func (h *harness) surroundings(store journal.Store) oracle.Surroundings {
 		LearnKeys: func(context.Context, oracle.Env) {},
 		LeftOut:   func() []bt.Why { return h.env.LeftOut },
 		Prompts:   promptsOnce,
+		Guide: func(_ context.Context, folder string) (string, error) {
+			if text := h.guides[folder]; text != "" {
+				return text, nil
+			}
+			return "", oracle.ErrNoGuide
+		},
 		Tools: func(context.Context, oracle.Env) (*tool.Set, func(), error) {
 			return h.world.registry(), func() {}, nil
 		}}

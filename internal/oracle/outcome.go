@@ -68,6 +68,8 @@ type Answer struct {
 	LookedUp bool `json:"looked_up,omitempty"`
 	// what was known of the model, in words
 	About string `json:"about,omitempty"`
+	// the names of what said how to answer, besides the prompts: instructions, a preset, SIBYL.md of a folder
+	Guides []string `json:"guides,omitempty"`
 }
 
 // ReadAnswer reads the outcome of a run.
@@ -95,6 +97,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 	if len(env.Parts) > 0 {
 		a.Sources = append(env.materialSources(), a.Sources...)
 	}
+	a.Guides = env.Guides
 	a.Files, a.Allowed = env.materialNames(), len(given.Said.Yes) > 0
 	a.Model = cmp.Or(a.Model, env.Model) // the chosen one, until a receipt says which one answered
 	if a.Model == env.Model {

@@ -51,6 +51,8 @@ type Env struct {
 
 	About string `json:"about,omitempty"` // what was known of the model, in words
 
+	Guides []string `json:"guides,omitempty"` // the names of what says how to answer, besides the prompts
+
 	Fallback []string `json:"fallback,omitempty"`  // models that answer where Model does not, in order
 	ShadowOf string   `json:"shadow_of,omitempty"` // the run that this one is compared with: it writes nothing
 	// servers whose tools were not available, each with the reason

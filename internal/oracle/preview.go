@@ -69,12 +69,17 @@ func (s Surroundings) PreviewTurn(
 	if err != nil {
 		return Preview{}, err
 	}
+	begun := s.newGiven(r, o, env, tools)
+	_, guides, err := s.addGuides(ctx, o, texts, &env, &begun)
+	if err != nil {
+		return Preview{}, err
+	}
 	tree, err := leaves.Load(file, text, opt)
 	if err != nil {
 		return Preview{}, err
 	}
 	state := tree.NewState()
-	given, err := bt.EncodePorts(s.newGiven(r, o, env, tools))
+	given, err := bt.EncodePorts(begun)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -103,7 +108,7 @@ func (s Surroundings) PreviewTurn(
 	if len(turn.Offered) > 0 {
 		shown = tools
 	}
-	situation := promptSituation(of, turn, env, shown)
+	situation := promptSituation(of, turn, env, guides, shown)
 	if large {
 		situation.HistoryTokens = 1 << 20
 	}

@@ -47,6 +47,7 @@ type requestData struct {
 	env              Env
 	given            Given
 	prompts          *prompt.Set
+	guides           []guide
 	material         loadedMaterial            // that was handed over
 	earlierMaterials map[string]loadedMaterial // pictures of earlier runs that are shown again, by run id
 }
@@ -58,6 +59,9 @@ func newBuilder(
 	a := &requestData{view: v, prompts: prompts, earlierMaterials: map[string]loadedMaterial{}}
 	err := v.ReadStart(&a.env, &a.given)
 	if err != nil {
+		return nil, nil, err
+	}
+	if a.guides, err = loadGuides(ctx, v, a.env); err != nil {
 		return nil, nil, err
 	}
 	if a.material, err = loadMaterial(ctx, v, MaterialText); err != nil {
@@ -204,7 +208,7 @@ func (a turnRequest) Before(
 	if told := agent.AllowedText(a.given.Said.Yes, agent.BeginsWithAllowed(a.Add)); told != "" && !noted {
 		asked.Text += "\n\n" + told
 	}
-	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, nil)
+	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, a.guides, nil)
 	of.HistoryTokens, of.Noted = history+agent.Tokens(asked.Text), noted
 	c, err := a.prompts.Compose(of)
 	note = noteOf(c)
@@ -214,23 +218,27 @@ func (a turnRequest) Before(
 }
 
 func (a turnRequest) System(shown []tool.Spec, note agent.Note) (agent.System, error) {
-	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, shown)
+	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, a.guides, shown)
 	c, err := a.prompts.Compose(of)
 	system := agentSystem(c, note)
-	system.Facts = append(append([]string{of.Date}, of.Sources...), of.Missing...)
+	system.Facts = slices.Concat([]string{of.Date}, of.Sources, of.Missing, guideTexts(a.guides))
 	return system, err
 }
 
 // promptSituation is what the prompt of a turn depends on, besides its history. shown are the tools that are sent.
-func promptSituation(s TurnSituation, p agent.TurnPayload, env Env, shown []tool.Spec) prompt.Situation {
+func promptSituation(
+	s TurnSituation, p agent.TurnPayload, env Env, guides []guide, shown []tool.Spec,
+) prompt.Situation {
 	names := make([]string, len(shown))
 	for i, t := range shown {
 		names[i] = t.Name
 	}
 	connected, missing := env.sourceNames()
-	return prompt.Situation{QueryType: string(s.Class), Tools: names, Callable: p.Offered, Sources: connected,
+	of := prompt.Situation{QueryType: string(s.Class), Tools: names, Callable: p.Offered, Sources: connected,
 		Missing: missing, MaxTurns: p.MaxTurns, WindowTokens: env.WindowTokens,
 		Date: env.Date, Signals: env.signalForm(), BareCalls: env.BareCalls}
+	setGuides(&of, guides)
+	return of
 }
 
 // LookedUp shows the best lines of the places that were opened, those with most words of the question first. A model
@@ -244,7 +252,7 @@ func (a turnRequest) LookedUp(steps []agent.Step) (string, error) {
 	if all == nil || !a.env.NoTools {
 		return strings.Join(all, "\n\n"), nil
 	}
-	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, nil)
+	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, a.guides, nil)
 	of.LookedUp, of.General = true, a.General
 	c, err := a.prompts.Compose(of)
 	if err != nil {

@@ -2,6 +2,7 @@ package oracle
 
 import (
 	"encoding/json"
+	"strings"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/model"
@@ -11,6 +12,8 @@ import (
 // How the story of a run begins and ends; its events tell what lies between.
 const (
 	storyAsking   bt.Reason = "story.asking: Asking {model}"
+	storyGuided   bt.Reason = "story.asking.guided: Asking {model}, guided by {guides}"
+	storyGuides   bt.Reason = "story.guides: It was guided by {guides}"
 	storyKnown    bt.Reason = "story.known: What was known of {model}: it {about}"
 	storyAnswered bt.Reason = "story.answered: Answered"
 	storyFound    bt.Reason = "story.answered.found: Showed what was found; no " +
@@ -27,15 +30,18 @@ const (
 )
 
 func storyReasons() []bt.Reason {
-	return []bt.Reason{storyAsking, storyKnown, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget,
+	return []bt.Reason{guideLeftOut, tooManyGuides, storyAsking, storyGuided, storyGuides, storyKnown, storyAnswered, storyFound, storyNothing, storyPartial, storyBudget,
 		storyTurns, storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
 }
 
-// begunStory says which model is asked.
+// begunStory says which model is asked, and what guides it.
 func begunStory(start *run.StartRecord) bt.Why {
 	var env Env
 	if json.Unmarshal(start.Env, &env) != nil || env.Model == "" {
 		return bt.Why{}
+	}
+	if len(env.Guides) > 0 {
+		return storyGuided.With(env.Model, strings.Join(env.Guides, ", "))
 	}
 	return storyAsking.With(env.Model)
 }
@@ -59,6 +65,9 @@ func (a *Answer) endingStory() (all []bt.Why) {
 		all = append(all, limit.With(b.Limit))
 	}
 	all = append(all, a.reasons()...)
+	if len(a.Guides) > 0 {
+		all = append(all, storyGuides.With(strings.Join(a.Guides, ", ")))
+	}
 	if a.About != "" {
 		all = append(all, storyKnown.With(a.Model, a.About))
 	}

@@ -12,13 +12,13 @@
 //	default  the value if none is given, as JSON
 //	none     a flag may say 0, and this is what it means
 //	setting  the setting that gives the value if none is given
-//	names    what a text names: model, folder, witness (a folder or a model), oracle
+//	names    what a text names: model, folder, witness (a folder or a model), oracle, preset
 //	tool     what it is, in fewer words for models; "-": models are not offered it
 //	flag     how its flag is called where not as in JSON, with a letter behind a comma; "-": it has none
 //	form     of a text in what is published: the definition that it is of
 //
-// Fields are texts, numbers, bools, times (in JSON whole seconds), folders, lists of these, and pointers to bools,
-// which are nil where nothing is said. An error names the field and what would be right, and repeats nothing of what
+// Fields are texts, numbers, bools, times (in JSON whole seconds), folders, presets, lists of these, and pointers to
+// bools, which are nil where nothing is said. An error names the field and what would be right, and repeats nothing of what
 // was given.
 package schema
 
@@ -71,6 +71,23 @@ func (f *Folder) UnmarshalText(text []byte) error {
 
 // MarshalText gives the name.
 func (f Folder) MarshalText() ([]byte, error) { return []byte(f.Name), nil }
+
+// Preset is a preset by the name that a person typed, and its prompt.
+type Preset struct {
+	Name    string // as it was typed; "": none was
+	File    string // where the prompt stands; "" until it is found
+	Prompt  string // its variables are filled
+	Foreign bool   // it is neither built in nor in a folder of the settings
+}
+
+// UnmarshalText takes the name.
+func (p *Preset) UnmarshalText(text []byte) error {
+	*p = Preset{Name: string(text)}
+	return nil
+}
+
+// MarshalText gives the name.
+func (p Preset) MarshalText() ([]byte, error) { return []byte(p.Name), nil }
 
 // Error is a value that can't be taken.
 type Error struct {
@@ -139,6 +156,7 @@ func typeSchemas() *jsonschema.ForOptions {
 	return &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[time.Duration]():   {Type: "integer"},
 		reflect.TypeFor[Folder]():          {Type: "string"},
+		reflect.TypeFor[Preset]():          {Type: "string"},
 		reflect.TypeFor[json.RawMessage](): {},
 	}}
 }
@@ -361,7 +379,7 @@ func (o *Object) New(base any) any {
 	}
 	for _, f := range o.Fields {
 		if f.schema.Default != nil {
-			_ = json.Unmarshal(f.schema.Default, f.pointer(into.Interface())) // a test reads each
+			_ = json.Unmarshal(f.schema.Default, f.Value(into.Interface())) // a test reads each
 		}
 	}
 	return into.Interface()
@@ -404,8 +422,8 @@ func (f *Field) isRequired() bool {
 	return f.Name != "" && !strings.Contains(f.Tag.Get("json"), ",omit")
 }
 
-// pointer gives a pointer to the field in a struct that into points to.
-func (f *Field) pointer(into any) any {
+// Value gives a pointer to the field in the struct that into points to.
+func (f *Field) Value(into any) any {
 	return reflect.ValueOf(into).Elem().FieldByIndex(f.index).Addr().Interface()
 }
 
@@ -425,7 +443,7 @@ func (f *Field) setJSON(into any, raw json.RawMessage) error {
 		}
 		return wrong
 	}
-	at := f.pointer(into)
+	at := f.Value(into)
 	if d, ok := at.(*time.Duration); ok {
 		*d = time.Duration(value.(float64)) * time.Second //nolint:forcetypeassert // its schema is that of a whole number
 		return nil
@@ -488,7 +506,7 @@ func formatNumber[N int | float64](n N) string { return strconv.FormatFloat(floa
 // found is a model if its name has a colon.
 func (o *Object) FindFolders(into any, find func(f *Field, name string) (path string, err error)) error {
 	for _, f := range o.Fields {
-		folder, ok := f.pointer(into).(*Folder)
+		folder, ok := f.Value(into).(*Folder)
 		if !ok || folder.Name == "" || folder.Path != "" {
 			continue
 		}

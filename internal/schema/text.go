@@ -60,7 +60,7 @@ func (f *Field) SetText(into any, text string) error {
 	case "text":
 		raw, _ = json.Marshal(text)
 	case "list":
-		all := reflect.ValueOf(f.pointer(into)).Elem().Interface().([]string) //nolint:forcetypeassert // flags are texts
+		all := reflect.ValueOf(f.Value(into)).Elem().Interface().([]string) //nolint:forcetypeassert // flags are texts
 		raw, _ = json.Marshal(append(all, text))
 	case "duration":
 		d, err := time.ParseDuration(text)
@@ -71,7 +71,7 @@ func (f *Field) SetText(into any, text string) error {
 		raw = json.RawMessage(strconv.Itoa(int((d + time.Second - 1) / time.Second)))
 	}
 	if _, none := f.Tag.Lookup("none"); none && zero {
-		reflect.ValueOf(f.pointer(into)).Elem().SetZero()
+		reflect.ValueOf(f.Value(into)).Elem().SetZero()
 		return nil
 	}
 	if f.setJSON(into, raw) != nil {
@@ -112,7 +112,7 @@ func (o *Object) FillFromSettings(into any, setting func(path string) string, sa
 		if text == "" {
 			continue
 		}
-		if folder, ok := f.pointer(into).(*Folder); ok {
+		if folder, ok := f.Value(into).(*Folder); ok {
 			if *folder = (Folder{Path: text}); f.Tag.Get("names") == "witness" && strings.Contains(text, ":") {
 				*folder = Folder{Name: text}
 			}

@@ -9,6 +9,7 @@ package service
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -18,6 +19,7 @@ import (
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/preset"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
 	"sibyl/internal/service/assistant"
@@ -31,10 +33,12 @@ type Config struct {
 	Tree       func(name string) (file string, text []byte, err error)
 	Redact     func(text string) string // replaces secrets in titles, folders and sources
 	Setting    func(path string) string // gives a setting, "" if it is not set; nil: none is
-	Prices     *Prices                  // nil: no prices are known
-	Finders    []Finder                 // searched by Find in addition to sessions and runs
-	Models     *ModelSource             // nil: Models lists none
-	Now        func() time.Time         // nil: time.Now
+	// finds a preset by its name; nil: there are none
+	Preset  func(ctx context.Context, name string) (preset.Preset, error)
+	Prices  *Prices          // nil: no prices are known
+	Finders []Finder         // searched by Find in addition to sessions and runs
+	Models  *ModelSource     // nil: Models lists none
+	Now     func() time.Time // nil: time.Now
 }
 
 // Service performs the use cases. It is safe for concurrent use.
@@ -99,7 +103,7 @@ func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.co
 
 // decodeOptions turns an assistant.GivenOptions into the options of its assistant, with the settings; others stay as
 // they are.
-func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) {
+func (s *Service) decodeOptions(ctx context.Context, a *assistant.Assistant, given any) (any, error) {
 	remote, ok := given.(assistant.GivenOptions)
 	switch {
 	case !ok:
@@ -122,10 +126,28 @@ func (s *Service) decodeOptions(a *assistant.Assistant, given any) (any, error) 
 			Why:  wrongOptions.With(strings.Replace(err.Error(), "arguments ", "the options ", 1)),
 			Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
+	if err := s.applyPreset(ctx, a.Options, remote, into); err != nil {
+		return nil, &assistant.RequestError{Why: wrongOptions.With(err.Error()),
+			Hint: "GET /api/presets lists the presets", Err: err}
+	}
 	if err := a.Options.FindFolders(into, remote.Folder); err != nil {
 		return nil, err
 	}
 	return reflect.ValueOf(into).Elem().Interface(), nil
+}
+
+// applyPreset fills in the options of the preset that a request names, where the request itself says nothing.
+func (s *Service) applyPreset(ctx context.Context, o *schema.Object, of assistant.GivenOptions, into any) error {
+	said := map[string]json.RawMessage{}
+	_ = json.Unmarshal(of.JSON, &said) // it was decoded before
+	base := o.New(of.Base)
+	return preset.Apply(o, into, func(name string) (preset.Preset, error) {
+		if s.config.Preset == nil {
+			return preset.Preset{}, errors.New("there are no presets here")
+		}
+		return s.config.Preset(ctx, name)
+	}, func(f *schema.Field) bool { return said[f.Name] != nil || of.Base != nil && f.IsSet(base) },
+		func(*schema.Field) {})
 }
 
 // runAndAssistant gives the row of a run and its assistant; an error if this program does not have that assistant.
@@ -245,7 +267,7 @@ func (s *Service) makeSpec(
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
-	if r.Options, err = s.decodeOptions(a, r.Options); err != nil {
+	if r.Options, err = s.decodeOptions(ctx, a, r.Options); err != nil {
 		return nil, run.Spec{}, asUsageError(err)
 	}
 	file, text, err := s.loadTree(a)

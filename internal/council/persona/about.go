@@ -3,12 +3,19 @@ package persona
 import (
 	"strings"
 
+	"sibyl/internal/preset"
 	"sibyl/internal/text"
 	"sibyl/internal/text/markdown"
 )
 
-// about is the first sentence of an oracle's file that is no heading, in one line; "" where it has none.
+// about is what the front matter says, or else the first sentence that is no heading, in one line; "" where there is
+// none.
 func (p *Persona) about() string {
+	for _, e := range p.Front {
+		if e.Name == preset.AboutName && e.Text != "" {
+			return oneLine(e.Text)
+		}
+	}
 	var paragraph []string
 	for line := range strings.Lines(p.Content) {
 		_, _, heading := markdown.Heading(line)

@@ -25,6 +25,7 @@ import (
 	"unicode/utf8"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/text/front"
 	"sibyl/internal/text/language"
 	"sibyl/internal/text/markdown"
 )
@@ -56,12 +57,14 @@ type Persona struct {
 	// absolute, clean and without links; of those that are built in "/prompts/oracles/{file}"
 	File string `json:"file_path" doc:"Over HTTP, the name of its file."`
 	Slug string `json:"slug,omitempty" hidden:"true"`
-	// the whole text in UTF-8 with plain line ends, less byte order mark and comments; never empty
+	// the text in UTF-8 with plain line ends, less byte order mark, front matter and comments; never empty
 	Content     string   `json:"content,omitempty" doc:"Markdown. Left out of lists."`
 	Placeholder string   `json:"placeholder"`
 	Mode        Mode     `json:"mode" enum:"placeholder,append"`
 	Warnings    []string `json:"warnings"`           // what its author may not have meant, a sentence each; never nil
 	Language    string   `json:"language,omitempty"` // "pt", "en" or "de"; "" if it is none of them
+
+	Front []front.Entry `json:"-"` // its front matter, which is no part of Content
 }
 
 // load reads a file. It refuses whatever would keep it waiting. Errors are in words for people.
@@ -135,9 +138,13 @@ var braced = regexp.MustCompile(`\{{1,3}\s*([\p{L}_][\p{L}\p{N}_.-]{0,40})\s*\}{
 // parse makes an oracle of a text as decode gives it. file is the path that it is known by, called the name that it was
 // found by. The context replaces placeholder in its prompt.
 func parse(text, file, called, placeholder string) (Persona, error) {
+	entries, text, err := front.Split(text)
+	if err != nil {
+		return Persona{}, err
+	}
 	content, closed := uncomment(text)
 	if strings.TrimSpace(content) == "" {
-		return Persona{}, errors.New("it contains only comments")
+		return Persona{}, errors.New("it has no prompt")
 	}
 	head := content
 	if placeholder != "" { // a context that comes first is alike for all oracles that are asked about it
@@ -145,7 +152,7 @@ func parse(text, file, called, placeholder string) (Persona, error) {
 	}
 	first, _, _ := strings.Cut(head, "\n")
 	p := Persona{ID: idOf(file), Name: title(first), File: file, Content: content, Placeholder: placeholder,
-		Mode: Appended, Warnings: []string{},
+		Mode: Appended, Warnings: []string{}, Front: entries,
 		Language: language.Of(content)}
 	if p.Name == "" {
 		p.Name = fileTitle(called)

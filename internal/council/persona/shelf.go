@@ -16,6 +16,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"sibyl/internal/preset"
 	"sibyl/prompts"
 )
 
@@ -29,6 +30,9 @@ type Config struct {
 	Placeholder string           // "": DefaultPlaceholder
 	TTL         time.Duration    // how long a listing is taken for true; 0: the folder is read each time
 	Now         func() time.Time // nil: time.Now
+	Names       []string         // that front matter may have
+	// the files are presets: they are called by their file names, and the folder may be missing
+	Presets bool
 }
 
 // Skipped is a file that cannot be used.
@@ -59,6 +63,20 @@ func (l Listing) clone() Listing {
 		l.Oracles[i].Warnings = slices.Clone(l.Oracles[i].Warnings)
 	}
 	return l
+}
+
+// Read reads one file as a preset is read, wherever it lies.
+func Read(file, placeholder string) (Persona, error) {
+	s := New(Config{Placeholder: placeholder, Presets: true})
+	abs, err := filepath.Abs(file)
+	if err != nil {
+		return Persona{}, err
+	}
+	p, err := s.readOracle(abs)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", file, err)
+	}
+	return p, nil
 }
 
 // Shelf is a folder of oracles.
@@ -109,6 +127,9 @@ func (s *Shelf) refresh(ctx context.Context) (l Listing, err error) {
 	return l, nil
 }
 
+// BuiltIn is the folder in the paths of oracles that came with the program.
+const BuiltIn = "/prompts/oracles"
+
 // builtIn lists the oracles that came with the program. They have the placeholder that they were written with.
 func builtIn() (l Listing, err error) {
 	names, err := fs.Glob(prompts.Oracles(), "*.md")
@@ -116,7 +137,7 @@ func builtIn() (l Listing, err error) {
 		return l, err
 	}
 	for _, name := range names {
-		known := path.Join("/prompts/oracles", name)
+		known := path.Join(BuiltIn, name)
 		data, err := fs.ReadFile(prompts.Oracles(), name)
 		if err != nil {
 			return l, err
@@ -144,7 +165,12 @@ func (s *Shelf) readFolder(ctx context.Context) (l Listing, err error) {
 	if err == nil {
 		entries, err = os.ReadDir(dir)
 	}
-	if err != nil {
+	switch {
+	case s.config.Presets && errors.Is(err, fs.ErrNotExist):
+		return l, nil
+	case err != nil && s.config.Presets:
+		return l, fmt.Errorf("the folder of presets cannot be read: %w", err)
+	case err != nil:
 		return l, folderError(s.config.Dir, err)
 	}
 	entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
@@ -189,7 +215,20 @@ func (s *Shelf) readOracle(name string) (Persona, error) {
 	if err != nil {
 		return Persona{}, err
 	}
-	return parse(text, real, name, s.config.Placeholder)
+	p, err := parse(text, real, name, s.config.Placeholder)
+	if err != nil {
+		return p, err
+	}
+	if s.config.Presets {
+		p.Name, p.Warnings = fileTitle(name), []string{}
+		p.Slug = Slug(p.Name)
+	}
+	for _, e := range p.Front {
+		if err := preset.Check(e, filepath.Base(name), s.config.Names); err != nil {
+			p.warn("%v", err)
+		}
+	}
+	return p, nil
 }
 
 // sortAndWarn orders a listing, and warns of names that two oracles have.

@@ -31,6 +31,14 @@ const (
 	hadError     = "error=true"
 	lookedUp     = "looked_up=true"
 	signalsAre   = "signals="
+	givenIs      = "given="
+)
+
+// What people may give, each in a segment of this id and with a variable of this name.
+const (
+	Instructions = "instructions"
+	Preset       = "preset"
+	Folder       = "folder" // what the searched folders say
 )
 
 // The ways in which a model is told to report. Each prompt has one of them.
@@ -69,6 +77,8 @@ type Situation struct {
 	BareCalls     bool     // a call must stand alone in a reply
 	LookedUp      bool     // it is to answer from what was looked up
 	General       bool     // or from its own knowledge
+
+	Instructions, Preset, Folder string // as people gave them; "": they did not
 }
 
 // Composed is a prompt and what it was composed of.
@@ -102,7 +112,7 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: nameList(s.Tools), varCallable: nameList(s.Callable),
 		varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
 		varReportTool: yes[keepsTextClean(s.Signals)], varBareCalls: yes[s.BareCalls],
-		varGeneral: yes[s.General]}
+		varGeneral: yes[s.General], Instructions: s.Instructions, Preset: s.Preset, Folder: s.Folder}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
 	if err != nil {
@@ -192,13 +202,19 @@ func (s Situation) Large() bool {
 }
 
 func (s Situation) conditions() []string {
+	holding := []string{signalsAre + cmp.Or(s.Signals, SignalsFull)}
+	for name, text := range map[string]string{Instructions: s.Instructions, Preset: s.Preset, Folder: s.Folder} {
+		if text != "" {
+			holding = append(holding, givenIs+name)
+		}
+	}
 	if s.Signals == SignalsNone && s.LookedUp {
-		return []string{signalsAre + SignalsNone, lookedUp}
+		return append(holding, lookedUp)
 	}
 	if s.Signals == SignalsNone {
-		return []string{signalsAre + SignalsNone}
+		return holding
 	}
-	holding := []string{always, signalsAre + cmp.Or(s.Signals, SignalsFull)}
+	holding = append(holding, always)
 	for _, t := range classify.Types() {
 		queryType := string(t)
 		if s.QueryType == queryType || s.QueryType == AllTypes {

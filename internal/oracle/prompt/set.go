@@ -44,10 +44,11 @@ type Segment struct {
 	Noted         bool     `json:"noted,omitempty"` // it is in the note with the question
 }
 
-// required says whether the segment is in every prompt, or one of several forms of which every prompt has one.
+// required says whether the segment is in every prompt, is one of several forms of which every prompt has one, or has
+// what people gave.
 func (s Segment) required() bool {
 	return !slices.ContainsFunc(s.Conditions, func(c string) bool {
-		return c != always && !strings.HasPrefix(c, signalsAre)
+		return c != always && !strings.HasPrefix(c, signalsAre) && !strings.HasPrefix(c, givenIs)
 	})
 }
 
@@ -62,6 +63,9 @@ func segmentTable() []Segment {
 		{ID: "signals-tool", File: "oracle/signals-tool.md", Priority: 1,
 			Conditions: []string{signalsAre + SignalsTool}},
 		{ID: "tools", File: "oracle/tools-reference.md", Priority: 2, Conditions: []string{always}},
+		{ID: Instructions, File: "oracle/instructions.md", Priority: 3, Conditions: []string{givenIs + Instructions}},
+		{ID: Preset, File: "oracle/preset.md", Priority: 4, Conditions: []string{givenIs + Preset}},
+		{ID: Folder, File: "oracle/folder.md", Priority: 5, Conditions: []string{givenIs + Folder}, Noted: true},
 		{ID: "code", File: "oracle/code-analysis.md", Priority: 10, Conditions: []string{"query_type=code"},
 			Noted: true},
 		{ID: "docs", File: "oracle/documentation.md", Priority: 10, Conditions: []string{"query_type=documentation"},

@@ -25,7 +25,7 @@ const (
 // variables lists them all.
 func variables() []string {
 	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varCallable,
-		varGeneral}
+		varGeneral, Instructions, Preset, Folder}
 }
 
 // values are the values of the variables in one situation, by their names.
