@@ -81,7 +81,8 @@ var (
 	// What an assistant may stand on beside the kernel and the contracts. It has to know what a secret looks like that
 	// was taken out, an oracle of the Council is a Markdown file, and the witness of an Inquiry may be documents.
 	ground = []string{"internal/agent", "internal/text/jsonobject", "internal/redact", "internal/text/language",
-		"internal/text/markdown", "internal/text/front", "internal/preset", "internal/text/origin", "internal/media/document", "prompts", "trees"}
+		"internal/text/markdown", "internal/text/front", "internal/preset", "internal/text/origin",
+		"internal/media/document", "prompts", "trees"}
 	// The form of a structured answer is part of the model's contract, and the first library is how it is kept. The
 	// others stand for what the standard library lacks: ids, sentences, stems, accents, locks on Windows, and the
 	// exchange of two files on Linux.

@@ -73,6 +73,9 @@ database: postgres://sibyl@db.lan:5432/sibyl?sslmode=require
 vault: ~/notes
 trees: /etc/sibyl/trees
 prompts: prompts
+instructions: |
+  Answer briefly.
+  Use metric units.
 notices: notices.jsonl
 max_turns: 12
 max_tokens: 200000
@@ -289,7 +292,7 @@ func TestProvidersAndServersAreCompletedByWhatIsKnown(t *testing.T) {
 func TestEnvironmentOverridesTheFile(t *testing.T) {
 	want := map[string]string{
 		"SIBYL_MODEL": "openai:gpt-y", "SIBYL_DATA": "/data", "SIBYL_DATABASE": "sqlite:/a.db", "SIBYL_VAULT": "/other",
-		"SIBYL_TREES": "/t", "SIBYL_PROMPTS": "/p", "SIBYL_NOTICES": "/n.jsonl",
+		"SIBYL_TREES": "/t", "SIBYL_PROMPTS": "/p", "SIBYL_INSTRUCTIONS": "Be brief.", "SIBYL_NOTICES": "/n.jsonl",
 		"SIBYL_MAX_TURNS": "7", "SIBYL_MAX_TOKENS": "0", "SIBYL_MAX_TIME": "20s", "SIBYL_RETENTION": "never",
 		"SIBYL_KEYS": "keyring", "SIBYL_WEB": "on",
 		"SIBYL_SEARXNG_URL": "https://search.test/x", "OLLAMA_HOST": "http://127.0.0.1:9999", "SIBYL_TRACE_RATIO": "0",
@@ -331,6 +334,7 @@ func TestEmptyVariablesAndSectionsSetNothing(t *testing.T) {
 		"SIBYL_MODEL=", "SIBYL_MAX_TURNS=", "OLLAMA_HOST=", "OPENAI_API_KEY=", "SIBYL_CONFIG=")
 	plain, _ := Load(Options{Environ: []string{}, Home: s.home})
 	plain.File, plain.Keys, plain.MCP = s.file(), cfg.Keys, cfg.MCP // the folder for configuration is another
+	plain.Presets = cfg.Presets
 	assert.Same(t, plain, cfg, bySecret)
 	cfg, _ = mustLoad(t, "web:\n", "SIBYL_SEARXNG_URL=http://s.test")
 	assert.That(t, cfg.Web.SearXNG == "http://s.test", "an empty section hid a variable: %+v", cfg.Web)
