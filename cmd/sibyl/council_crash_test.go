@@ -198,7 +198,7 @@ func (s *thinking) goesOn(t *testing.T, ask []string) {
 	t.Helper()
 	o := s.begin(t, "", "run", "resume")()
 	o.want(t, "resuming", 0)
-	if all := s.sessions(t); strings.Contains(o.err, "no interrupted runs") && len(all[0].Answers) == 0 {
+	if all := s.sessions(t); strings.Contains(o.err, "no paused runs") && len(all[0].Answers) == 0 {
 		s.run(t, "", 0, ask)
 	}
 }

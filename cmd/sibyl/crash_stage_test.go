@@ -197,7 +197,7 @@ func (d *drama) goOn(t *testing.T, shadow bool) {
 	o := d.begin(t, "", "run", "resume", "--json")()
 	assert.That(t, o.code == cli.ExitPartial || o.code == cli.ExitAnswered,
 		"resuming exits %d\n%s%s", o.code, o.out, o.err)
-	if strings.Contains(o.err, "no interrupted runs") && len(d.ended(t).runs) == 0 {
+	if strings.Contains(o.err, "no paused runs") && len(d.ended(t).runs) == 0 {
 		d.run(t, "", cli.ExitPartial, d.ask(shadow))
 	}
 	d.childless(t)

@@ -184,7 +184,7 @@ func TestKeyInAToolResultIsRedactedAfterACrashToo(t *testing.T) {
 	check := func(t *testing.T, d *drama, when string) {
 		t.Helper()
 		for _, r := range d.ended(t).runs {
-			_, out := d.here(t, "run", "watch", r.ID)
+			_, out := d.here(t, "run", "watch", "--json", r.ID)
 			assert.That(t, !strings.Contains(out, key) && strings.Contains(out, "more.md"),
 				"%s: the journal holds the key, or nothing of the note", when)
 		}

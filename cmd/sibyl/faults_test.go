@@ -102,7 +102,7 @@ func TestDiskThatIsFullAtAnyWriteLosesNothing(t *testing.T) {
 			t.Errorf("%s: an answer is shown that is not kept: %s", point, o.out)
 		}
 		again := s.begin(t, "", "run", "resume", "--json")()
-		if strings.Contains(again.err, "no interrupted runs") {
+		if strings.Contains(again.err, "no paused runs") {
 			unbegun++
 			again = s.begin(t, "", s.question()...)()
 		} else {
@@ -170,7 +170,7 @@ type journaled struct {
 
 func (s *story) journal(t *testing.T, id string) (j journaled) {
 	t.Helper()
-	o := s.run(t, "", cli.ExitAnswered, []string{"run", "watch", id})
+	o := s.run(t, "", cli.ExitAnswered, []string{"run", "watch", "--json", id})
 	lines := json.NewDecoder(strings.NewReader(o.out))
 	for n := int64(0); lines.More(); n++ {
 		var rec struct {

@@ -26,6 +26,7 @@ import (
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/cli"
+	runs "sibyl/internal/run"
 )
 
 // journalsFolder holds journals that builds of Sibyl have written: a folder for each format, in the order of their
@@ -340,7 +341,7 @@ func TestKeptJournalsAreReadOrRefusedWithAClearMessage(t *testing.T) {
 					s.unpack(t, archive)
 					for _, r := range s.readWhole(t, same) {
 						mu.Lock()
-						states[r.Assistant+" "+r.State] = states[r.Assistant+" "+r.State] || same
+						states[r.Assistant+" "+r.Cause] = states[r.Assistant+" "+r.Cause] || same
 						mu.Unlock()
 					}
 				})
@@ -357,9 +358,10 @@ type listed struct {
 	Session   string `json:"session_id"`
 	Assistant string `json:"assistant"`
 	State     string `json:"state"`
+	Cause     string `json:"cause"`
 }
 
-func (r listed) ended() bool { return r.State != "interrupted" && r.State != "suspended" }
+func (r listed) ended() bool { return r.State == runs.StateEnded || r.State == runs.StateWaiting }
 
 // readWhole looks at each run and session of a story, resumes what was interrupted, and looks again.
 func (s *story) readWhole(t *testing.T, all bool) []listed {
@@ -381,9 +383,9 @@ func (s *story) readWhole(t *testing.T, all bool) []listed {
 		}
 	}
 	if again := s.look(t, "run", "resume"); again.refused() && again.code != cli.ExitFailed || all && len(open) > 0 &&
-		strings.Contains(again.err, "no interrupted runs") {
+		strings.Contains(again.err, "no paused runs") {
 		t.Errorf("going on: %s", again)
-	} else if !all && strings.Contains(again.err, "no interrupted runs") && len(open) > 0 &&
+	} else if !all && strings.Contains(again.err, "no paused runs") && len(open) > 0 &&
 		!wrongBuild().MatchString(again.err) {
 		t.Errorf("going on, it does not say why not: %s", again)
 	}
@@ -403,7 +405,7 @@ func (s *story) readRuns(t *testing.T, runs []listed, all bool) {
 	for _, r := range runs {
 		commands := [][]string{{"explain", r.ID}, {"replay", r.ID}}
 		if r.ended() {
-			commands = append(commands, []string{"run", "watch", r.ID})
+			commands = append(commands, []string{"run", "watch", "--json", r.ID})
 		}
 		if !sessions[r.Session] {
 			sessions[r.Session] = true
@@ -412,7 +414,7 @@ func (s *story) readRuns(t *testing.T, runs []listed, all bool) {
 		}
 		for _, command := range commands {
 			seen := s.look(t, command...)
-			what := fmt.Sprintf("run of %s, %s", r.Assistant, r.State)
+			what := fmt.Sprintf("run of %s, %s", r.Assistant, r.Cause)
 			switch {
 			case seen.refused() && all:
 				t.Errorf("%s: %s", what, seen)

@@ -99,7 +99,7 @@ func (s *story) resumeOrRepeat(t *testing.T, before outcome, args []string) outc
 		return before
 	}
 	again := s.begin(t, "", "run", "resume", "--json")()
-	if strings.Contains(again.err, "no interrupted runs") {
+	if strings.Contains(again.err, "no paused runs") {
 		if s.satisfied(t) {
 			return outcome{}
 		}

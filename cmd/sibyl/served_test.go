@@ -112,7 +112,7 @@ func (s *served) notes(user string) string {
 	r := s.asks(user, http.MethodPost, "/api/ask",
 		map[string]any{"question": "Add a note to caching.md that we use no cache",
 			"options": map[string]any{"vault": "notes"}})
-	assert.Require(s.t, r.status == http.StatusOK && strings.Contains(r.body, `"state":"satisfied"`),
+	assert.Require(s.t, r.status == http.StatusOK && strings.Contains(r.body, `"cause":"satisfied"`),
 		"%s gets no note written: %d %s", user, r.status, r.body)
 	ids := s.writes(user)
 	assert.Require(s.t, len(ids) != 0, "%s has no write", user)

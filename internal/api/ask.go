@@ -119,7 +119,7 @@ func (t *stream) answerRun(r service.Row, err error, whole func(context.Context,
 		refuse(t.w, p)
 		return
 	}
-	var body any = Begun{Run: r.ID, Session: r.Session, State: r.State}
+	var body any = Begun{Run: r.ID, Session: r.Session, Standing: r.Standing}
 	status := http.StatusAccepted
 	if err == nil && r.Status != journal.Running {
 		status = http.StatusOK

@@ -96,11 +96,11 @@ func TestWholeAnswerOfARunThatNobodyDrivesIsNotWaitedForLong(t *testing.T) {
 	var b api.Begun
 	a := h.get(question{method: "POST", path: "/api/ask", body: asked("Milk?"),
 		header: map[string]string{"Accept": "application/json"}}, &b)
-	assert.That(t, a.status == http.StatusAccepted && b.State == "queued" &&
+	assert.That(t, a.status == http.StatusAccepted && b.Cause == "queued" &&
 		a.header.Get("Location") == "/api/runs/"+b.Run, "%d %v %s", a.status, a.header, a.body)
 	queued := h.stream(question{path: "/api/ask", body: asked("Sugar?")})
 	at, _ := queued.next()
-	same(t, "how a streamed one stands", as[api.Synced](t, at).State, "queued")
+	same(t, "how a streamed one stands", as[api.Synced](t, at).State, "running")
 	release()
 	first.rest()
 	assert.Must(h.engine.Resume(t.Context(), "ada", as[api.Synced](t, at).Run))(t)

@@ -276,7 +276,7 @@ func TestRecordingIsWrittenDownInTheBackground(t *testing.T) {
 	h.refused("asked for anew, while it goes on", again, 409, "claimed")
 	close(release)
 	r := h.ended("", first.Transcription.Run)
-	assert.That(t, r.Status == journal.Done && r.State == "transcribed", "%+v", r)
+	assert.That(t, r.Status == journal.Done && r.Cause == "transcribed", "%+v", r)
 	for seq, want := range map[string]string{"1": "words of 001_audio.ogg", "2": "words of 002_audio.ogg"} {
 		var said api.CouncilTranscript
 		h.get(question{path: at + "/entries/" + seq + "/transcript"}, &said)

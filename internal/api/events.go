@@ -32,7 +32,7 @@ type Synced struct {
 	Run       string `json:"run,omitempty" doc:"Left out: all runs of the stream."`
 	Session   string `json:"session,omitempty"`
 	Assistant string `json:"assistant,omitempty"`
-	State     string `json:"state,omitempty" doc:"How the run stands, in a word, when the stream begins."`
+	State     string `json:"state,omitempty" enum:"running,waiting,paused,ended" doc:"How the run stands when the stream begins."`
 }
 
 // RunBegun is the data of the event begin: a run appears for the first time on this stream.

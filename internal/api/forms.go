@@ -95,7 +95,8 @@ func schemaName(t reflect.Type, hint string) string {
 // schemaNames are the types that clients know by other names.
 func schemaNames() map[string]string {
 	return map[string]string{
-		"service.Row": "Run", "service.SessionAudit": "Audit", "run.RequestedEffect": "Effect", "service.Used": "TurnCost",
+		"service.Row": "Run", "inquiry.Session": "ShownInquiry",
+		"inquiry.Listed": "InquiryItem", "service.SessionAudit": "Audit", "run.RequestedEffect": "Effect", "service.Used": "TurnCost",
 		"assistant.Usage": "Tokens", "journal.Count": "RunCount", "task.Change": "TaskChange",
 		"agent.Writes":   "AgentWrites",
 		"council.Opened": "CouncilSession", "session.AudioEntry": "CouncilEntry", "session.LlmEntry": "CouncilAnswer",

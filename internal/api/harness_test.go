@@ -109,7 +109,11 @@ func newHouse(t testing.TB) *house {
 	h.config.Tasks = task.New(teststore.Empty(t), time.Now, nil)
 	deps := h.council()
 	h.config.Council = &deps
-	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry()}
+	h.config.Inquiry = &inquiry.Desk{Deps: h.inquiry(), Standings: func(
+		ctx context.Context, owner journal.Owner, runs ...journal.Run,
+	) ([]run.Standing, error) {
+		return h.engine.Standings(ctx, owner, runs...)
+	}}
 	h.config.Operation = &api.Operation{Nodes: func(context.Context) ([]node.Node, time.Time, error) {
 		return nil, time.Now(), nil
 	},

@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
 )
@@ -45,8 +46,8 @@ func (s *Server) inquiryRoutes() {
 		summary: "Have a detective cross-examine a witness about a hypothesis", status: http.StatusAccepted,
 		takesTexts: true}, s.beginInquiry)
 	register(s, route{id: "getInquiry", at: "GET " + inquiryPath, tag: tag,
-		summary: "An inquiry whole, as its file has it, also while it goes on", whole: true,
-		content: []mediaType{{jsonType, "InquirySession", ""}}}, s.getInquiry)
+		summary: "An inquiry whole, as its file has it and with how its run stands, also while it goes on", whole: true,
+		content: []mediaType{{jsonType, "ShownInquiry", ""}}}, s.getInquiry)
 	register(s, route{id: "exportInquiry", at: "GET " + inquiryPath + "/export", tag: tag,
 		summary: "An inquiry as a file: for people, for programs, or as a page with its evidence", whole: true,
 		content: []mediaType{{exportTypes["md"], "", "For people."}, {jsonType, "InquirySession", ""},
@@ -57,7 +58,9 @@ func (s *Server) inquiryRoutes() {
 	registerForm(s, route{id: "stopInquiry", at: "POST " + inquiryPath + "/stop", tag: tag,
 		summary: "Stop an inquiry that goes on; what it has is kept", status: http.StatusAccepted}, s.stopInquiry)
 	s.verifyRoute(tag)
-	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[record.Session](), true, "")
+	for _, form := range []reflect.Type{reflect.TypeFor[record.Session](), reflect.TypeFor[inquiry.Session]()} {
+		s.api.OpenAPI().Components.Schemas.Schema(form, true, "")
+	}
 }
 
 // InquiryBegin is the body of a request that begins an inquiry.
@@ -71,15 +74,15 @@ func (InquiryBegin) Schema(r huma.Registry) *huma.Schema { return optionsSchema[
 
 // InquiryBegun is an inquiry that was begun, or asked to stop.
 type InquiryBegun struct {
-	ID    string `json:"id" doc:"Of the inquiry."`
-	Run   string `json:"run" doc:"Of its run, whose events tell what happens."`
-	State string `json:"state" doc:"How it stands, in a word."`
+	ID  string `json:"id" doc:"Of the inquiry."`
+	Run string `json:"run" doc:"Of its run, whose events tell what happens."`
+	run.Standing
 }
 
 // Inquiries is a part of the list of inquiries, the latest first.
 type Inquiries struct {
-	Inquiries []inquiry.Item `json:"inquiries"`
-	Next      string         `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+	Inquiries []inquiry.Listed `json:"inquiries"`
+	Next      string           `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
 func (s *Server) listInquiries(ctx context.Context, in *Paging) (f Inquiries, err error) {
@@ -116,7 +119,7 @@ func (s *Server) beginInquiry(ctx context.Context, in *Keyed[InquiryBegin]) (*wi
 // inquiryState is the state of the inquiry that a run carries out.
 func (s *Server) inquiryState(ctx context.Context, run string) (InquiryBegun, error) {
 	r, err := s.findRun(ctx, run)
-	return InquiryBegun{ID: r.Session, Run: r.ID, State: r.State}, err
+	return InquiryBegun{ID: r.Session, Run: r.ID, Standing: r.Standing}, err
 }
 
 // inquiryRow reads the row of an inquiry of the requesting user.
@@ -128,10 +131,10 @@ func (s *Server) inquiryRow(ctx context.Context, in *InquiryPath) (journal.Run, 
 
 // readInquiry reads an inquiry. It also repairs the inquiry's file if the user may change anything. If the repair
 // fails, the inquiry can still be read.
-func (s *Server) readInquiry(ctx context.Context, in *InquiryPath) (record.Session, error) {
+func (s *Server) readInquiry(ctx context.Context, in *InquiryPath) (inquiry.Session, error) {
 	r, err := s.inquiryRow(ctx, in)
 	if err != nil {
-		return record.Session{}, err
+		return inquiry.Session{}, err
 	}
 	x := infoOf(ctx)
 	if !x.token.Scope.Allows(scopeToRepair) {
@@ -151,8 +154,8 @@ func (s *Server) getInquiry(ctx context.Context, in *InquiryPath) (*export, erro
 	if err != nil {
 		return nil, err
 	}
-	raw, err := record.Marshal(one)
-	return &export{ContentType: jsonType, Body: raw}, err
+	text, err := encodeForFile(one, true)
+	return &export{ContentType: jsonType, Body: []byte(text)}, err
 }
 
 // InquirySummary is the summary in the audit of an inquiry, for people.
@@ -192,9 +195,9 @@ func (s *Server) exportInquiry(ctx context.Context, in *struct {
 	x := newExport("inquiry", one.ID, in.Format, nil)
 	switch in.Format {
 	case "md":
-		x.Body = record.Markdown(one)
+		x.Body = record.Markdown(one.Session)
 	case "json":
-		x.Body, err = record.Marshal(one)
+		x.Body, err = record.Marshal(one.Session)
 	case "html":
 		x.ContentType, x.Policy = htmlType, record.PagePolicy()+"; frame-ancestors 'none'; sandbox"
 		x.ContentDisposition = "inline" + strings.TrimPrefix(x.ContentDisposition, "attachment")
@@ -202,7 +205,7 @@ func (s *Server) exportInquiry(ctx context.Context, in *struct {
 		if rowErr != nil {
 			return nil, rowErr
 		}
-		x.Body, err = s.config.Inquiry.Evidence(ctx, row, one)
+		x.Body, err = s.config.Inquiry.Evidence(ctx, row, one.Session)
 	}
 	return x, err
 }

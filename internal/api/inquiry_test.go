@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"net/http"
@@ -20,6 +21,8 @@ import (
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/media/document/documenttest"
 	"sibyl/internal/model"
+	"sibyl/internal/run"
+	"sibyl/internal/service"
 )
 
 const (
@@ -46,8 +49,14 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 		s.IterationLimit == 5 && s.Hypothesis.Text == hypothesis && s.Detective == model.OfflineRules,
 		"the session is %s", whole.body)
 	kept, err := os.ReadFile(filepath.Join(h.folder, "inquiries", "ada", record.FileName(s)))
-	diff := cmp.Diff(string(kept), string(whole.body))
-	assert.That(t, err == nil && diff == "", "%v; what is told is not what its file has (-file +told):\n%s", err, diff)
+	var told inquiry.Session
+	assert.NoError(t, errors.Join(err, json.Unmarshal(whole.body, &told)))
+	diff := cmp.Diff(string(kept), string(assert.Must(record.Marshal(told.Session))(t)))
+	assert.That(t, diff == "", "what is told is not what its file has (-file +told):\n%s", diff)
+	var ran service.Row
+	h.get(question{path: "/api/runs/" + begun.Run}, &ran)
+	assert.That(t, ran.State == run.StateEnded && cmp.Diff(told.Standing, ran.Standing) == "",
+		"the session says %+v, and its run %+v", told.Standing, ran.Standing)
 	byRun := h.get(question{path: inquiries + "/" + begun.Run}, nil)
 	assert.That(t, string(byRun.body) == string(whole.body), "by its run it is another one")
 	var all api.Inquiries
@@ -59,7 +68,7 @@ func TestInquiryIsBegunListedReadAndExported(t *testing.T) {
 		"the list has %+v", one)
 	for format, want := range map[string][3]string{
 		"":             {"text/markdown; charset=utf-8", `attachment; filename="inquiry-` + s.ID + `.md"`, hypothesis},
-		"?format=json": {"application/json", `attachment; filename="inquiry-` + s.ID + `.json"`, string(whole.body)},
+		"?format=json": {"application/json", `attachment; filename="inquiry-` + s.ID + `.json"`, string(kept)},
 		"?format=html": {"text/html; charset=utf-8", `inline; filename="inquiry-` + s.ID + `.html"`, "<!DOCTYPE html>"},
 	} {
 		a := h.get(question{path: at + "/export" + format}, nil)

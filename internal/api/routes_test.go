@@ -35,8 +35,8 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 			at := "/api/runs/" + left.Run
 			var all api.Runs
 			h.get(question{path: "/api/runs"}, &all)
-			if r := all.Runs[0]; r.State != service.SetAside || !strings.Contains(r.Why, "3 times") {
-				t.Errorf("it is %s, because %q", r.State, r.Why)
+			if r := all.Runs[0]; r.Cause != run.CauseSetAside || r.State != run.StatePaused || !strings.Contains(r.Text, "3 times") {
+				t.Errorf("it is %s, because %q", r.Cause, r.Text)
 			}
 			refused := h.refused("resumed", question{method: "POST", path: at + "/resume"}, 409, "set_aside")
 			assert.That(t, strings.Contains(string(refused.body), "force=true"), "resumed: %s", refused.body)
@@ -48,7 +48,7 @@ func TestRunThatIsSetAsideIsShownForcedAndCancelled(t *testing.T) {
 				h.get(question{method: "POST", path: at + "/cancel"}, nil)
 			}
 			r := h.ended("", left.Run)
-			assert.That(t, r.Status == want && r.Why == "", "it ended as %s, because %q", r.Status, r.Why)
+			assert.That(t, r.Status == want && r.Text == "", "it ended as %s, because %q", r.Status, r.Why)
 		})
 	}
 }

@@ -34,7 +34,7 @@ type Keyed[T any] struct {
 type Begun struct {
 	Run     string `json:"run" doc:"Its id."`
 	Session string `json:"session" doc:"The id of its session."`
-	State   string `json:"state" doc:"How it stands, in a word."`
+	run.Standing
 }
 
 type runList struct {
@@ -102,9 +102,9 @@ func (s *Server) beginRun(ctx context.Context, in *Keyed[Begin]) (*withLocation[
 }
 
 func begunForm(b service.Submitted) Begun {
-	f := Begun{Run: b.Run, Session: b.Session, State: service.Queued}
-	if b.Driven != nil {
-		f.State = string(journal.Running)
+	f := Begun{Run: b.Run, Session: b.Session, Standing: run.Standing{State: run.StateRunning}}
+	if b.Driven == nil {
+		f.Cause = run.CauseQueued
 	}
 	return f
 }
@@ -139,7 +139,7 @@ func (s *Server) submitRequest(ctx context.Context, r service.Request) (begun se
 // runState reads a run, and gives its ids and its state.
 func (s *Server) runState(ctx context.Context, id string) (Begun, error) {
 	r, err := s.findRun(ctx, id)
-	return Begun{Run: r.ID, Session: r.Session, State: r.State}, err
+	return Begun{Run: r.ID, Session: r.Session, Standing: r.Standing}, err
 }
 
 func (s *Server) listRuns(ctx context.Context, in *runList) (f Runs, err error) {

@@ -46,7 +46,7 @@ func (e sent) line(t testing.TB) string {
 	case "begin":
 		return "begin " + as[api.RunBegun](t, e).Row.Title
 	case "end", "answer":
-		return e.Event + " " + as[api.RunEnded](t, e).Row.State
+		return e.Event + " " + as[api.RunEnded](t, e).Row.Cause
 	case "":
 		return ":" + e.Comment
 	}

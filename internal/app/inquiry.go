@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
 )
 
@@ -40,7 +41,11 @@ func (a *App) openInquiry() (*assistant.Assistant, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.Inquiry = &inquiry.Desk{Deps: d, Driven: func(r journal.Run) bool { return a.Engine.Driven(r) }}
+	a.Inquiry = &inquiry.Desk{Deps: d, Standings: func(
+		ctx context.Context, owner journal.Owner, runs ...journal.Run,
+	) ([]run.Standing, error) {
+		return a.Engine.Standings(ctx, owner, runs...)
+	}}
 	return inquiry.Describe(made, d), nil
 }
 

@@ -270,6 +270,7 @@ func (c *command) showRun(ctx context.Context, r *service.Run) error {
 func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
+	p.before = r.Before
 	var early []string
 	for u := range r.Watch(ctx, 0) {
 		p.update(u)

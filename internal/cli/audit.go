@@ -58,7 +58,7 @@ func quoted(text string) string {
 }
 
 func writeAudit(w io.Writer, a service.RunAudit) {
-	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, a.State, oneLine(a.Title))
+	fmt.Fprintf(w, "\nrun %s, %s: %s\n", a.Run.Run, standingWords(a.Standing), oneLine(a.Title))
 	fmt.Fprintf(w, "  begun %s; %s; build %s; tree %s (%s)\n", a.StartedAt.Local().Format("2006-01-02 15:04:05"),
 		text.Count(a.Records, "record"), orNone(a.Build), orNone(a.TreeFile), orNone(a.Tree))
 	if f := a.Findings; f.Name != "" {
@@ -94,7 +94,7 @@ func writeAudit(w io.Writer, a service.RunAudit) {
 			fmt.Fprint(w, inputText(e))
 		}
 	}
-	fmt.Fprint(w, auditEndText(a.End, a.State))
+	fmt.Fprint(w, auditEndText(a.End, stateWord(a.Standing.State)))
 	for _, r := range a.Remarks {
 		fmt.Fprintf(w, "  remark: %s\n", oneLine(r))
 	}

@@ -116,7 +116,7 @@ func hostilePage(t *testing.T, text, code string) string {
 	gone := service.Source{Cite: "gone.go:2", Read: true, Cited: true, State: service.SourceGone}
 	never := service.Source{Cite: "never.go:1", Cited: true, State: service.SourceUnread}
 	page := assert.Must(explainPage(service.Explanation{
-		Run: service.Row{Run: journal.Run{ID: "0abc", Title: text}, State: "satisfied"},
+		Run: service.Row{Run: journal.Run{ID: "0abc", Title: text}, Standing: run.Standing{State: run.StateEnded, Cause: "satisfied"}},
 		Steps: []service.Step{
 			{Events: []service.Event{{TraceEvent: run.TraceEvent{Rule: "Oracle/" + text, Status: "SUCCESS",
 				Reason: text}, Why: bt.Because(text)}}, TookIn: text, At: time.Unix(0, 0)}},

@@ -78,7 +78,7 @@ func (c *command) explanation(ctx context.Context, a *app.App, run string) (serv
 // wholeExplanation shows steps in full, and how the run ended; only is the number of a single step, or 0 for all.
 func wholeExplanation(x service.Explanation, steps []service.Step, only int) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, stateWords(x.Run.State), printable(x.Run.Title))
+	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, standingWords(x.Run.Standing), printable(x.Run.Title))
 	for i, s := range steps {
 		fmt.Fprintf(b, "\nstep %d, taking in record %d (%s)\n", max(only, i+1), s.Record, oneLine(s.TookIn))
 		b.WriteString(stepText(s))
@@ -92,7 +92,7 @@ func wholeExplanation(x service.Explanation, steps []service.Step, only int) str
 // shortExplanation is the story of a run, each line with its step and duration, and then its facts.
 func (c *command) shortExplanation(x service.Explanation, costs string) string {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, stateWords(x.Run.State), oneLine(x.Run.Title))
+	fmt.Fprintf(b, "run %s, %s: %s\n", x.Run.ID, standingWords(x.Run.Standing), oneLine(x.Run.Title))
 	const margin = 10
 	line := func(head, text string) {
 		text = fmt.Sprintf("%-*s%s", margin, "  "+head, oneLine(text))

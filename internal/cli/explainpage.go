@@ -23,12 +23,13 @@ var pageText string
 
 var pageTemplate = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"clean":   printable,
-		"line":    oneLine,
-		"fate":    fateOf,
-		"nodes":   stepText,
-		"told":    toldLine,
-		"machine": func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
+		"clean":    printable,
+		"line":     oneLine,
+		"fate":     fateOf,
+		"nodes":    stepText,
+		"told":     toldLine,
+		"standing": standingWords,
+		"machine":  func(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") },
 	}).Parse(pageText))
 })
 

@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -147,7 +148,7 @@ func (c *command) writeEndedInquiry(ctx context.Context, a *app.App, run string)
 			"without a model quotations are collected and not judged: ‘sibyl init’ sets one up")
 	}
 	if !c.OutTTY || c.verbose {
-		unwritten = append(unwritten, "the session is in "+c.tilde(folder.Path(s)))
+		unwritten = append(unwritten, "the session is in "+c.tilde(folder.Path(s.Session)))
 	}
 	return append(unwritten,
 		"‘sibyl inquiry show’ shows all of it, ‘sibyl inquiry export --html FILE’ writes it with its evidence"), nil
@@ -155,12 +156,11 @@ func (c *command) writeEndedInquiry(ctx context.Context, a *app.App, run string)
 
 // alreadyRunning is the error that names the inquiry that prevents a new one, and says how to resume or stop it.
 func (c *command) alreadyRunning(ctx context.Context, a *app.App, id string) error {
-	if row, err := a.Service.Run(ctx, c.owner(), id); err == nil && row.State == service.Interrupted {
-		return fmt.Errorf("an inquiry was interrupted and has not ended: run %s; ‘sibyl run resume %s’ continues it, "+
-			"‘sibyl inquiry stop’ ends it", id, id)
+	if row, err := a.Service.Run(ctx, c.owner(), id); err == nil && row.State == run.StatePaused {
+		return fmt.Errorf("an inquiry is paused (%s): ‘sibyl run resume %s’ goes on with it, ‘sibyl run stop %s’ ends it",
+			row.Text, id, id)
 	}
-	return fmt.Errorf("an inquiry is already running: run %s; ‘sibyl run watch %s’ shows it, ‘sibyl inquiry stop’ "+
-		"stops it", id, id)
+	return fmt.Errorf("an inquiry is already running: ‘sibyl run watch %s’ shows it, ‘sibyl run stop %s’ ends it", id, id)
 }
 
 func (c *command) inquiryCommand() *cobra.Command {
@@ -176,12 +176,12 @@ func (c *command) inquiryList() *cobra.Command {
 	_, begins := c.exitOf(inquiry.ErrNone)
 	return listCommand(c, &cobra.Command{Short: "List the inquiries, the latest first"}, 20,
 		"there are no inquiries yet; "+begins, inquiryLine,
-		func(ctx context.Context, a *app.App) ([]inquiry.Item, error) {
+		func(ctx context.Context, a *app.App) ([]inquiry.Listed, error) {
 			return a.Inquiry.List(ctx, c.owner(), journal.Filter{Limit: c.limit})
 		})
 }
 
-func inquiryLine(i inquiry.Item) string {
+func inquiryLine(i inquiry.Listed) string {
 	score := "  –"
 	if i.ConsistencyScore != nil {
 		score = fmt.Sprintf("%3d", *i.ConsistencyScore)
@@ -190,11 +190,7 @@ func inquiryLine(i inquiry.Item) string {
 	if at, err := time.Parse(time.RFC3339, began); err == nil {
 		began = moment(at)
 	}
-	status := string(i.Status)
-	if i.Interrupted {
-		status = service.Interrupted
-	}
-	line := fmt.Sprintf("%-36s  %s  %-13s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), began, status, score, i.Pairs,
+	line := fmt.Sprintf("%-36s  %s  %-7s  %s  %2d/%d  %s", cmp.Or(i.ID, i.Run), began, i.State, score, i.Pairs,
 		i.Limit, printable(i.Hypothesis))
 	if i.Verdict != "" {
 		line += "\n    " + printable(i.Verdict)
@@ -204,7 +200,7 @@ func inquiryLine(i inquiry.Item) string {
 
 // onInquiry runs a command on the inquiry that its first argument names, or the latest; it writes its file if missing.
 func (c *command) onInquiry(
-	do func(ctx context.Context, a *app.App, r journal.Run, s record.Session) error,
+	do func(ctx context.Context, a *app.App, r journal.Run, s inquiry.Session) error,
 ) runE {
 	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 		r, err := a.Inquiry.Find(ctx, c.owner(), nameOr(args, ""))
@@ -223,7 +219,7 @@ func (c *command) onInquiry(
 }
 
 // inquiryOf reads an inquiry, and writes its file if missing; the second result says why that could not be written.
-func (c *command) inquiryOf(ctx context.Context, a *app.App, r journal.Run) (s record.Session, _ []string, err error) {
+func (c *command) inquiryOf(ctx context.Context, a *app.App, r journal.Run) (s inquiry.Session, _ []string, err error) {
 	s, err = a.Inquiry.Session(ctx, c.owner(), r)
 	if unwritten := (*inquiry.UnwrittenError)(nil); errors.As(err, &unwritten) {
 		return s, []string{err.Error()}, nil
@@ -233,8 +229,8 @@ func (c *command) inquiryOf(ctx context.Context, a *app.App, r journal.Run) (s r
 
 // inquiryDocument runs a command on the inquiry that its first argument names, or the latest, as a document.
 func (c *command) inquiryDocument(do func(ctx context.Context, d document) error) runE {
-	return c.onInquiry(func(ctx context.Context, _ *app.App, _ journal.Run, s record.Session) error {
-		return do(ctx, document{value: s, markdown: string(record.Markdown(s))})
+	return c.onInquiry(func(ctx context.Context, _ *app.App, _ journal.Run, s inquiry.Session) error {
+		return do(ctx, document{value: s, markdown: string(record.Markdown(s.Session))})
 	})
 }
 
@@ -290,8 +286,8 @@ func (c *command) inquiryExport() *cobra.Command {
 		c.inquiryDocument)
 	html := cmd.Flags().String("html", "", "write the evidence page to this file, which must not exist yet")
 	return replaceIfFlag(cmd, "html", c.onInquiry(func(ctx context.Context, a *app.App, r journal.Run,
-		s record.Session) error {
-		page, err := a.Inquiry.Evidence(ctx, r, s)
+		s inquiry.Session) error {
+		page, err := a.Inquiry.Evidence(ctx, r, s.Session)
 		if err != nil {
 			return err
 		}

@@ -11,10 +11,11 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/files"
+	"sibyl/internal/journal"
 	"sibyl/internal/text"
 )
 
-// interruptedNote says which interrupted runs the person was last told of, and when; the data folder keeps it.
+// interruptedNote says which paused runs the person was last told of, and when; the data folder keeps it.
 type interruptedNote struct {
 	At   time.Time `json:"at"`
 	Runs []string  `json:"runs"`
@@ -27,7 +28,17 @@ func (n interruptedNote) covers(runs []string, now time.Time) bool {
 		!slices.ContainsFunc(runs, func(id string) bool { return !slices.Contains(n.Runs, id) })
 }
 
-// noteInterruptedRuns prints how many runs are interrupted, unless it printed that about all of them within a day.
+// pausedNote says which runs are paused, how to go on with them, and how to end them.
+func pausedNote(open []journal.Run) string {
+	if len(open) == 1 {
+		return fmt.Sprintf("“%s” is paused: ‘sibyl run resume %s’ goes on with it, ‘sibyl run stop %s’ ends it",
+			printable(text.Brief(open[0].Title, 40)), open[0].ID, open[0].ID)
+	}
+	return text.Count(len(open), "run") + " are paused: ‘sibyl run resume’ goes on with all, ‘sibyl run list --waiting’ " +
+		"lists them, ‘sibyl run stop RUN’ ends one"
+}
+
+// noteInterruptedRuns prints which runs are paused, unless it printed that about all of them within a day.
 func (c *command) noteInterruptedRuns(ctx context.Context, a *app.App) error {
 	open, err := a.Service.Interrupted(ctx, c.owner())
 	if err != nil || len(open) == 0 {
@@ -43,7 +54,7 @@ func (c *command) noteInterruptedRuns(ctx context.Context, a *app.App) error {
 		before.covers(now.Runs, now.At) {
 		return nil
 	}
-	fmt.Fprintf(c.Err, "· %s interrupted: ‘sibyl run resume’ continues\n", text.Count(len(open), "run"))
+	fmt.Fprintf(c.Err, "· %s\n", pausedNote(open))
 	if raw, err := json.Marshal(now); err == nil {
 		_ = files.Replace(file, raw, 0o600) // if it can't be written, the next command prints it again
 	}

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"sibyl/internal/bt"
 	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/render"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -16,6 +18,7 @@ import (
 type progress struct {
 	*command
 	screen *screen
+	before int64         // how many records the run had when it was resumed: an earlier resume is not told again
 	step   *service.Step // the trace of which is printed after its lines
 	begun  time.Time
 	told   []string // lines that were printed; show leaves out warnings that repeat them
@@ -42,6 +45,9 @@ func (c *command) newScreen() *screen {
 func (c *command) colour() bool { return c.env("NO_COLOR") == "" }
 
 func (p *progress) update(u service.Update) {
+	if u.Record != nil && u.Record.Kind == run.KindResume && u.Record.Seq < p.before {
+		u.Told = bt.Why{}
+	}
 	if u.Event == nil {
 		p.showTrace()
 	}

@@ -8,12 +8,14 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/agent"
 	"sibyl/internal/app"
+	conversation "sibyl/internal/cli/talk"
 	"sibyl/internal/council"
 	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
@@ -56,16 +58,19 @@ func (c *command) runList() *cobra.Command {
 		})
 	cmd.Flags().BoolVar(&open, "open", false, "only runs that have not ended")
 	cmd.Flags().BoolVar(&waiting, "waiting", false,
-		"only runs that wait for you: interrupted, suspended, or with an open question")
+		"only runs that wait for you: paused, or with an open question")
 	cmd.Flags().StringVar(&f.Assistant, "assistant", "", "only runs of this assistant, such as oracle or council")
 	days.flags(cmd)
 	cmd.MarkFlagsMutuallyExclusive("open", "waiting")
 	return cmd
 }
 
-// runLine is a run in a list: state, title, assistant, duration, tokens and cost, and below why it was set aside.
+// runLine is a run in a list: state, title, assistant, cause, duration, tokens and cost, and below why it is paused.
 func runLine(r service.Row, currency string) string {
 	about := []string{r.Assistant}
+	if why := causeWords(r.Standing); why != "" {
+		about = append(about, why)
+	}
 	if !r.EndedAt.IsZero() {
 		about = append(about, agent.Seconds(r.EndedAt.Sub(r.StartedAt).Milliseconds()))
 	}
@@ -75,23 +80,53 @@ func runLine(r service.Row, currency string) string {
 			about = append(about, amount(*r.Used.Cost)+" "+currency)
 		}
 	}
-	line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-11s", stateWords(r.State)), r.Title) + "  (" +
+	line := listLine(r.ID, r.StartedAt, fmt.Sprintf("%-15s", stateWord(r.State)), r.Title) + "  (" +
 		strings.Join(about, ", ") + ")"
-	if r.Why != "" {
-		line += "\n    " + r.Why
+	if why := waitWords(r.Standing); why != "" {
+		line += "\n    " + printable(why)
 	}
 	return line
 }
 
-// stateWords is the state of a run in words.
-func stateWords(state string) string {
-	switch state {
+// stateWord is the state of a run for people.
+func stateWord(state string) string {
+	if state == run.StateWaiting {
+		return "waiting for you"
+	}
+	return state
+}
+
+// causeWords say why a run ended or, of one that is running, that it waits for room; "" if there is nothing to say.
+func causeWords(s run.Standing) string {
+	switch s.Cause {
 	case "confirmation_required", "clarification_needed", oracle.StopNeedsUser:
-		return "asks you"
-	case "success":
+		if s.State == run.StateWaiting {
+			return ""
+		}
+		return "asked you"
+	case "success", string(journal.Done):
 		return "done"
 	}
-	return strings.ReplaceAll(state, "_", " ")
+	if s.State == run.StatePaused && s.Cause != run.CauseSetAside {
+		return "" // waitWords says it
+	}
+	return strings.ReplaceAll(s.Cause, "_", " ")
+}
+
+// standingWords say how a run stands or, of one that ended, why it did.
+func standingWords(s run.Standing) string {
+	if why := causeWords(s); why != "" && s.State == run.StateEnded {
+		return why
+	}
+	return stateWord(s.State)
+}
+
+// waitWords say why a run is paused, and until when; "" if it is not.
+func waitWords(s run.Standing) string {
+	if s.State != run.StatePaused || s.Until.IsZero() {
+		return s.Text
+	}
+	return fmt.Sprintf("%s; it rests until %s", strings.TrimRight(s.Text, "."), moment(s.Until))
 }
 
 // newJSON gives a JSON encoder that can't control the terminal: what printable drops is written as \u escapes.
@@ -131,7 +166,7 @@ func (c *command) printJSON(v any) error {
 func (c *command) runResume() *cobra.Command {
 	var force bool
 	cmd := c.withView(&cobra.Command{
-		Use: "resume [RUN]", Short: "Continue an interrupted run (default: all of them)", Args: cobra.MaximumNArgs(1),
+		Use: "resume [RUN]", Short: "Go on with a paused run (default: with all of them)", Args: cobra.MaximumNArgs(1),
 		RunE: c.onApp(func(ctx context.Context, a *app.App, args []string) error {
 			c.notices = a.Config.Notices
 			if force && len(args) == 0 {
@@ -171,7 +206,7 @@ func (c *command) resume(ctx context.Context, a *app.App, args []string, force b
 		resumed++
 	}
 	if resumed == 0 {
-		fmt.Fprintln(c.Err, "there are no interrupted runs")
+		fmt.Fprintln(c.Err, "there are no paused runs")
 	}
 	return nil
 }
@@ -194,25 +229,70 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, forc
 func (c *command) runWatch() *cobra.Command {
 	var from int64
 	cmd := &cobra.Command{
-		Use: "watch RUN", Short: "Follow a run: print its records as JSON lines until it ends",
-		Args: cobra.ExactArgs(1),
+		Use: "watch RUN", Short: "Follow a run that another process drives, until it ends or pauses", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
-			enc := newJSON(c.Out)
-			for e, err := range a.Service.Watch(ctx, c.owner(), r.ID, service.Place{Record: from}) {
-				if err != nil {
-					return err
-				}
-				if e.Record != nil {
-					if err := enc.Encode(e.Record); err != nil {
-						return err
-					}
-				}
+			if c.asJSON {
+				return c.watchRecords(ctx, a, r, from)
 			}
-			return ctx.Err()
+			return c.watch(ctx, a, r)
 		}),
 	}
-	cmd.Flags().Int64Var(&from, "from", 0, "number of the first record to print")
-	return cmd
+	cmd.Flags().Int64Var(&from, "from", 0, "with --json: number of the first record to print")
+	return c.withView(cmd, "its records as JSON lines")
+}
+
+// watchRecords prints the records of a run as JSON lines until it ends.
+func (c *command) watchRecords(ctx context.Context, a *app.App, r journal.Run, from int64) error {
+	enc := newJSON(c.Out)
+	for e, err := range a.Service.Watch(ctx, c.owner(), r.ID, service.Place{Record: from}) {
+		if err != nil {
+			return err
+		}
+		if e.Record != nil {
+			if err := enc.Encode(e.Record); err != nil {
+				return err
+			}
+		}
+	}
+	return ctx.Err()
+}
+
+// watchRecheck is how often ‘run watch’ looks whether somebody still drives the run.
+const watchRecheck = time.Second
+
+// watch shows a run as whoever began it sees it, until it ends or is paused.
+func (c *command) watch(ctx context.Context, a *app.App, r journal.Run) error {
+	p := c.newProgress()
+	var early []string
+	show := func(u *service.Update) {
+		if u == nil {
+			return
+		}
+		p.update(*u)
+		if u.Early != nil {
+			early = append(early, u.Early.Markdown)
+		}
+	}
+	row, err := a.Service.Await(ctx, c.owner(), r.ID, watchRecheck, show)
+	for err == nil && row.State == run.StateRunning { // it waits for room
+		row, err = a.Service.Await(ctx, c.owner(), r.ID, watchRecheck, show)
+	}
+	p.end()
+	if err != nil {
+		p.screen.retract()
+		return err
+	}
+	if row.Status == journal.Running {
+		p.say("%s", pausedNote([]journal.Run{row.Run}))
+		return nil
+	}
+	res, err := a.Service.Result(ctx, c.owner(), r.ID)
+	if err != nil {
+		return err
+	}
+	res.Answer = conversation.WithoutShown(res.Answer, early)
+	p.show(res)
+	return nil
 }
 
 func (c *command) runStop() *cobra.Command {

@@ -50,9 +50,9 @@ func TestRunThatIsSetAsideIsListedRefusedAndCancelled(t *testing.T) {
 		assert.That(t, code == wantCode, "%v: %d, want %d: %s%s", args, code, wantCode, out, errs)
 	}
 	says(ExitAnswered, []string{"run", "list"}, "poisoned", "set aside", "Why?", "was taken up 3 times")
-	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "set_aside"`,
+	says(ExitAnswered, []string{"run", "list", "--json"}, `"state": "paused"`, `"cause": "set_aside"`,
 		`"why": "run poisoned was taken up 3 times`, `"tries": 3`)
-	says(ExitAnswered, []string{"run", "resume"}, "there are no interrupted runs")
+	says(ExitAnswered, []string{"run", "resume"}, "there are no paused runs")
 	says(ExitFailed, []string{"run", "resume", "poisoned"}, "was taken up 3 times",
 		"‘sibyl run resume --force poisoned’", "‘sibyl run stop poisoned’")
 	says(ExitUsage, []string{"run", "resume", "--force"}, "--force needs a run")

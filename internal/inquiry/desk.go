@@ -19,7 +19,14 @@ import (
 // Desk reads what was inquired.
 type Desk struct {
 	Deps
-	Driven func(journal.Run) bool // whether some process goes on with a running run; nil: always
+	// Standings says how runs of an owner stand, in their order.
+	Standings func(ctx context.Context, owner journal.Owner, runs ...journal.Run) ([]run.Standing, error)
+}
+
+// Session is an inquiry with how its run stands.
+type Session struct {
+	record.Session
+	Standing run.Standing `json:"standing" doc:"How its run stands. The file does not have it: there, one that is paused for want of a model is failed until it goes on."`
 }
 
 // ErrNone says that there are no inquiries yet.
@@ -35,34 +42,38 @@ func (e *UnwrittenError) Error() string {
 // Unwrap gives the reason.
 func (e *UnwrittenError) Unwrap() error { return e.Err }
 
-// List returns the inquiries, the latest first. It reads only their rows, except for the running one.
-func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) (items []Item, err error) {
+// List returns the inquiries, the latest first. It reads only their rows, except for those that have not ended.
+func (d *Desk) List(ctx context.Context, owner journal.Owner, f journal.Filter) (items []Listed, err error) {
 	f.Assistant, f.Summaries = Name, true
 	rows, err := d.Store.Runs(ctx, owner, f)
-	for _, r := range rows {
-		items = append(items, d.listItem(ctx, r))
+	if err != nil {
+		return nil, err
 	}
-	return items, err
+	standings, err := d.Standings(ctx, owner, rows...)
+	if err != nil {
+		return nil, err
+	}
+	for n, r := range rows {
+		item := d.listItem(ctx, r, standings[n])
+		item.ID, item.Run = r.Session, r.ID
+		items = append(items, Listed{Item: item, Standing: standings[n], cursor: r.Cursor()})
+	}
+	return items, nil
 }
 
-// keptItem is the summary in the row of a run.
-type keptItem Item
-
-// listItem makes the item of an inquiry from its row or, while it is running, from its records.
-func (d *Desk) listItem(ctx context.Context, r journal.Run) Item {
-	var kept keptItem
+// listItem makes the item of an inquiry from its row or, if it has not ended, from its records.
+func (d *Desk) listItem(ctx context.Context, r journal.Run, standing run.Standing) Item {
+	kept := Item{}
 	i := Item{Hypothesis: r.Title, StartTime: r.StartedAt.UTC().Format(time.RFC3339), Status: record.Failed}
 	switch {
 	case len(r.Summary) > 0 && json.Unmarshal(r.Summary, &kept) == nil:
-		i = Item(kept)
+		return kept
 	case r.Status == journal.Running:
 		i.Status = record.Running
 		if s, err := d.runningSession(ctx, r); err == nil {
-			i = ItemOf(d.asLeft(s, r))
+			i = ItemOf(shown(s, standing).Session)
 		}
-		i.Interrupted = i.Status == record.Running && d.isLeft(r)
 	}
-	i.ID, i.Run, i.cursor = r.Session, r.ID, r.Cursor()
 	return i
 }
 
@@ -124,10 +135,10 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 
 // Session reads an inquiry, as Read does, and writes its file if a crash or a stop prevented that. An *UnwrittenError
 // comes with the session.
-func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
-	s, err := d.read(ctx, owner, r)
+func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) (Session, error) {
+	one, s, err := d.readShown(ctx, owner, r)
 	if err != nil {
-		return s, err
+		return one, err
 	}
 	folder, err := d.Files(owner)
 	if err == nil {
@@ -139,26 +150,34 @@ func (d *Desk) Session(ctx context.Context, owner journal.Owner, r journal.Run) 
 	if err != nil {
 		err = &UnwrittenError{err}
 	}
-	return d.asLeft(s, r), err
-}
-
-// isLeft says whether a run is running, and the process that drove it left it or died.
-func (d *Desk) isLeft(r journal.Run) bool {
-	isQueued := r.LeaseHolder == "" && r.Records <= 1
-	return r.Status == journal.Running && d.Driven != nil && !isQueued && !d.Driven(r)
-}
-
-// asLeft is the session as it is shown: if it is running and nobody goes on with it, it can be resumed. Its file does
-// not say so, since it is not written when a process dies.
-func (d *Desk) asLeft(s record.Session, r journal.Run) record.Session {
-	s.Resumable = s.Resumable || s.Status == record.Running && d.isLeft(r)
-	return s
+	return one, err
 }
 
 // Read reads an inquiry from the journal, ended or running. It writes nothing.
-func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (record.Session, error) {
-	s, err := d.read(ctx, owner, r)
-	return d.asLeft(s, r), err
+func (d *Desk) Read(ctx context.Context, owner journal.Owner, r journal.Run) (Session, error) {
+	one, _, err := d.readShown(ctx, owner, r)
+	return one, err
+}
+
+// readShown reads an inquiry as it is shown, and as its file has it.
+func (d *Desk) readShown(
+	ctx context.Context, owner journal.Owner, r journal.Run,
+) (one Session, filed record.Session, err error) {
+	if filed, err = d.read(ctx, owner, r); err != nil {
+		return Session{Session: filed}, filed, err
+	}
+	standings, err := d.Standings(ctx, owner, r)
+	if err != nil {
+		return Session{Session: filed}, filed, err
+	}
+	return shown(filed, standings[0]), filed, nil
+}
+
+// shown is a session as it is shown: one that is paused can be resumed. A file does not always say so, since none is
+// written when a process dies.
+func shown(s record.Session, standing run.Standing) Session {
+	s.Resumable = s.Resumable || s.Status == record.Running && standing.State == run.StatePaused
+	return Session{s, standing}
 }
 
 // read reads an inquiry as its file has it.

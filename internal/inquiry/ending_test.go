@@ -9,11 +9,13 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
+	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/inquiry/witness"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/run"
 )
 
 // silent is a witness that finds nothing.
@@ -93,36 +95,36 @@ func TestInquiryWhoseAnswersWereNotAllAnalysedIsNotSaidToBeSatisfied(t *testing.
 	}
 }
 
-func TestKilledInquiryIsInterruptedInListAndShowAndSaysHowItGoesOn(t *testing.T) {
+func TestKilledInquiryIsPausedInListAndShowAndSaysHowItGoesOn(t *testing.T) {
 	h := newHouse(t)
 	id, _ := h.dies(9, true)
 	p := h.process("survivor", h.journal)
-	p.desk.Driven = p.engine.Driven
 	row := assert.Must(h.journal.Run(t.Context(), ada, id))(t)
 	item := assert.Must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)[0]
-	for what, s := range map[string]record.Session{"show": assert.Must(p.desk.Session(t.Context(), ada, row))(t),
+	for what, one := range map[string]inquiry.Session{"show": assert.Must(p.desk.Session(t.Context(), ada, row))(t),
 		"read": assert.Must(p.desk.Read(t.Context(), ada, row))(t)} {
-		contains(t, record.Verdict(&s), "It was interrupted", "‘sibyl run resume "+id+"’ goes on")
-		contains(t, string(record.Markdown(s)), "It was interrupted")
+		s := one.Session
+		contains(t, record.Verdict(&s), "It is paused", "‘sibyl run resume "+id+"’ goes on", "‘sibyl run stop "+id+"’ ends")
+		contains(t, string(record.Markdown(s)), "It is paused")
 		same(t, what, []any{s.Status, s.Resumable, record.Verdict(&s)}, []any{record.Running, true, item.Verdict})
+		same(t, what, []any{one.Standing.State, one.Standing.Cause}, []any{run.StatePaused, run.CauseInterrupted})
 	}
-	same(t, "in the list", []any{item.Status, item.Interrupted}, []any{record.Running, true})
+	same(t, "in the list", []any{item.Status, item.State}, []any{record.Running, run.StatePaused})
 	s := p.resumed(id)
 	p.ended(s, record.Completed, record.Satisfied, 3)
 	item = assert.Must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)[0]
-	same(t, "in the list afterwards", []any{item.Interrupted, s.Resumable}, []any{false, false})
+	same(t, "in the list afterwards", []any{item.State, s.Resumable}, []any{run.StateEnded, false})
 }
 
 func TestInquiryThatIsUnderWayIsNotInterrupted(t *testing.T) {
 	h := newHouse(t)
 	hanging, answer := h.halfway()
 	p := h.process("one", h.journal)
-	p.desk.Driven = p.engine.Driven
 	r := p.begin(bridge, options())
 	held(t, "the second question", hanging)
 	item := assert.Must(p.desk.List(t.Context(), ada, journal.Filter{}))(t)[0]
 	contains(t, item.Verdict, "It goes on")
-	same(t, "interrupted", item.Interrupted, false)
+	same(t, "state", item.State, run.StateRunning)
 	answer <- witness.Answer{Text: "Fact 2 holds.", By: "scripted:witness"}
 	p.wait(r)
 }

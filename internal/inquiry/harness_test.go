@@ -199,10 +199,11 @@ func (h *house) process(holder string, store journal.Store) *process {
 	h.Helper()
 	d := h.deps(store)
 	a := inquiry.Describe(assert.Must(inquiry.New(d))(h), d)
-	p := &process{house: h, desk: &inquiry.Desk{Deps: d}}
+	p := &process{house: h}
 	p.engine = assert.Must(run.NewEngine(run.Config{Store: store, Build: "test", Holder: holder,
 		Assistants: []*run.Assistant{a.Assistant}, Redact: redact.New(secret).Bytes,
 		Dead: func(holder string) bool { return strings.HasPrefix(holder, "dead") }}))(h)
+	p.desk = &inquiry.Desk{Deps: d, Standings: p.engine.Standings}
 	set := assert.Must(trees.Open(""))(h)
 	p.service = assert.Must(service.New(service.Config{Store: store, Engine: p.engine,
 		Assistants: []*assistant.Assistant{a}, Redact: redact.New(secret).String, Now: time.Now,
@@ -402,7 +403,7 @@ func (p *process) wait(r *service.Run) (service.Result, record.Session) {
 func (p *process) session(id string) record.Session {
 	p.Helper()
 	row := assert.Must(p.journal.Run(p.Context(), ada, id))(p)
-	s := assert.Must(p.desk.Session(p.Context(), ada, row))(p)
+	s := assert.Must(p.desk.Session(p.Context(), ada, row))(p).Session
 	p.valid(s)
 	return s
 }

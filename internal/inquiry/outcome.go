@@ -25,14 +25,19 @@ type Item struct {
 	ConsistencyScore *int          `json:"consistencyScore,omitempty" minimum:"0" maximum:"100" doc:"Left out where no model has judged."`
 	Provisional      bool          `json:"provisional,omitempty" doc:"The score is of an inquiry that did not complete, or some of whose answers could not be judged."`
 	Verdict          string        `json:"verdict,omitempty" doc:"How it stands, in a line."` // record.Verdict
-	Interrupted      bool          `json:"interrupted,omitempty" doc:"It is running, and nobody goes on with it: its run can be resumed."`
 	Run              string        `json:"run,omitempty"`
+}
+
+// Listed is an inquiry in a list, with how its run stands.
+type Listed struct {
+	Item
+	run.Standing
 
 	cursor journal.Cursor
 }
 
 // Cursor is where a list continues after the item.
-func (i Item) Cursor() journal.Cursor { return i.cursor }
+func (l Listed) Cursor() journal.Cursor { return l.cursor }
 
 // ItemOf makes the list item of a session.
 func ItemOf(s record.Session) Item {

@@ -29,6 +29,7 @@ type inquiryRead struct {
 	ID             string                 `json:"id"`
 	Run            string                 `json:"run_id"`
 	Hypothesis     string                 `json:"hypothesis"`
+	State          string                 `json:"state"` // of its run: running, waiting, paused or ended
 	Status         record.Status          `json:"status"`
 	Reason         record.EndReason       `json:"end_reason,omitempty"`
 	Limit          int                    `json:"limit"`
@@ -69,8 +70,8 @@ func (s *Server) readInquiry(ctx context.Context, c call, in inquiryAsked) (data
 	if err != nil {
 		return data, "", err
 	}
-	data = inquiryData(one)
-	data.Run = row.ID
+	data = inquiryData(one.Session)
+	data.Run, data.State = row.ID, one.Standing.State
 	return data, inquiryText(data), nil
 }
 

@@ -123,7 +123,7 @@ func newOffice(t *testing.T) *office {
 	o.inquiry = &mcp.Assistants{Service: s, Folders: func(owner string) map[string]string {
 		return map[string]map[string]string{"ada": {"reports": o.reports}}[owner]
 	}}
-	o.desk = &inquiry.Desk{Deps: deps}
+	o.desk = &inquiry.Desk{Deps: deps, Standings: o.engine.Standings}
 	o.server = o.process(mcp.Config{Assistants: o.inquiry, Inquiry: o.desk})
 	return o
 }

@@ -93,7 +93,9 @@ const whySetAside bt.Reason = "run.set_aside: run {run} was taken up {tries} tim
 	"before it had read the run's records"
 
 // Reasons are the reasons that this package gives for runs of any assistant.
-func Reasons() []bt.Reason { return []bt.Reason{whySetAside, bt.TwoSentences} }
+func Reasons() []bt.Reason {
+	return []bt.Reason{whySetAside, whyInterrupted, whyRests, bt.TwoSentences}
+}
 
 // WhySetAside says why a run is set aside.
 func WhySetAside(r journal.Run) bt.Why { return whySetAside.With(r.ID, journal.MaxTries) }

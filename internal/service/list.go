@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"sibyl/internal/bt"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/service/assistant"
@@ -20,83 +19,45 @@ import (
 // longestList bounds the rows of one query: older runs and sessions are found only by their full ids.
 const longestList = 1000
 
-// The states of a running run that nobody drives.
-const (
-	Queued      = "queued"      // nobody has driven it yet
-	Interrupted = "interrupted" // its process left it or died
-	Suspended   = "suspended"   // it rests: its model is unavailable, or it can't continue for now
-	SetAside    = "set_aside"   // three processes in a row died of it: it is resumed only on request
-)
-
-// Row is a run in a list, with its state.
+// Row is a run in a list, with how it stands.
 type Row struct {
 	journal.Run
-	Companion bool   `json:"companion" doc:"It goes along with a run of another assistant: its user did not ask for it."`
-	State     string `json:"state" doc:"How it stands: running, queued, suspended, interrupted, set_aside, or why it ended."`
-	Why       string `json:"why,omitempty" doc:"Of a run that is set aside: why only a person may have it gone on with."`
-	bt.Coded
+	run.Standing
+	Companion bool `json:"companion" doc:"It goes along with a run of another assistant: its user did not ask for it."`
 
 	Used *assistant.Usage `json:"used,omitempty" doc:"What its models took, where that was asked for."`
 }
 
-// newRow makes the Row of a run, without Used.
-func (s *Service) newRow(r journal.Run) Row {
-	row := Row{Run: r, Companion: s.isCompanion(r.Assistant), State: s.State(r)}
-	if row.State == SetAside {
-		why := run.WhySetAside(r)
-		row.Why, row.Coded = why.Text, why.Coded
-	}
-	return row
-}
-
-// suspensionCause gives the fault that suspended a run; nil if it is not suspended, or rests for another reason.
-func (s *Service) suspensionCause(ctx context.Context, row Row) (*assistant.Failure, error) {
-	if row.State != Suspended {
-		return nil, nil
-	}
-	recs, err := s.config.Store.Records(ctx, row.Owner, row.ID, row.Records-1)
-	if err != nil || len(recs) == 0 {
-		return nil, err
-	}
-	body, err := run.Read(recs[len(recs)-1])
+// newRows makes the Rows of runs, without Used.
+func (s *Service) newRows(ctx context.Context, owner journal.Owner, runs ...journal.Run) ([]Row, error) {
+	standings, err := s.config.Engine.Standings(ctx, owner, runs...)
 	if err != nil {
 		return nil, err
 	}
-	if suspended, isSuspended := body.(*run.SuspendRecord); isSuspended {
-		return &assistant.Failure{Kind: suspended.Fault.Kind, Message: suspended.Fault.Reason}, nil
+	rows := make([]Row, len(runs))
+	for i, r := range runs {
+		rows[i] = Row{Run: r, Standing: standings[i], Companion: s.isCompanion(r.Assistant)}
 	}
-	return nil, nil // it rests for another reason
+	return rows, nil
 }
 
-// State gives the state of a run in a word: its reason or status if it has ended.
-func (s *Service) State(r journal.Run) string {
-	switch {
-	case r.SetAside() && !s.config.Engine.Driven(r):
-		return SetAside
-	case r.Rests(s.config.Engine.LeaseTimes()):
-		return Suspended
-	case r.Status == journal.Running && r.LeaseHolder == "" && r.Records <= 1:
-		return Queued
-	case r.Status == journal.Running && !s.config.Engine.Driven(r):
-		return Interrupted
-	case r.Reason != "":
-		return r.Reason
-	}
-	return string(r.Status)
+// newRow is newRows of one run.
+func (s *Service) newRow(ctx context.Context, r journal.Run) (Row, error) {
+	rows, err := s.newRows(ctx, r.Owner, r)
+	return append(rows, Row{Run: r})[0], err
 }
 
 // Runs lists runs with their states, the latest started first.
 func (s *Service) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]Row, error) {
 	runs, err := s.config.Store.Runs(ctx, owner, f)
-	rows := make([]Row, len(runs))
-	for i, r := range runs {
-		rows[i] = s.newRow(r)
+	if err != nil {
+		return nil, err
 	}
-	return rows, err
+	return s.newRows(ctx, owner, runs...)
 }
 
-// Waiting lists the runs of a filter that need their user, the latest first: suspended, interrupted and set-aside ones,
-// and those with an open question, whatever status the filter has. It leaves out companions.
+// Waiting lists the runs of a filter that need their user, the latest first: paused ones, and those with an open
+// question, whatever status the filter has. It leaves out companions.
 func (s *Service) Waiting(ctx context.Context, owner journal.Owner, f journal.Filter) ([]Row, error) {
 	var all []Row
 	asking, limit := f, f.Limit
@@ -110,8 +71,7 @@ func (s *Service) Waiting(ctx context.Context, owner journal.Owner, f journal.Fi
 		all = append(all, rows...)
 	}
 	all = slices.DeleteFunc(all, func(r Row) bool {
-		isActive := r.State == Queued || r.State == string(journal.Running)
-		return r.Companion || isActive
+		return r.Companion || r.State == run.StateRunning
 	})
 	slices.SortFunc(all, func(a, b Row) int { return b.Cursor().Compare(a.Cursor()) })
 	return all[:min(len(all), limit)], nil
@@ -139,7 +99,10 @@ func (s *Service) AddUsage(ctx context.Context, rows []Row) error {
 // Run gives a run by its full id.
 func (s *Service) Run(ctx context.Context, owner journal.Owner, id string) (Row, error) {
 	r, err := s.config.Store.Run(ctx, owner, id)
-	return s.newRow(r), err
+	if err != nil {
+		return Row{}, err
+	}
+	return s.newRow(ctx, r)
 }
 
 // Busy counts the running runs of an owner, also queued ones, but none that rest or are set aside; it stops at bound.

@@ -28,7 +28,7 @@ type LiveEvent struct {
 	Session   string
 	Assistant string
 	Begun     *Row // its state when it was found
-	Ended     *Row // its state at its end; StateRemoved if it was removed with its session
+	Ended     *Row // its state at its end; its cause is CauseRemoved if it was removed with its session
 	Update
 	Position Position // where a stream that has it continues
 }
@@ -37,8 +37,8 @@ type LiveEvent struct {
 // is sent, which a slow client delays; a run that is running is in memory once for all streams.
 const mostEndedRead = 4
 
-// StateRemoved is the state of a run that was removed with its session.
-const StateRemoved = "removed"
+// CauseRemoved is the cause of the end of a run that was removed with its session.
+const CauseRemoved = "removed"
 
 // How often a stream looks for runs that begin elsewhere: often where the store announces nothing, seldom where it
 // announces most, and hardly ever where it announces all. Each lookOlderEvery-th look, and each of the latter, also
@@ -124,7 +124,7 @@ type runStream struct {
 type runUpdate struct {
 	run    string
 	update Update
-	ended  *journal.Run
+	ended  *Row
 	err    error
 }
 
@@ -347,7 +347,11 @@ func (o *runStream) startWaiting(ctx context.Context) error {
 		o.waiting = o.waiting[1:]
 		o.rows[r.ID] = r
 		o.position = o.position.withRunning(r.ID, Place{})
-		if err := o.send(LiveEvent{Run: r.ID, Begun: new(o.s.newRow(r))}); err != nil {
+		row, err := o.s.newRow(ctx, r)
+		if err == nil {
+			err = o.send(LiveEvent{Run: r.ID, Begun: &row})
+		}
+		if err != nil {
 			return err
 		}
 		o.watchRun(ctx, r, Place{})
@@ -384,7 +388,7 @@ func (o *runStream) watchRun(ctx context.Context, r journal.Run, from Place) {
 		if ctx.Err() != nil {
 			return
 		}
-		ended, err := o.s.config.Store.Run(ctx, r.Owner, r.ID)
+		ended, err := o.s.Run(ctx, r.Owner, r.ID)
 		deliver(runUpdate{ended: &ended, err: err})
 	})
 }
@@ -396,19 +400,20 @@ func (o *runStream) handleUpdate(in runUpdate) error {
 	case in.err != nil:
 		return in.err
 	case in.ended != nil:
-		return o.sendEnd(o.s.newRow(*in.ended))
+		return o.sendEnd(*in.ended)
 	}
 	o.position = o.position.withRunning(in.run, in.update.After)
 	return o.send(LiveEvent{Run: in.run, Update: in.update})
 }
 
 // sendRemoved sends the end of a run that was removed.
-func (o *runStream) sendRemoved(run string) error {
-	r, known := o.rows[run]
+func (o *runStream) sendRemoved(id string) error {
+	r, known := o.rows[id]
 	if !known {
-		r = journal.Run{ID: run, Owner: o.owner}
+		r = journal.Run{ID: id, Owner: o.owner}
 	}
-	return o.sendEnd(Row{Run: r, Companion: o.s.isCompanion(r.Assistant), State: StateRemoved})
+	return o.sendEnd(Row{Run: r, Companion: o.s.isCompanion(r.Assistant), Standing: run.Standing{State: run.StateEnded,
+		Cause: CauseRemoved}})
 }
 
 func (o *runStream) sendEnd(r Row) error {

@@ -14,8 +14,8 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
-	"sibyl/internal/bt"
 	"sibyl/internal/journal"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 )
 
@@ -322,10 +322,10 @@ func TestStreamGivesTheRowsThatListsGive(t *testing.T) {
 		}
 		begun, ended := rows(left.ID)
 		want := assert.Must(s.Run(h.Context(), ada, left.ID))(h)
-		same(h, "state", want.State, service.SetAside)
+		same(h, "state", []string{want.State, want.Cause}, []string{run.StatePaused, run.CauseSetAside})
 		same(h, "the run that is set aside", <-begun, want)
 		assert.NoError(h, s.Delete(h.Context(), ada, left.Session))
-		want.State, want.Why, want.Coded = service.StateRemoved, "", bt.Coded{}
+		want.Standing = run.Standing{State: run.StateEnded, Cause: service.CauseRemoved}
 		same(h, "once it was removed", <-ended, want)
 
 		release := h.holds("ada")

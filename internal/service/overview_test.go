@@ -94,7 +94,7 @@ func (h *told) add(at service.LiveEvent) {
 	case at.Begun != nil:
 		what = "begun"
 	case at.Ended != nil:
-		what = "ended " + at.Ended.State
+		what = "ended " + at.Ended.Cause
 	case at.Record != nil:
 		what = fmt.Sprint(at.Record.Seq)
 	default:

@@ -200,9 +200,12 @@ func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id stri
 	if err != nil {
 		return Explanation{}, err
 	}
-	row := s.newRow(r)
-	if row.State == SetAside { // folding its records could end this process, too
-		ending := []string{"set aside: " + row.Why, "‘sibyl run resume --force " + id +
+	row, err := s.newRow(ctx, r)
+	if err != nil {
+		return Explanation{}, err
+	}
+	if row.Cause == run.CauseSetAside { // folding its records could end this process, too
+		ending := []string{"set aside: " + row.Text, "‘sibyl run resume --force " + id +
 			"’ tries again, ‘sibyl run stop " + id + "’ ends it"}
 		return Explanation{Run: row, Ending: ending, waitReason: bt.Because(strings.Join(ending, "; "))}, nil
 	}
@@ -240,7 +243,7 @@ func (s *Service) explainSteps(ctx context.Context, owner journal.Owner, id stri
 		}
 		return x, nil
 	case r.Rests(s.config.Engine.LeaseTimes()):
-		x.waitReason = whyRests.With()
+		x.waitReason = row.Why
 		x.Ending = []string{x.waitReason.Text}
 		return x, nil
 	case r.Status == journal.Running:
@@ -330,12 +333,12 @@ type SessionAudit struct {
 // RunAudit is the audit of one run. Its JSON has the findings of its assistant under their Name.
 type RunAudit struct {
 	*audit.Run
-	State    string
+	Standing run.Standing
 	Findings assistant.Findings
 	Left     []assistant.Left // what was sent away, in the order of the receipts
 }
 
-// MarshalJSON adds Left and the findings to the fields of the audit.Run; State is left out.
+// MarshalJSON adds Left and the findings to the fields of the audit.Run; Standing is left out.
 func (a RunAudit) MarshalJSON() ([]byte, error) {
 	beside := map[string]any{"left": a.Left}
 	if a.Findings.Name != "" {
@@ -365,7 +368,13 @@ func (s *Service) Audit(ctx context.Context, owner journal.Owner, id string) (Se
 		if err != nil {
 			return all, err
 		}
-		all.Runs = append(all.Runs, s.auditRun(ctx, owner, r, recs))
+		one := s.auditRun(ctx, owner, r, recs)
+		standings, err := s.config.Engine.Standings(ctx, owner, r)
+		if err != nil {
+			return all, err
+		}
+		one.Standing = standings[0]
+		all.Runs = append(all.Runs, one)
 	}
 	return all, nil
 }
@@ -383,7 +392,7 @@ func (s *Service) auditRun(ctx context.Context, owner journal.Owner, r journal.R
 	if effect == nil {
 		effect = func(*run.CompletionRecord) any { return nil }
 	}
-	audited := RunAudit{State: s.State(r), Left: s.sentAway(r.Assistant, recs)}
+	audited := RunAudit{Left: s.sentAway(r.Assistant, recs)}
 	audited.Run = audit.Of(r, recs, steps, effect)
 	if a.Audit != nil {
 		bodies := make([]any, len(recs))

@@ -19,10 +19,16 @@ type Prospect struct {
 
 // Prospect says what can still be done about a run. shown is its outcome, nil if it has not ended.
 func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown) (p Prospect, err error) {
-	if p.Waits, err = s.suspensionCause(ctx, row); err != nil {
-		return p, err
+	if row.Cause == run.CauseSuspended {
+		fault, err := s.config.Engine.Suspension(ctx, row.Owner, row.Run)
+		if err != nil {
+			return p, err
+		}
+		if fault != nil {
+			p.Waits = &assistant.Failure{Kind: fault.Kind, Message: fault.Reason}
+		}
 	}
-	if a := s.byName[row.Assistant]; a != nil && a.Retakes && (shown != nil || isUndriven(row.State)) {
+	if a := s.byName[row.Assistant]; a != nil && a.Retakes && (shown != nil || row.State == run.StatePaused) {
 		acted, err := s.hasActed(ctx, row.Run, shown)
 		if err != nil {
 			return p, err
@@ -52,11 +58,6 @@ func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) e
 		return err
 	}
 	return s.config.Store.Void(ctx, owner, id)
-}
-
-// isUndriven says whether a run of this state is running but driven by nobody; false while it is queued.
-func isUndriven(state string) bool {
-	return state == Suspended || state == Interrupted || state == SetAside
 }
 
 // hasActed says whether a run changed something or did what its user had allowed. If it has not ended, its records show
@@ -94,7 +95,7 @@ func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assi
 		r.Session = row.Session
 	}
 	if row.Status == journal.Running {
-		if !isUndriven(row.State) {
+		if row.State != run.StatePaused {
 			return journal.ErrLeased
 		}
 		// Store.Begin would see it only after stopReplaced has ended the run
@@ -134,7 +135,7 @@ func (s *Service) stopReplaced(ctx context.Context, owner journal.Owner, id stri
 	if err != nil || row.Status != journal.Running {
 		return err
 	}
-	if !isUndriven(row.State) {
+	if row.State != run.StatePaused {
 		return journal.ErrLeased
 	}
 	return s.Cancel(context.WithoutCancel(ctx), owner, id, "another run takes its place")

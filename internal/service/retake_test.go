@@ -88,7 +88,7 @@ func TestRunThatStandsIsStoppedAndReplaced(t *testing.T) {
 		id := h.crash(2)
 		s := h.retaking("one", h.store)
 		row := assert.Must(s.Run(h.Context(), ada, id))(h)
-		same(h, "how it stands", row.State, service.Interrupted)
+		same(h, "how it stands", row.Cause, run.CauseInterrupted)
 		same(h, "whether it can be replaced", assert.Must(s.Prospect(h.Context(), row, nil))(h).Retakable, true)
 		again := assert.Must(s.Start(h.Context(), ada, replacing(id, row.Session, "Milk?")))(h)
 		same(h, "the answer", h.wait(again).Answer, "- ada: ADA\n- bob: BOB\n")
@@ -107,7 +107,7 @@ func TestRunThatStandsIsLeftAloneWhereNoOtherOneCanBegin(t *testing.T) {
 		s := h.process("one", h.store, panel)
 		_, err := s.Start(h.Context(), ada, replacing(id, "", "Milk?"))
 		assert.That(t, err != nil, "it begins")
-		same(h, "how it stands", assert.Must(s.Run(h.Context(), ada, id))(h).State, service.Interrupted)
+		same(h, "how it stands", assert.Must(s.Run(h.Context(), ada, id))(h).Cause, run.CauseInterrupted)
 	})
 }
 

@@ -140,7 +140,7 @@ func TestCrashedRunIsListedAndResumedFromItsReceipts(t *testing.T) {
 		h.takes("bob", time.Second, nil)
 		id := h.crash(3) // with ada's answer, before bob's
 		s := h.service()
-		same(h, "state", assert.Must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].State, "interrupted")
+		same(h, "state", assert.Must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0].Cause, run.CauseInterrupted)
 		open := assert.Must(s.Interrupted(h.Context(), ada))(h)
 		same(h, "interrupted", len(open), 1)
 		resumed := assert.Must(s.Resume(h.Context(), ada, id))(h)
@@ -169,11 +169,11 @@ func TestSubmittedRunWithoutRoomIsQueuedAndGoesOnWhereThereIsRoom(t *testing.T) 
 		waiting := assert.Must(s.Submit(h.Context(), ada, request))(h)
 		assert.Require(h, first.Driven != nil && waiting.Driven == nil, "driven are %v and %v", first.Driven, waiting.Driven)
 		state := func(id string) string {
-			row := assert.Must(h.store.Run(h.Context(), ada, id))(h)
-			return s.State(row)
+			row := assert.Must(s.Run(h.Context(), ada, id))(h)
+			return row.State + row.Cause
 		}
 		same(h, "how the first stands", state(first.Run), "running")
-		same(h, "how the second stands", state(waiting.Run), "queued")
+		same(h, "how the second stands", state(waiting.Run), "runningqueued")
 		same(h, "its title", assert.Must(h.store.Session(h.Context(), ada, waiting.Session))(h).Title, "Tea?\uFFFD")
 		release()
 		h.wait(first.Driven)
@@ -214,7 +214,7 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		h.takes("bob", time.Second, nil)
 		id := h.crash(3)
 		for n := range journal.MaxTries {
-			same(h, "state before", assert.Must(h.service().Run(h.Context(), ada, id))(h).State, "interrupted")
+			same(h, "state before", assert.Must(h.service().Run(h.Context(), ada, id))(h).Cause, run.CauseInterrupted)
 			now := time.Now().Add(time.Duration(n+1) * time.Hour)
 			same(h, "taken", h.store.Acquire(h.Context(), ada, id, fmt.Sprint("dead ", n), now, now.Add(time.Minute)),
 				nil)
@@ -222,9 +222,9 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		}
 		s := h.service()
 		row := assert.Must(s.Runs(h.Context(), ada, journal.Filter{}))(h)[0]
-		same(h, "state", row.State, service.SetAside)
-		assert.That(h, strings.Contains(row.Why, "taken up 3 times") &&
-			row.Why == assert.Must(s.Run(h.Context(), ada, id))(h).Why, "why: %q", row.Why)
+		same(h, "state", []string{row.State, row.Cause}, []string{run.StatePaused, run.CauseSetAside})
+		assert.That(h, strings.Contains(row.Text, "taken up 3 times") &&
+			row.Text == assert.Must(s.Run(h.Context(), ada, id))(h).Text, "why: %q", row.Text)
 		same(h, "interrupted", len(assert.Must(s.Interrupted(h.Context(), ada))(h)), 0)
 		same(h, "busy", assert.Must(s.Busy(h.Context(), ada, 5))(h), 0)
 		x := assert.Must(s.Explain(h.Context(), ada, id))(h)
@@ -236,7 +236,7 @@ func TestRunThatProcessesDiedOfIsShownSetAsideAndWaitsForAPerson(t *testing.T) {
 		isError(h, "resumed at once", err, run.ErrSetAside)
 		same(h, "forced", h.wait(assert.Must(s.Resume(h.Context(), ada, id, run.Forced))(h)).Answer,
 			"- ada: ADA\n- bob: BOB\n")
-		same(h, "state in the end", assert.Must(s.Run(h.Context(), ada, id))(h).State, "heard")
+		same(h, "state in the end", assert.Must(s.Run(h.Context(), ada, id))(h).Cause, "heard")
 	})
 }
 

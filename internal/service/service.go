@@ -348,7 +348,7 @@ func (s *Service) loadTree(a *assistant.Assistant) (file string, text []byte, er
 // Resume resumes a run that nobody drives, and waits for room as Start does; journal.ErrLeased while it is driven,
 // journal.ErrEnded if it has ended, run.ErrIncompatible if this build can't resume it.
 func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, how ...run.ResumeOption) (*Run, error) {
-	_, a, err := s.runAndAssistant(ctx, owner, id)
+	r, a, err := s.runAndAssistant(ctx, owner, id)
 	if err != nil {
 		return nil, err
 	}
@@ -356,7 +356,9 @@ func (s *Service) Resume(ctx context.Context, owner journal.Owner, id string, ho
 	if err != nil {
 		return nil, err
 	}
-	return s.newRun(a, live, run.Spec{}), nil
+	resumed := s.newRun(a, live, run.Spec{})
+	resumed.Before = r.Records
+	return resumed, nil
 }
 
 // Interrupted lists the running runs that nobody drives, also queued and suspended ones, but none set aside, the oldest

@@ -42,13 +42,12 @@ const (
 	runLeft      bt.Reason = "run.left: Left by a stopping process for others to resume"
 	runTakenUp   bt.Reason = "run.taken_up: Taken up"
 	runResumed   bt.Reason = "run.resumed: Resumed; effects performed again: {n}"
-	whyRests     bt.Reason = "run.rests: it made no progress, and is tried again later"
 )
 
 // Reasons lists the sentences that the story of any run may have, and what can be wrong with any request.
 func Reasons() []bt.Reason {
 	return []bt.Reason{storyAsked, storySaid, storyWaits, storyEnded, storyStopped, runSuspended, runLeft,
-		runTakenUp, runResumed, whyRests, noTitle, nothingToFind,
+		runTakenUp, runResumed, noTitle, nothingToFind,
 		wrongOptions}
 }
 

@@ -19,6 +19,7 @@ type Run struct {
 	ID      string
 	Session string
 	Spec    run.Spec // that it was begun with here; empty if it was resumed
+	Before  int64    // how many records it had when it was resumed here; 0: it was begun here
 
 	s    *Service
 	a    *assistant.Assistant
@@ -185,8 +186,8 @@ func (s *Service) Await(
 			}
 			onUpdate(&u.One)
 		case <-recheck.C:
-			if r, err := s.Run(ctx, owner, id); err != nil || r.State != string(journal.Running) {
-				return r, err // also queued, suspended, interrupted, set aside
+			if r, err := s.Run(ctx, owner, id); err != nil || r.State != run.StateRunning || r.Cause == run.CauseQueued {
+				return r, err // also queued or paused
 			}
 			onUpdate(nil)
 		case <-ctx.Done():

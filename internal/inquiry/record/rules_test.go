@@ -216,8 +216,8 @@ func TestTheVerdictSaysHowItEndedWhoJudgedAndWhatCameOfIt(t *testing.T) {
 			"open gap, 1 not verifiable.": doubtful,
 		"The limit was reached after 5 questions. Provisional: consistency 85 of 100. 1 contradiction, 1 open gap.": limited(),
 		"It was stopped after 3 questions. Provisional: consistency 84 of 100. 1 contradiction, 1 open gap.":        failed(),
-		"It failed after 3 questions: openai:det: 401 - the key is refused. Once that is mended, ‘sibyl run resume " +
-			"run-1’ goes on. No score. 1 contradiction, 1 open gap.": broken,
+		"It is paused after 3 questions: openai:det: 401 - the key is refused. ‘sibyl run resume run-1’ goes on with it, " +
+			"‘sibyl run stop run-1’ ends it. No score. 1 contradiction, 1 open gap.": broken,
 		NotAudited:                       collected(),
 		"It goes on, after 3 questions.": running(),
 	} {

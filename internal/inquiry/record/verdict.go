@@ -69,7 +69,7 @@ func endingSentence(s *Session) string {
 		return failureSentence(s, after)
 	}
 	if s.Status == Running && s.Resumable {
-		return "It was interrupted " + after + ". ‘sibyl run resume " + s.Run + "’ goes on."
+		return "It is paused " + after + ": the program that ran it ended." + waysOn(s)
 	}
 	if s.Status == Running {
 		return "It goes on, " + after + "."
@@ -80,14 +80,22 @@ func endingSentence(s *Session) string {
 // failureSentence says why a session failed, and how to resume it.
 func failureSentence(s *Session, after string) string {
 	line := "It failed " + after
+	if s.Resumable {
+		line = "It is paused " + after
+	}
 	if a := s.Audit(); a != nil && a.Unjudged != "" {
 		line += ": " + strings.TrimRight(a.Unjudged, ".")
 	}
 	line += "."
-	if s.Resumable && s.Run != "" {
-		line += " Once that is mended, ‘sibyl run resume " + s.Run + "’ goes on."
+	return line + waysOn(s)
+}
+
+// waysOn says how to go on with a paused session, and how to end it.
+func waysOn(s *Session) string {
+	if !s.Resumable || s.Run == "" {
+		return ""
 	}
-	return line
+	return " ‘sibyl run resume " + s.Run + "’ goes on with it, ‘sibyl run stop " + s.Run + "’ ends it."
 }
 
 // findingsSentence counts the contradictions and gaps of an audit.

@@ -88,7 +88,7 @@ export class Talk {
   take(row: Row) {
     if (row.session_id !== this.session || row.companion) return;
     const at = this.rows.findIndex((r) => r.id === row.id);
-    if (row.state === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
+    if (row.cause === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
     else if (at < 0) {
       this.rows = [...this.rows, row];
       if (goesOn(row) && live.runs[row.id]?.turned) void this.#settle(row.id);
@@ -127,4 +127,4 @@ export async function sayTo(m: Message, key: string): Promise<Form<"Begun">> {
 export const goesOn = (row: Row) => row.status === "running";
 
 /** Whether a run has stopped short of its end, until somebody has it go on or it does so by itself. */
-export const stands = (row: Row) => ["suspended", "interrupted", "set_aside"].includes(row.state);
+export const stands = (row: Row) => row.state === "paused";

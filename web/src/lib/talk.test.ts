@@ -56,9 +56,9 @@ test("a run that stopped before the page knew that it was its own is shown so", 
   talk.take(now); // it was fetched when it still went on
   await vi.advanceTimersByTimeAsync(300); // whoever drove it has not let it go yet
   expect(talk.rows[0]!.state).toBe("running");
-  now = { ...row("a", 3), state: "suspended" } as Form<"Run">;
+  now = { ...row("a", 3), state: "paused", cause: "suspended" } as Form<"Run">;
   await vi.advanceTimersByTimeAsync(10_000);
-  expect(talk.rows[0]!.state).toBe("suspended");
+  expect(talk.rows[0]!.cause).toBe("suspended");
   unheard();
   vi.useRealTimers();
 });
@@ -69,7 +69,7 @@ test("runs of another session, and companions, are not of the conversation; one 
   talk.take({ ...row("b", 1), companion: true } as Form<"Run">);
   talk.take(row("c", 1));
   expect(talk.rows.map((r) => r.id)).toEqual(["c"]);
-  talk.take({ ...row("c", 1), state: "removed" } as unknown as Form<"Run">);
+  talk.take({ ...row("c", 1), state: "ended", cause: "removed" } as unknown as Form<"Run">);
   expect(talk.rows).toEqual([]);
 });
 
