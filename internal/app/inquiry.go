@@ -165,7 +165,7 @@ func (a *App) openWitness(ctx context.Context, w inquiry.WitnessSpec) (witness.W
 			true); err != nil {
 			return nil, nil, err
 		}
-		o.Prompt = w.Text
+		o.Prompt, o.Comparing = w.Text, w.Comparing
 	}
 	return witness.Documents(docs, o), known, nil
 }

@@ -74,6 +74,10 @@ const (
 	// what is recorded, with the field that was added since
 	completeAfterOne = `{"evidence":[],"gaps":[],"completenessScore":100,"requiresFollowUp":false,"contradictions":[],` +
 		`"retracted":[]}`
+	closedTwice = `{"first":{"property":"date the Mill bridge was closed","value":"4 March 2021"},` +
+		`"second":{"property":"date the Mill bridge was closed","value":"5 March"},"kind":"date"}`
+	closedElse = `{"first":{"property":"state of the cables","value":"light rust"},` +
+		`"second":{"property":"date the Mill bridge was closed","value":"5 March"},"kind":"other"}`
 	asksWall = `{"question":"Where is the Great Wall of China?","strategy":"depth","aspect":"where","gaps":[]}`
 )
 
@@ -153,8 +157,8 @@ func recordedRows() []recordedRow {
 		{about: "qwen1.5b-quotations", args: []string{"investigate", "--witness", "papers", "--limit", "5",
 			"The Mill bridge was closed because of corrosion"},
 			says: said{"": {"It was closed on 5 March."}, "question": {asksWhen}, "quotations": {"qwen1.5b-quotations"},
-				"analysis": {completeAfterOne}},
-			holds: []string{"The Mill bridge was closed on 5 March"}, exits: []int{ExitAnswered, ExitPartial},
+				"comparison": {closedTwice, closedElse}, "analysis": {completeAfterOne}},
+			holds: []string{"The Mill bridge was closed on 5 March", "4 March 2021, 5 March"}, exits: []int{ExitAnswered, ExitPartial},
 			acts: recordedAct{[]string{"inquiry", "show"}, "5 March", "news.txt", ""}},
 	}
 }

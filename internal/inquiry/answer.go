@@ -91,6 +91,8 @@ type AnswerReceipt struct {
 	Usage    model.Usage       `json:"usage,omitzero"`     // of a model that answers, or chooses
 	model.Sent
 
+	Compared []witness.Comparison `json:"compared,omitempty"` // statements of documents that a model compared
+
 	Left     int         `json:"left_out,omitempty"`  // the oldest exchanges that had no room in the model's window
 	TimedOut []model.Try `json:"timed_out,omitempty"` // time-outs after which the same model was asked again
 	NotOwn   []string    `json:"not_own,omitempty"`   // what was dropped of it: only repeated of what was sent
@@ -160,7 +162,7 @@ func (p *performer) performAnswer(ctx context.Context, job run.Job, payload Answ
 	r := AnswerReceipt{Text: a.Text, NotFound: a.NotFound, Further: a.Further, By: a.By, Notes: a.Notes,
 		Passages: map[string]string{},
 		Given:    a.Given, Tries: a.Tries, Usage: a.Usage, Sent: a.Sent,
-		Model: a.Model, TimedOut: a.TimedOut, NotOwn: a.NotOwn, Left: left + a.Left}
+		Model: a.Model, Compared: a.Compared, TimedOut: a.TimedOut, NotOwn: a.NotOwn, Left: left + a.Left}
 	for _, c := range a.Citations {
 		if !slices.ContainsFunc(opened.Documents, func(d record.Document) bool {
 			return d.Name == c.Document && d.Hash == c.Hash

@@ -88,11 +88,10 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 			w.Model = detective
 		}
 	}
-	texts, witnessPrompt, err := d.readPrompts(w.Kind)
+	texts, err := d.readPrompts(&w)
 	if err != nil {
 		return run.Spec{}, err
 	}
-	w.Text = witnessPrompt
 	if _, _, err := d.Witness(ctx, w); err != nil {
 		return run.Spec{}, witnessError(err)
 	}
@@ -154,22 +153,25 @@ func (d Deps) chooseDetective(ctx context.Context, asked string) (id string, err
 	return id, err
 }
 
-// readPrompts reads the texts of the prompts, and apart from them the prompt for a witness of this kind.
-func (d Deps) readPrompts(kind string) (texts []run.Text, witness string, err error) {
-	for _, name := range []string{textDetective, textAnalyse, textSummary, strategyContradiction} {
-		content, err := fs.ReadFile(d.Prompts, name+".md")
-		if err != nil {
-			return nil, "", fmt.Errorf("the prompts of the Inquiry: %w", err)
+// readPrompts reads the texts of the prompts, and apart from them those of the witness.
+func (d Deps) readPrompts(w *WitnessSpec) (texts []run.Text, err error) {
+	read := func(name string) (content []byte) {
+		if err == nil {
+			content, err = fs.ReadFile(d.Prompts, name+".md")
 		}
-		texts = append(texts, run.Text{Name: name, Content: content})
+		return content
 	}
-	name := "witness.md"
-	if kind == record.WitnessDocuments {
-		name = "documents.md"
+	for _, name := range []string{textDetective, textAnalyse, textSummary, strategyContradiction} {
+		texts = append(texts, run.Text{Name: name, Content: read(name)})
 	}
-	content, err := fs.ReadFile(d.Prompts, name)
+	switch {
+	case w.Kind == record.WitnessModel:
+		w.Text = string(read("witness"))
+	case w.Model != "":
+		w.Text, w.Comparing = string(read("documents")), string(read("compare"))
+	}
 	if err != nil {
-		err = fmt.Errorf("the prompts of the Inquiry: %w", err)
+		return nil, fmt.Errorf("the prompts of the Inquiry: %w", err)
 	}
-	return texts, string(content), err
+	return texts, nil
 }

@@ -60,6 +60,39 @@ func TestDetectivesModelChoosesFromDocumentsAndWhatItInventsIsTold(t *testing.T)
 	contains(t, p.lines(r.ID), acting+" is given the passages that are found for each question")
 }
 
+func TestTwoDatesThatTwoDocumentsGiveAreAContradictionThoughTheDetectiveReportsNone(t *testing.T) {
+	h := newHouse(t)
+	const closed, shut = "The bridge was closed on 4 March 2021.", "On 5 March 2021 the bridge was closed to all traffic."
+	dir := t.TempDir()
+	for name, text := range map[string]string{"council.txt": closed, "press.txt": shut} {
+		assert.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	docs, _, err := document.NewReader("").ReadAll(t.Context(), dir)
+	assert.NoError(t, err)
+	m := modeltest.Script(t, modeltest.Say(`{"quotations":[{"passage":1,"words":"closed on 4 March 2021"}],"search":[]}`),
+		modeltest.Say(`{"first":{"property":"date of the closure","value":"4 March 2021"},
+			"second":{"property":"date of the closure","value":"5 March 2021"},"kind":"date"}`)).As("openai:chooses", false)
+	h.reads = func(w inquiry.WitnessSpec) (witness.Witness, []record.Document, error) {
+		var known []record.Document
+		for _, d := range docs {
+			known = append(known, record.Document{Name: d.Name, Hash: d.Hash, Pages: 1, Chunks: 1})
+		}
+		return witness.Documents(docs, witness.Options{Hypothesis: w.Hypothesis, Model: m, Prompt: w.Text,
+			Comparing: w.Comparing}), known, nil
+	}
+	h.analyses = func(n int, _ model.Request) modeltest.Turn { return after(n, 1) }
+	h.asks = func(int, model.Request) modeltest.Turn { return ask("When was the bridge closed?") }
+	p := h.process("one", h.journal)
+	_, s := p.wait(p.begin(bridge, inquiry.Options{Witness: schema.Folder{Path: dir}, Limit: 5}))
+	p.ended(s, record.Completed, record.Satisfied, 1)
+	assert.Require(t, len(s.AuditResult.Contradictions) == 1, "%+v", s.AuditResult)
+	c := s.AuditResult.Contradictions[0]
+	same(t, "words", c.Words, [2]string{strings.Trim(closed, "."), strings.Trim(shut, ".")})
+	same(t, "places", c.Places, [2]record.Place{{Document: "council.txt", Page: 1}, {Document: "press.txt", Page: 1}})
+	same(t, "kind", c.Kind, record.Kind("date"))
+	same(t, "description", c.Description, "date of the closure: 4 March 2021, 5 March 2021")
+}
+
 func TestDocumentsThatAreHandedOverAreKeptWithTheInquiryAndReadAgainByAnotherProcess(t *testing.T) {
 	h := newHouse(t)
 	var told []string

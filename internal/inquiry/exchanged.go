@@ -3,6 +3,7 @@ package inquiry
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"sibyl/internal/inquiry/record"
@@ -108,6 +109,11 @@ func (p *performer) exchangedAnswer(payload AnswerPayload, r AnswerReceipt) (x a
 		}
 		if r.Text != "" {
 			x.Got = []assistant.Part{{Kind: assistant.PartResult, Text: r.Text}}
+		}
+		for _, c := range r.Compared {
+			x.Got = append(x.Got, assistant.Part{Kind: assistant.PartModel, Name: "compared",
+				Text: fmt.Sprintf("“%s”\n%s: %s\n“%s”\n%s: %s", c.Words[0], c.First.Property, c.First.Value, c.Words[1],
+					c.Second.Property, c.Second.Value)})
 		}
 		for _, c := range r.Citations {
 			x.Got = append(x.Got, assistant.Part{Kind: assistant.PartResult, Name: c.Document,

@@ -17,6 +17,20 @@ type AnsweredPair struct {
 	witness.Exchange
 	Citations []record.Citation
 	Passages  map[string]string // the texts of chunks, by their hashes
+	Compared  []witness.Comparison
+}
+
+// reportsOf are the statements of documents that differ, as contradictions that a model reports.
+func reportsOf(all []AnsweredPair) (reports []modelContradiction) {
+	for n := range all {
+		for _, c := range all[n].Compared {
+			if c.Differs() {
+				reports = append(reports, modelContradiction{First: n + 1, Second: n + 1, FirstWords: c.Words[0],
+					SecondWords: c.Words[1], Kind: string(c.Kind), Description: c.Description()})
+			}
+		}
+	}
+	return reports
 }
 
 // Analysis says what the answers so far leave open. Gaps includes one for each waiting contradiction.
@@ -325,7 +339,7 @@ func (m *modelAnalysis) analysisAfter(all []AnsweredPair, confronted map[string]
 	a := Analysis{Completeness: m.CompletenessScore, Evidence: slices.Clone(before.Evidence),
 		Contradictions: slices.Clone(before.Contradictions), Waiting: slices.Clone(before.Waiting),
 		Unverified: slices.Clone(before.Unverified), TakenBack: slices.Clone(before.TakenBack)}
-	a.addReports(all, m.Contradictions)
+	a.addReports(all, slices.Concat(reportsOf(all), m.Contradictions))
 	a.takeBack(m.Retracted, len(all))
 	a.settleConfronted(all, confronted)
 	a.keepGaps(m, len(all), before.Gaps)

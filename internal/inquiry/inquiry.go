@@ -37,7 +37,8 @@ type Deps struct {
 	Choose  func(ctx context.Context, asked string) (model string, err error)
 	Model   func(ctx context.Context, id string) (model.Model, error)
 	Witness func(ctx context.Context, w WitnessSpec) (witness.Witness, []record.Document, error) // reads its documents
-	// detective.md, contradiction.md, analyse.md, summary.md, witness.md and documents.md
+	// detective.md, contradiction.md, analyse.md, summary.md, witness.md, documents.md and
+	// compare.md
 	Prompts fs.FS
 
 	// find passages of documents by meaning; zero: documents are searched by words alone
@@ -58,6 +59,8 @@ type WitnessSpec struct {
 	Title string `json:"title,omitempty"` // its name for people
 	// the prompt of a model that is the witness, or that chooses quotations of documents
 	Text string `json:"text,omitempty"`
+	// the prompt with which that model compares what documents say; "": they are not compared
+	Comparing string `json:"comparing,omitempty"`
 	// provider:model, which chooses quotations of documents; "": they are found by search alone
 	Model string `json:"model,omitempty"`
 
@@ -186,7 +189,7 @@ func answeredPairs(v *run.View, turns []Turn) (all []AnsweredPair, err error) {
 			return nil, err
 		}
 		all = append(all, AnsweredPair{witness.Exchange{Question: q.Text, Answer: a.Text, NotFound: a.NotFound},
-			a.Citations, a.Passages})
+			a.Citations, a.Passages, a.Compared})
 	}
 	return all, nil
 }

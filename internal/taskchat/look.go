@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"strings"
 
 	"sibyl/internal/model"
 	"sibyl/internal/schema"
@@ -82,20 +81,6 @@ func (l look) schema() model.Schema {
 		return model.Schema{Name: "answer", JSON: schema.Answer[ShortAnswer]()}
 	}
 	return model.Schema{Name: "reading", JSON: schema.Answer[Heard]()}
-}
-
-// splitExamples takes a prompt apart: its words, and behind a line of three dashes the examples, which are sent as
-// messages. Each is a line of a message, and one of its answer.
-func splitExamples(prompt string) (words string, examples [][2]string) {
-	words, rest, _ := strings.Cut(strings.ReplaceAll(prompt, "\r\n", "\n"), "\n---\n")
-	lines := strings.Split(strings.TrimSpace(rest), "\n")
-	for n := 0; n+1 < len(lines); n++ {
-		if strings.TrimSpace(lines[n]) != "" {
-			examples = append(examples, [2]string{lines[n], lines[n+1]})
-			n++
-		}
-	}
-	return strings.TrimSpace(words), examples
 }
 
 // act is what a glance stands for, and why that is not all that has to be read. The last list is shown: a task that is

@@ -159,14 +159,12 @@ func intentPrompt(ctx context.Context, v *run.View, l look) (*assistant.Prompt, 
 	}
 	q := &assistant.Prompt{Request: model.Request{MaxOutputTokens: model.BoundReading, Purpose: EffectIntent,
 		Greedy: true}}
-	words, examples := splitExamples(string(prompt))
+	words, examples := model.SplitExamples(string(prompt))
 	q.AddSegment(first.prompt, words)
 	q.AddSegment(formPart, "\n\n"+first.schema().Instruction())
 	for _, e := range examples {
-		q.BeginMessage(model.User)
-		q.AddPart(assistant.PartSegment, "examples", e[0])
-		q.BeginMessage(model.Assistant)
-		q.AddPart(assistant.PartSegment, "examples", e[1])
+		q.BeginMessage(e.Role)
+		q.AddPart(assistant.PartSegment, "examples", e.Text)
 	}
 	said := func(by model.Role, kind assistant.PartKind, text string) {
 		q.BeginMessage(by)

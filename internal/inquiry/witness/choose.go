@@ -101,21 +101,12 @@ func (w *documentWitness) chooseFrom(
 		req := model.Request{System: w.Prompt, Purpose: PurposeChoose, Bound: model.BoundForm,
 			Messages: []model.Message{{Role: model.User, Text: b.String()}}}
 		var said modelChoice
-		noting := &Noting{Model: w.Model}
-		_, resp, err := model.Structured(ctx, noting, req, model.Schema{Name: "quotations",
-			JSON: schema.Answer[modelChoice]()}, &said)
-		a.TimedOut = append(a.TimedOut, noting.TimedOut...)
-		a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
-		a.Sent.Hash, a.Sent.Bytes = req.Digest().Hash, a.Sent.Bytes+req.Digest().Bytes
-		if err != nil {
+		form := model.Schema{Name: "quotations", JSON: schema.Answer[modelChoice]()}
+		if err := w.ask(ctx, req, form, &said, a); err != nil {
 			return nil, nil, err
 		}
-		a.By, search = resp.Model, said.Search
+		search = said.Search
 		a.Given, given = append(a.Given, given...), nil
-		for _, t := range resp.Tries {
-			a.Notes = append(a.Notes, chosenByOther.With(t.Model,
-				(&bt.Fault{Kind: string(t.Kind), Reason: string(t.Kind)}).Why(), a.By))
-		}
 		var wrong []quotation
 		if quotes, wrong = w.wholeQuotes(said.Quotations, batch); len(wrong) == 0 {
 			break
@@ -128,6 +119,24 @@ func (w *documentWitness) chooseFrom(
 		}
 	}
 	return quotes, search, nil
+}
+
+// ask asks the model for a value that fits a form. The answer gets what that cost, even if it failed, and who gave it.
+func (w *documentWitness) ask(ctx context.Context, req model.Request, form model.Schema, into any, a *Answer) error {
+	noting := &Noting{Model: w.Model}
+	_, resp, err := model.Structured(ctx, noting, req, form, into)
+	a.TimedOut = append(a.TimedOut, noting.TimedOut...)
+	a.Model, a.Usage, a.Tries = resp.Model, a.Usage.Add(resp.Usage), append(a.Tries, resp.Tries...)
+	a.Sent.Hash, a.Sent.Bytes = req.Digest().Hash, a.Sent.Bytes+req.Digest().Bytes
+	if err != nil {
+		return err
+	}
+	a.By = resp.Model
+	for _, t := range resp.Tries {
+		a.Notes = append(a.Notes, chosenByOther.With(t.Model,
+			(&bt.Fault{Kind: string(t.Kind), Reason: string(t.Kind)}).Why(), a.By))
+	}
+	return nil
 }
 
 // wholeQuotes returns the quotations that are literally in their passages, widened to whole sentences, and those that

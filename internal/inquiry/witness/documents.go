@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/media/document"
@@ -26,6 +27,10 @@ type Options struct {
 	Model  model.Model
 	Prompt string
 
+	// Comparing is the prompt, with examples, with which Model compares statements of the documents that resemble each
+	// other; "" compares none.
+	Comparing string
+
 	// Unread names what could not be read of the documents, as “a.pdf pp. 2-4”: it stands beside each absence.
 	Unread []string
 
@@ -39,11 +44,13 @@ var errNothing = errors.New("no document could be read: give a TXT, MD, PDF or D
 // documentWitness is a witness that quotes documents.
 type documentWitness struct {
 	Options
-	name    string
-	chunks  []document.Chunk
-	size    int            // bytes of all chunks
-	index   *index         // of the chunks
-	meaning *meaningRanker // nil without an embedder
+	name   string
+	chunks []document.Chunk
+	size   int    // bytes of all chunks
+	index  *index // of the chunks
+	// all sentences, when statements are compared first
+	statements func() *statements
+	meaning    *meaningRanker // nil without an embedder
 }
 
 // Documents is a witness that answers from documents.
@@ -65,6 +72,7 @@ func Documents(docs []document.Document, o Options) Witness {
 		}
 	}
 	w.index = newIndex(units)
+	w.statements = sync.OnceValue(w.newStatements)
 	if o.Embed != nil {
 		w.meaning = &meaningRanker{embed: o.Embed, chunks: w.chunks}
 	}
@@ -96,7 +104,7 @@ const fewWords = 1
 
 // Answer quotes the sentences that answer the question.
 func (w *documentWitness) Answer(ctx context.Context, question, code string, earlier []Exchange) (Answer, error) {
-	a, before := Answer{By: "documents"}, ""
+	a, before, exchanges := Answer{By: "documents"}, "", earlier
 	told := fmt.Sprintf("The examination is about: %s\nQuestion: %s\n", w.Hypothesis, question)
 	if len(earlier) > 0 {
 		before = earlier[len(earlier)-1].Question
@@ -124,6 +132,10 @@ func (w *documentWitness) Answer(ctx context.Context, question, code string, ear
 	}
 	if w.Model != nil {
 		quotes, err := w.pickQuotes(ctx, told, code, order, &a)
+		if err == nil && w.Comparing != "" {
+			quotes = w.compare(ctx, quotes, exchanges, &a)
+			err = ctx.Err()
+		}
 		if err == nil {
 			return w.cite(quotes, code, a), nil
 		}

@@ -124,13 +124,18 @@ func (x *index) terms(content, code string) (list []term) {
 
 // rarity is the weight of a term: the fewer units contain it, the higher.
 func (x *index) rarity(t term) float64 {
-	held := map[int32]bool{}
+	return search.Rarity(float64(len(x.units)), float64(x.holding(t)))
+}
+
+// holding counts the units that contain a term.
+func (x *index) holding(t term) int {
+	units := map[int32]bool{}
 	for form := range t.forms {
 		for _, p := range x.words[form] {
-			held[p.unit] = true
+			units[p.unit] = true
 		}
 	}
-	return search.Rarity(float64(len(x.units)), float64(len(held)))
+	return len(units)
 }
 
 // likeness says how well one stem matches another, from 0 to 1.
@@ -147,9 +152,22 @@ func likeness(a, b string) float64 {
 	return 0
 }
 
-// scores rates how well each unit matches the terms, by BM25. An answer may be next to the words of the question, so
-// neighbours count, too.
+// scores rates how well each unit matches the terms. An answer may be next to the words of the question, so neighbours
+// count, too.
 func (x *index) scores(terms []term) []float64 {
+	own := x.ownScores(terms)
+	all := slices.Clone(own)
+	for i := 1; i < len(own); i++ {
+		if x.units[i-1].within == x.units[i].within {
+			all[i-1] += nearby * own[i]
+			all[i] += nearby * own[i-1]
+		}
+	}
+	return all
+}
+
+// ownScores rates how well each unit itself matches the terms, by BM25.
+func (x *index) ownScores(terms []term) []float64 {
 	own := make([]float64, len(x.units))
 	for _, t := range terms {
 		counts := make([]float64, len(x.units))
@@ -162,14 +180,7 @@ func (x *index) scores(terms []term) []float64 {
 			own[i] += t.worth * search.Saturated(n, x.lengths[i], strict)
 		}
 	}
-	all := slices.Clone(own)
-	for i := 1; i < len(own); i++ {
-		if x.units[i-1].within == x.units[i].within {
-			all[i-1] += nearby * own[i]
-			all[i] += nearby * own[i-1]
-		}
-	}
-	return all
+	return own
 }
 
 // rankByScore returns the indices of scores above 0, the highest first.

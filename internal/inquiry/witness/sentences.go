@@ -26,20 +26,7 @@ const (
 // searchQuotes finds the sentences of the likeliest chunks that match the terms best. It leaves out those in earlier
 // answers; said says whether there were any.
 func (w *documentWitness) searchQuotes(terms []term, order []int, earlier []Exchange) (best []quote, said bool) {
-	var all []quote
-	var units []unit
-	for _, i := range order[:min(len(order), mostSearched)] {
-		in := w.index.units[i]
-		for _, s := range text.Sentences(in.text) {
-			words := in.text[s.From:s.To]
-			if document.IsHeading(words) {
-				in.heading = words
-			} else if !strings.HasSuffix(words, "?") {
-				all = append(all, quote{i, s})
-				units = append(units, unit{words, in.heading, in.language, w.chunks[i].Hash})
-			}
-		}
-	}
+	all, units := w.sentences(order[:min(len(order), mostSearched)])
 	x := newIndex(units)
 	for n := range terms {
 		terms[n].worth = x.rarity(terms[n])
@@ -68,6 +55,23 @@ func (w *documentWitness) searchQuotes(terms []term, order []int, earlier []Exch
 		quoted[all[i].chunk] = true
 	}
 	return best, said
+}
+
+// sentences are the statements in chunks, in their order: no headings, and no questions. Each has the heading above it.
+func (w *documentWitness) sentences(chunks []int) (all []quote, units []unit) {
+	for _, i := range chunks {
+		in := w.index.units[i]
+		for _, s := range text.Sentences(in.text) {
+			words := in.text[s.From:s.To]
+			if document.IsHeading(words) {
+				in.heading = words
+			} else if !strings.HasSuffix(words, "?") {
+				all = append(all, quote{i, s})
+				units = append(units, unit{words, in.heading, in.language, w.chunks[i].Hash})
+			}
+		}
+	}
+	return all, units
 }
 
 // wholeSentences widens a part of a chunk to whole sentences, since a part of a sentence can say the opposite.

@@ -27,12 +27,13 @@ const (
 	onlyWords     bt.Reason = "witness.words: the search by meaning failed; from here on only words are searched: {why}"
 	chosenByWords bt.Reason = "witness.sentences: the passages could not be read by a model, and sentences are " +
 		"chosen by their words: {why}"
+	notCompared      bt.Reason = "witness.uncompared: what the documents say of the same thing could not all be compared: {why}"
 	stoppedRepeating bt.Reason = "witness.repeated: {model} repeated itself and was stopped"
 )
 
 // Reasons are the sentences of Answer.Notes.
 func Reasons() []bt.Reason {
-	return []bt.Reason{chosenByOther, notInPassage, onlyWords, chosenByWords, stoppedRepeating}
+	return []bt.Reason{chosenByOther, notInPassage, onlyWords, chosenByWords, notCompared, stoppedRepeating}
 }
 
 // modelFailure is the reason for a model's failure.
@@ -56,6 +57,8 @@ type Answer struct {
 	Notes     []bt.Why   // what happened besides the answer: "the search by meaning failed, …"
 
 	NotOwn []string // what was dropped of a model's answer: only repeated of what was sent
+
+	Compared []Comparison // statements of documents that a model compared
 
 	Given []string    // the passages that a model chose from, as "FILE, page 2, passage 7"
 	Model string      // the model that was asked to choose, even if its choice was unusable
