@@ -81,19 +81,6 @@ func TestOnlyWhatIsOpenedForTheFirstTimeIsFresh(t *testing.T) {
 	}
 }
 
-// A search of a folder that is too large says so once in a run, and nobody else does.
-func TestWhatAToolSaysBesideItsResultIsToldOnce(t *testing.T) {
-	b := set(t, runTools)
-	part := func(query string) call {
-		return call{tool: "search", args: `{"query":"` + query + `"}`, gives: tool.Result{Text: "hits", Items: 1,
-			Remark: "not all below usr was searched"}}
-	}
-	b.turn(false, part("a"), reads("a"))
-	b.turn(false, part("b"))
-	same(t, "notices", b.Ledger.Notices, []agent.Notice{{Type: agent.NoticeSearchedInPart, Severity: agent.Warning,
-		Text: "not all below usr was searched", Turn: 1}})
-}
-
 // The private text of these tests, which no query may say: “The vault code is ZEBRA-4711-kiwi. Anna has gout, her
 // password is R5xz9Kq2, the gate opens with 493817.” It stands nowhere in what is compared.
 func sources() agent.Sources {

@@ -192,9 +192,6 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 	done.Items, done.Bytes = r.Result.Items, len(r.Result.Text)
 	l.History += Tokens(r.Result.Text)
 	m.Novel = l.learnResult(t, r.Result)
-	if r.Result.Remark != "" {
-		l.NoticeOncePerType(NoticeSearchedInPart, Warning, nil, bt.Because(r.Result.Remark))
-	}
 	if t.Once {
 		l.Turns[len(l.Turns)-1].Wrote, m.Novel = true, true
 		l.Writes.countCall(t, r.Arguments, l.Turn, WriteDone, "")
@@ -207,7 +204,7 @@ func (l *Ledger) enterCall(t ToolFact, call CallFact, c bt.Completion) (done Cal
 	switch {
 	case t.Search && r.Result.Items == 0:
 		tried.Empty++
-		if len(r.Result.Uncovered) > 0 || r.Result.Remark != "" {
+		if len(r.Result.Uncovered) > 0 {
 			tried.Partly++
 		}
 	case t.Search:

@@ -35,7 +35,6 @@ const (
 	NoticeUnsureWrite     = "write.unsure"       // payload: tool, reason
 	NoticeRedacted        = "write.redacted"     // payload: target; a secret was taken out of what was written
 	NoticeTurnedAway      = "call.turned_away"   // payload: tool; no yes can be asked, or too many calls wait for one
-	NoticeSearchedInPart  = "search.in_part"     // a folder is too large to be searched completely
 	NoticeOtherModel      = "model.fallback"     // payload: answered, reason
 	NoticeToolRefused     = "tool.refused"       // payload: tools; the model's provider refuses its schema
 	NoticeSummarised      = "history.summarised" // payload: turns, tokens

@@ -272,8 +272,8 @@ func (c *Caller) performCall(ctx context.Context, job run.Job) (any, error) {
 	return c.receiptOf(r, result, err, limited.Err()), nil
 }
 
-// whyNotJSON says what is wrong with arguments that are not JSON; nil for those that are. What ends too soon was cut off,
-// whatever reason to stop its server gives.
+// whyNotJSON says what is wrong with arguments that are not JSON; nil for those that are. What ends too soon was cut
+// off, whatever reason to stop its server gives.
 func whyNotJSON(args json.RawMessage) *tool.Error {
 	if json.Valid(args) {
 		return nil

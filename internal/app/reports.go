@@ -26,9 +26,9 @@ const reportStands = time.Minute
 // refusalStands is how long an endpoint is not sent again what it has refused: servers are updated.
 const refusalStands = 24 * time.Hour
 
-// reports keeps what is known of models: what providers last reported and have refused, and the contracts. It is a file of the data
-// folder that several processes share. What can't be read or written there is kept by the process alone. It is safe for
-// concurrent use.
+// reports keeps what is known of models: what providers last reported and have refused, and the contracts. It is a file
+// of the data folder that several processes share. What can't be read or written there is kept by the process alone. It
+// is safe for concurrent use.
 type reports struct {
 	file string
 	mu   sync.Mutex

@@ -83,8 +83,8 @@ func (g *ground) missing() (what string, why bt.Why) {
 	return missingSource, noneReadYet.With()
 }
 
-// wantsWrite says whether an answer without a receipt lacks one: the person asked for something to be kept, or the answer
-// says that it is. That a note was saved may also be what a place says that was read.
+// wantsWrite says whether an answer without a receipt lacks one: the person asked for something to be kept, or the
+// answer says that it is. That a note was saved may also be what a place says that was read.
 func (g *ground) wantsWrite() bool {
 	return g.Class.Saves || claimsWrite(ownClaim, g.Text) ||
 		(g.Class.QueryType == classify.Action || len(g.Ledger.Opened) == 0) && claimsWrite(bareClaim, g.Text)
@@ -150,8 +150,8 @@ func (w Words) mayBeAsked(wanted bool) bool {
 	return w.Size <= maxAskLength && !w.Cites && !offerPattern().MatchString(w.Text)
 }
 
-// How a sentence says that something was saved: as the speaker's own doing, or with nobody named. Each begins a sentence
-// or a part of one.
+// How a sentence says that something was saved: as the speaker's own doing, or with nobody named. Each begins a
+// sentence or a part of one.
 var (
 	ownClaim = sync.OnceValue(func() *regexp.Regexp {
 		return claimPattern(`i(?:['’]ve| have)?(?: now| just| also)? ` +

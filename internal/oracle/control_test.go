@@ -65,7 +65,7 @@ func (h *harness) alone(detector string, threshold int) {
 func notices(a oracle.Answer, kind string) (found []agent.Notice) {
 	for _, n := range a.Notices {
 		if n.Type == kind {
-			if n.Type != agent.NoticeSearchedInPart && !worded(n) {
+			if !worded(n) {
 				n.Text += " (whose code does not say so)"
 			}
 			n.Coded = bt.Coded{}

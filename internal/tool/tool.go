@@ -164,9 +164,6 @@ type Result struct {
 	// Uncovered is what the call did not look at. Its text says the same.
 	Uncovered []Uncovered `json:"uncovered,omitempty"`
 
-	// Remark is a sentence for the person about the result; "" for none.
-	Remark string `json:"beside,omitempty"`
-
 	// Data is the structured result behind Text, for the offline model's rules. Its shape is documented by its tool.
 	Data json.RawMessage `json:"data,omitempty"`
 }

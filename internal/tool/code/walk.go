@@ -79,10 +79,7 @@ func (s skipped) report(res *tool.Result) {
 		res.Text += "Skipped: " + strings.Join(parts, ", ") + ".\n"
 	}
 	if s.seenFiles > 0 {
-		res.Remark = fmt.Sprintf(
-			"This folder is too large to be searched whole: %s looked at. Name the folder that you mean, as with --in.",
-			tool.Count(s.seenFiles, "file"))
-		res.Text += res.Remark + "\n"
+		res.LeaveOut(tool.BeyondBound, 1, "what comes after "+tool.Count(s.seenFiles, "file"))
 	}
 }
 
