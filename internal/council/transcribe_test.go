@@ -1,17 +1,20 @@
 package council_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/bt"
 	"sibyl/internal/council"
 	"sibyl/internal/council/session"
 	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
 	"sibyl/internal/model"
 	"sibyl/internal/service"
 )
@@ -118,6 +121,21 @@ func TestDoubtsAboutATranscriptAreToldAndKept(t *testing.T) {
 	h.says("A thought.")
 	_, o := p.run(h.ask("Ada"))
 	same(t, "doubted", o.Doubted, []string{"transcript 1 may contain words nobody said (ghost)"})
+}
+
+func TestPagesOfADocumentWithoutTextAreToldToTheOracleAndThePerson(t *testing.T) {
+	h := newHouse(t)
+	reads := func(context.Context, string, []byte) (document.Document, error) {
+		return document.Document{Name: "plan.pdf", Paged: true, Blank: []int{2, 3},
+			Pages: []document.Page{{Number: 1, Text: "We move."}, {Number: 4, Text: "In May."}}}, nil
+	}
+	store := assert.Must(session.Open(session.Config{Folder: h.folder, Now: time.Now, Read: reads}))(t)
+	_ = assert.Must(store.AddAudio(t.Context(), h.id, "plan.pdf", strings.NewReader("%PDF-")))(t)
+	assert.NoError(t, store.Close())
+	_, o := h.process("one", h.journal).run(h.ask("Ada"))
+	same(t, "left out", o.Left,
+		[]string{"of transcript 1, plan.pdf: pp. 2-3 without text (pictures; recognise their text, OCR)"})
+	contains(t, h.asked[0].Messages[0].Text, "[Left out: pp. 2-3 without text (pictures; recognise their text, OCR)]")
 }
 
 func TestRecordingInWhichNobodySpeaksIsInNoContext(t *testing.T) {

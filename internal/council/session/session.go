@@ -71,7 +71,7 @@ type AudioEntry struct {
 	By       string `json:"transcribed_by,omitempty"`
 	Heard    string `json:"heard_language,omitempty"`
 	Flags    []Flag `json:"transcript_flags,omitempty" doc:"What of the transcript is not to be trusted."`
-	Blank    string   `json:"pages_without_text,omitempty" doc:"Of a document: the pages that are in no context, such as pp. 2-4."`
+	Blank    string `json:"pages_without_text,omitempty" doc:"Of a document: the pages that are in no context, such as pp. 2-4."`
 	// "0=0 45=3.25": a byte offset in the transcript, and the second at which the text from there is said
 	Times string `json:"transcript_times,omitempty" hidden:"true"`
 	// why it FAILED, or why transcribing it again failed, so that it is SUCCESS with its old transcript
