@@ -126,10 +126,11 @@ func TestThinkingIsInNoAnswerFileOrRequestOfAnyAssistant(t *testing.T) {
 
 // What a stream says of an error after some text was shown, in the forms of servers in use.
 var streamErrors = map[string]string{
-	"an object":       `data: {"error":{"message":"Internal server error","type":"server_error","code":500}}`,
-	"a text":          `data: {"error":"upstream connect error or disconnect/reset before headers"}`,
-	"an event":        "event: error\ndata: {\"message\":\"The server had an error\",\"code\":502}",
-	"a chunk with it": `data: {"choices":[],"error":{"message":"Provider returned error","code":502}}`,
+	"an object":        `data: {"error":{"message":"Internal server error","type":"server_error","code":500}}`,
+	"a text":           `data: {"error":"upstream connect error or disconnect/reset before headers"}`,
+	"an event":         "event: error\ndata: {\"message\":\"The server had an error\",\"code\":502}",
+	"a reason to stop": `data: {"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}],"error":{"message":"Provider disconnected","code":502}}`,
+	"a chunk with it":  `data: {"choices":[],"error":{"message":"Provider returned error","code":502}}`,
 }
 
 func TestStreamThatEndsInAnErrorAfterTextIsTriedAgainAndShownOnce(t *testing.T) {

@@ -84,10 +84,12 @@ func (g *ground) missing() (what string, why bt.Why) {
 }
 
 // wantsWrite says whether an answer without a receipt lacks one: the person asked for something to be kept, or the
-// answer says that it is. That a note was saved may also be what a place says that was read.
+// answer says that it is. Where they asked for no change, only what is said of a place of theirs is such a claim, and
+// that a note was saved may be what a place says that was read.
 func (g *ground) wantsWrite() bool {
-	return g.Class.Saves || claimsWrite(ownClaim, g.Text) ||
-		(g.Class.QueryType == classify.Action || len(g.Ledger.Opened) == 0) && claimsWrite(bareClaim, g.Text)
+	acts := g.Class.QueryType == classify.Action
+	return g.Class.Saves || claimsWrite(ownClaim, acts, g.Text) ||
+		(acts || len(g.Ledger.Opened) == 0) && claimsWrite(bareClaim, acts, g.Text)
 }
 
 // mayAsk says whether a short reply that ends with a question is one to the person. Where something was read or
@@ -173,10 +175,18 @@ func claimPattern(claims string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)(?:^|[.!?:,;]\s+|\b(?:and|und|e|et|y) )(?:` + claims + `)`)
 }
 
-// claimsWrite says whether a sentence of a text claims that something was saved to a place that Sibyl keeps.
-func claimsWrite(claim func() *regexp.Regexp, text string) bool {
+// theirs matches a place of the person's, or a new note.
+var theirs = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(?:your|deine?[mnrs]?|ihre?[mnrs]?|t(?:ua|eu|u|e)s?|s(?:ua|eu)s?|v(?:os|otre|ossas?))\b|` +
+		`\b(?:an?|eine|un[ae]) (?:new |neue |nouvelle |nueva |nova )?(?:note|notiz|nota)\b|\.md\b`)
+})
+
+// claimsWrite says whether a sentence of a text claims that something was saved to a place that Sibyl keeps: to any, or
+// only to the person's.
+func claimsWrite(claim func() *regexp.Regexp, anyPlace bool, text string) bool {
 	return slices.ContainsFunc(sentenceEnd().Split(text, -1), func(sentence string) bool {
-		return claim().MatchString(sentence) && classify.NamesPlaceToSave(sentence)
+		return claim().MatchString(sentence) && classify.NamesPlaceToSave(sentence) &&
+			(anyPlace || theirs().MatchString(sentence))
 	})
 }
 

@@ -41,24 +41,36 @@ var savingLanguages = sync.OnceValue(func() (all []savingWords) {
 func asksToSave(text string) bool {
 	words := search.Words(strings.ToLower(text))
 	return slices.ContainsFunc(savingLanguages(), func(in savingWords) bool {
-		isPlace := func(i int) bool { // “thank-you note”, “nota de agradecimento”
-			return anyMatches(words[i:i+1], in.places) && (i == 0 || !anyMatches(words[i-1:i], in.others)) &&
-				(i+2 >= len(words) || !anyMatches(words[i+2:i+3], in.others))
-		}
-		for i := range words {
-			if isPlace(i) {
-				return anyMatches(words, in.verbs)
-			}
-		}
-		return false
+		return in.namePlace(words) && anyMatches(words, in.verbs)
 	})
 }
 
-// NamesPlaceToSave says whether a text names a place that Sibyl keeps, in any language, or a file of notes.
+// namePlace says whether a word is a place, and no other beside it makes another thing of it: “thank-you note”, “nota
+// de agradecimento”.
+func (in savingWords) namePlace(words []string) bool {
+	for i := range words {
+		if anyMatches(words[i:i+1], in.places) && (i == 0 || !anyMatches(words[i-1:i], in.others)) &&
+			(i+2 >= len(words) || !anyMatches(words[i+1:i+2], in.others) || !anyMatches(words[i+2:i+3], in.others)) {
+			return true
+		}
+	}
+	return false
+}
+
+// NamesPlaceToSave says whether a text names a place that Sibyl keeps, in any language, or a file of notes. A word that
+// one language takes for another thing, such as “release notes”, is none in any.
 func NamesPlaceToSave(text string) bool {
-	words := search.Words(strings.ToLower(text))
-	return strings.Contains(text, ".md") ||
-		slices.ContainsFunc(savingLanguages(), func(in savingWords) bool { return anyMatches(words, in.places) })
+	if strings.Contains(text, ".md") {
+		return true
+	}
+	words, named := search.Words(strings.ToLower(text)), false
+	for _, in := range savingLanguages() {
+		if anyMatches(words, in.places) && !in.namePlace(words) {
+			return false
+		}
+		named = named || in.namePlace(words)
+	}
+	return named
 }
 
 func anyMatches(words, patterns []string) bool {
