@@ -92,6 +92,8 @@ func (s *Server) sessionRoutes() {
 			{exportTypes["jsonl"], "", "The outcomes of its runs, one a line."}}}, s.exportSession)
 	registerForm(s, route{id: "auditSession", at: "GET " + one + "/audit", tag: tag,
 		summary: "All that was decided and done in a session", whole: true}, s.auditSession)
+	registerForm(s, route{id: "costsByDay", at: "GET /api/costs", tag: tag,
+		summary: "What models took and cost, by day and model"}, s.costsByDay)
 	registerForm(s, route{id: "sessionCosts", at: "GET " + one + "/costs", tag: tag,
 		summary: "What the runs of a session cost, where models have prices", whole: true}, s.sessionCosts)
 	registerForm(s, route{id: "find", at: "GET /api/find", tag: tag, whole: true,

@@ -115,6 +115,7 @@ func TestAllRunsAreListedWithWhatTheyTookAndFiltered(t *testing.T) {
 	p.turnsTo("#/tasks/new")
 	p.says("delete all tasks")
 	p.until("an answer", `document.querySelector("li .answer")`)
+	p.opensMenu()
 	p.press("Runs")
 	p.sees("How is a lease acquired?")
 	p.until("how it stands and how long it took",

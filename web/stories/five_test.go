@@ -99,7 +99,7 @@ func (p *tab) holdsACouncilOfThree() {
 
 func (p *tab) readsWhyAnAnswerIsPartial() {
 	p.Helper()
-	p.press("Conversations")
+	p.press("Oracle")
 	p.fills("Your message", "How is a lease given back?")
 	p.press("Send")
 	p.sees("Acquire takes the lease")

@@ -27,10 +27,11 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	p.chooses("select[name=detective]", "offline:rules")
 	p.press("Begin an inquiry")
 	p.sees("Collected, not audited")
-	p.press("Conversations")
+	p.press("Oracle")
 	p.says("How does the quokka sing?")
 	p.until("the run", `location.hash.startsWith("#/session/")`)
 	<-model.Hanging()
+	p.opensMenu()
 	p.press("Runs")
 	p.sees("How does the quokka sing?")
 	p.sees("in progress")
@@ -43,6 +44,7 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	h.admits("ops", user.Operate)
 	ops := h.tab(1400)
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
+	ops.opensMenu()
 	ops.press("Operation")
 	ops.until("the run of another as a number", `document.querySelector("td.driven")?.innerText === "1"`)
 	ops.sees("1 of 16 at work")
@@ -60,6 +62,7 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	guest := h.tab(360)
 	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")), chromedp.WaitVisible("nav"))
 	guest.opensMenu()
+	guest.opensMenu()
 	guest.press("Runs")
 	guest.sees("You have asked nothing yet.")
 	guest.fits()
@@ -76,6 +79,7 @@ func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
 	p.says("How does the quokka sing?")
 	p.until("the run", `location.hash.startsWith("#/session/")`)
 	<-model.Hanging()
+	p.opensMenu()
 	p.press("Runs")
 	p.sees("in progress")
 	h.stop()
@@ -103,6 +107,7 @@ func TestRunThatIsSetAsideSaysWhyAndIsTriedOnceMore(t *testing.T) {
 	h.stop()
 	h.takenUpInVain(run)
 	h.start()
+	p.opensMenu()
 	p.press("Runs")
 	p.sees("Waiting for you")
 	p.sees("set aside")
@@ -138,4 +143,21 @@ func must[T any](value T, err error) T {
 		panic(err)
 	}
 	return value
+}
+
+// What models took is shown by day and model, as a plot and in figures.
+func TestCostsAreShownByDayAndModel(t *testing.T) {
+	m, settings := plays(t, "It is so."+sure)
+	close(m.proceed)
+	p := openWith(t, settings).visit(1000)
+	p.says("Tell me something about leases in general.")
+	p.until("the end of the answer", `document.querySelector(".foot")`)
+	p.opensMenu()
+	p.press("Costs")
+	p.until("a bar", `[...document.querySelectorAll("svg[role=img] rect")].some((r) => r.getAttribute("fill").startsWith("hsl") && r.getAttribute("height") > 0)`)
+	p.until("a model and a day", `document.querySelectorAll("table.figures tbody tr").length === 2`)
+	p.accessible("costs")
+	p.chooses("select[aria-label=Days]", "7")
+	p.until("seven days", `document.querySelectorAll("svg[role=img] g").length === 7`)
+	p.fits()
 }

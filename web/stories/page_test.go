@@ -63,6 +63,7 @@ func TestPhoneHasABarAtItsFootWithAllViews(t *testing.T) {
 		return all.length === 5 && all.every((r) => r.height >= 44 && r.width >= 44 && r.bottom > innerHeight - 10);
 	})()`)
 	p.press("More")
+	p.opensMenu()
 	p.press("Runs")
 	p.until("the view", `location.hash === "#/runs" && !document.querySelector("dialog[open]")`)
 }

@@ -6,7 +6,7 @@ import { speakOfAll } from "../lib/words.svelte";
 import type { Key } from "../words";
 import Conversations from "./Conversations.svelte";
 
-/** A view, by the first part of its address. Those that have a name are in the bar, the first of them on a phone. */
+/** A view, by the first part of its address. Those that have a name are in the bar if they are those of an assistant, and otherwise in the menu. */
 export interface View {
   part: string;
   name?: Key;
@@ -26,13 +26,14 @@ const openedLater = (file: File) => new Loaded(async () => (await Promise.all([f
 const conversations = new Loaded<Component>(async () => Conversations); // with which most begin
 
 export const views: View[] = [
-  { part: "", name: "nav.conversations", icon: "talk", colour: "var(--oracle)", show: conversations },
+  { part: "", name: "assistant.oracle", icon: "talk", colour: "var(--oracle)", show: conversations },
   { part: "session", show: conversations },
   { part: "tasks", name: "tasks.name", icon: "tasks", colour: "var(--tasks)", show: opened(() => import("./tasks/Tasks.svelte")) },
   { part: "council", name: "council.name", icon: "council", colour: "var(--council)", show: openedLater(() => import("./council/Council.svelte")) },
   { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
   { part: "inquiries", name: "inquiry.nav", icon: "inquiry", colour: "var(--inquiry)", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
   { part: "runs", name: "runs.nav", icon: "runs", show: openedLater(() => import("./runs/Runs.svelte")) },
+  { part: "costs", name: "costs.nav", icon: "gauge", show: openedLater(() => import("./costs/CostsView.svelte")) },
   { part: "operation", name: "operation.nav", icon: "gauge", operates: true, show: openedLater(() => import("./operation/Operation.svelte")) },
 ];
 
