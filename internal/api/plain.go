@@ -27,11 +27,12 @@ const (
 )
 
 // pagePolicy lets the page use its own files and this server, and nothing else. HTML is written by what Svelte makes
-// of templates, and by the one place that shows what the server made of Markdown.
+// of templates, and by the one place that shows what the server made of Markdown; sibyl-worker names the one script that
+// shows the page while the server is away.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; " +
-	"connect-src 'self'; frame-ancestors 'none'; " +
+	"connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; " +
 	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; " +
-	"trusted-types svelte-trusted-html sibyl-markdown"
+	"trusted-types svelte-trusted-html sibyl-markdown sibyl-worker"
 
 // SignInAddress is the address that signs a browser in, once. origin is the origin of this server, once the secret of a
 // sign-in token. The secret is in the fragment, which browsers send to nobody.
@@ -108,6 +109,9 @@ func newPageFile(name string, text []byte) (*pageFile, error) {
 		".js":   "text/javascript; charset=utf-8",
 		".css":  "text/css; charset=utf-8",
 		".svg":  "image/svg+xml",
+		".png":  "image/png",
+
+		".webmanifest": "application/manifest+json",
 	}
 	kind, known := kinds[path.Ext(name)]
 	if !known {

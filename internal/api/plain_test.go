@@ -77,7 +77,8 @@ func TestPageUsesItsOwnFilesAlone(t *testing.T) {
 	policy := a.header.Get("Content-Security-Policy")
 	assert.Contains(t, "the policy of the page", policy, "default-src 'none'", "script-src 'self'", "connect-src 'self'",
 		"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'",
-		"require-trusted-types-for 'script'", "trusted-types svelte-trusted-html sibyl-markdown")
+		"require-trusted-types-for 'script'", "manifest-src 'self'",
+		"trusted-types svelte-trusted-html sibyl-markdown sibyl-worker")
 	html := string(a.body)
 	if strings.Contains(html, "<style") || regexp.MustCompile(`<script[^>]*>[^<]|\son\w+=|style=`).MatchString(html) {
 		t.Errorf("the page holds what its policy forbids:\n%s", html)

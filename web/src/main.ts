@@ -9,7 +9,10 @@ import { beginToSpeak } from "./lib/words.svelte";
 
 if (matchMedia("(pointer: coarse)").matches) standAboveKeyboard();
 beginToSpeak().then(
-  () => mount(App, { target: document.body }),
+  () => {
+    mount(App, { target: document.body });
+    setTimeout(() => void import("./lib/worker").then(({ showWhileAway }) => showWhileAway(), () => undefined), 3000); // after what is wanted first
+  },
   () => {
     // There are no words to say it with.
     document.body.textContent = "Sibyl: the server does not answer. · Der Server antwortet nicht. · O servidor não responde.";

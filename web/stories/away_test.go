@@ -143,3 +143,23 @@ func TestKeyboardComesToEverythingInEveryView(t *testing.T) {
 	at := evaluate[string](p, focused)
 	assert.That(t, at == "Language, colours, account", "after the dialog the keyboard is at %q", at)
 }
+
+// Who opens the page while the server is away is told so; what they write then is asked once it is back, and once only.
+func TestPageIsThereWhileTheServerIsAwayAndSendsLaterWhatWasWritten(t *testing.T) {
+	p := openWith(t, "").visit(1000)
+	p.until("the page kept by the browser", `(caches.open("sibyl").then((c) => c.keys()).then((all) => (globalThis.isKept = all.some(({ url }) => url.includes("Away"))), () => 0), globalThis.isKept && navigator.serviceWorker.controller)`)
+	p.forgive("net::ERR_")
+	p.stop()
+	p.reload()
+	p.sees("The server does not answer.")
+	p.says("How is a lease acquired?")
+	p.sees("Kept in this browser: 1")
+	p.accessible("the page while the server is away")
+	p.reload()
+	p.sees("Kept in this browser: 1")
+	p.start()
+	p.sees("lease.go:")
+	p.reload()
+	p.sees("lease.go:")
+	p.until("one conversation", `document.querySelectorAll("aside li").length === 1`)
+}

@@ -25,6 +25,14 @@ const tab = () => sessionStorage;
 export const kept = (name: string) => read(browser, name);
 export const keep = (name: string, value: string) => write(browser, name, value);
 
+/** Who was signed in last in this browser; "" if nobody was. */
+export const lastUser = () => kept("user");
+export const signedIn = (user: string) => keep("user", user);
+
+/** Words that wait for the server, as outbox.ts keeps them; "" for none. */
+export const lettersKept = () => kept("outbox");
+export const keepLetters = (all: string) => keep("outbox", all);
+
 /** Words that are not sent yet. */
 export const draft = (of: string) => read(tab, "draft." + of);
 export const keepDraft = (of: string, words: string) => write(tab, "draft." + of, words);
