@@ -100,6 +100,7 @@ func (s *Server) councilRoutes() {
 		summary: "The oracles of this server"}, s.listCouncilOracles)
 	registerForm(s, route{id: "getCouncilOracle", at: "GET " + councilPath + "/oracles/{oracle}", tag: tag,
 		summary: "An oracle with its text"}, s.getCouncilOracle)
+	s.councilOracleRoutes(tag)
 	s.councilEntryRoutes(tag)
 	s.councilRunRoutes(tag)
 }

@@ -1,6 +1,8 @@
 package stories
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -123,7 +125,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.do("making it dark", chromedp.Evaluate[chromedp.Void](
 		`document.documentElement.dataset.colours = "dark"; document.querySelector("article").scrollIntoView()`))
 	broad := evaluate[bool](p,
-		`(() => { const [a, b] = document.querySelectorAll("article section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`)
+		`(() => { const [a, b] = document.querySelectorAll("article .columns section"); return a.offsetTop === b.offsetTop && a.offsetLeft < b.offsetLeft; })()`)
 	assert.That(t, broad, "the answers are not side by side")
 	const asked = `location.hash.split("/")[2]` // the session that the address names
 	session := asked + ` === ` + quoted(evaluate[string](p, asked)) + ` && document.querySelector("article section")`
@@ -131,7 +133,7 @@ func TestOraclesAnswerSideBySideAlsoWhenThePageIsLoadedAnewInTheMiddle(t *testin
 	p.press("Back")
 	p.until("the session after Why", session)
 	p.turnsTo("#/")
-	p.sees("No conversations yet.") // the Council lists its sessions itself
+	p.until("the session in the one list", `document.querySelector("aside li a[href^='#/council/']")`)
 	p.turnsTo("#/runs")
 	p.until("its row among all runs",
 		`(() => { const row = document.querySelector("main li > a"); row?.click(); return row; })()`)
@@ -217,7 +219,7 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 	h := openWith(t, settings)
 	p := h.visit(1000)
 	p.turnsTo("#/council")
-	p.sees("No sessions yet.")
+	p.sees("No conversations yet.")
 	p.convenes("The boiler is old.")
 	p.press("Rename")
 	p.press("Suggest a name")
@@ -234,12 +236,12 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 		chromedp.SendKeys("dialog[open] input", "Heating"))
 	p.press("Save")
 	p.until("the name in the list", `document.querySelector("aside li .title")?.innerText === "Heating"`)
-	p.do("looking for words that were said", chromedp.SendKeys("aside input", "boiler"))
+	p.do("looking for words that were said", chromedp.SendKeys("aside input[type=search]", "boiler"))
 	p.sees("In what was said and answered")
 	p.until("a hit that leads to its place",
 		`(() => { [...document.querySelectorAll("aside li .passage")][0]?.closest("a").click(); return document.activeElement.dataset.place === "t1"; })()`)
-	p.do("looking for another", chromedp.SendKeys("aside input", " zebra"))
-	p.sees("No session is called so.")
+	p.do("looking for another", chromedp.SendKeys("aside input[type=search]", " zebra"))
+	p.sees("No conversation has these words in its title.")
 	p.reload()
 	p.sees("Heating")
 	p.forgive("401") // it is open while its user is revoked
@@ -247,7 +249,7 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 	r.turnsTo("#/council")
 	r.opensTheFirst()
 	r.sees("The boiler is old.")
-	assert.That(t, !evaluate[bool](r, `!!document.querySelector("main textarea, aside button")`),
+	assert.That(t, !evaluate[bool](r, `!!document.querySelector("main textarea, aside button.button")`),
 		"who may only read has something to add words with")
 	r.forgive("401")
 	h.revokes()
@@ -258,6 +260,34 @@ func TestSessionOfTheCouncilIsNamedSetFoundAndDeleted(t *testing.T) {
 	q.press("Delete")
 	q.sees("to the trash?")
 	q.press("Delete")
-	q.sees("No sessions yet.")
+	q.sees("No conversations yet.")
 	p.forgive("401")
+}
+
+// Whoever operates the server writes its oracles on the page, sees what comes of the text first, and asks them at once.
+func TestOracleIsWrittenAndChangedOnThePage(t *testing.T) {
+	folder := t.TempDir()
+	h := openWith(t, "council:\n  oracles: "+folder+"\n")
+	h.admits("ops", user.Operate)
+	p := h.tab(1000)
+	p.do("opening the page", chromedp.Navigate(h.signIn("ops")), chromedp.WaitVisible("textarea"))
+	p.turnsTo("#/council")
+	p.press("New session")
+	p.press("Write a new oracle")
+	p.do("writing it", chromedp.SetValue("dialog[open] textarea", "# The Gardener\n\nYou tend what grows."),
+		chromedp.SendKeys("dialog[open] textarea", " "))
+	p.sees("You tend what grows.")
+	p.press("The prompt that a model gets")
+	p.until("the prompt", `document.querySelector("dialog[open] pre").innerText.includes("Here stands what was said.")`)
+	p.accessible("an oracle that is written")
+	p.press("Save")
+	p.until("the oracle, chosen", `document.querySelector(".oracle input:checked")`)
+	p.press("Edit The Gardener")
+	p.until("its text", `document.querySelector("dialog[open] textarea")?.value.includes("You tend")`)
+	p.do("changing it", chromedp.SetValue("dialog[open] textarea", "# The Gardener\n\nYou prune."),
+		chromedp.SendKeys("dialog[open] textarea", " "))
+	p.press("Save")
+	p.until("no dialog", `!document.querySelector("dialog[open]")`)
+	text := assert.Must(os.ReadFile(filepath.Join(folder, "the-gardener.md")))(t)
+	assert.That(t, strings.HasPrefix(string(text), "# The Gardener\n\nYou prune."), "the file is %q", text)
 }

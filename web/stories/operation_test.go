@@ -147,7 +147,7 @@ func must[T any](value T, err error) T {
 
 // What models took is shown by day and model, as a plot and in figures.
 func TestCostsAreShownByDayAndModel(t *testing.T) {
-	m, settings := plays(t, "It is so."+sure)
+	m, settings := plays(t, "It is ", "so."+sure)
 	close(m.proceed)
 	p := openWith(t, settings).visit(1000)
 	p.says("Tell me something about leases in general.")

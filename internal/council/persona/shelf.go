@@ -257,16 +257,28 @@ func sortAndWarn(l *Listing) {
 // Create makes a file to start from in the folder, with comments that explain it, in a language of "pt", "en", "de".
 // The folder is made if it is missing. It never replaces a file. File is the path of the new one.
 func (s *Shelf) Create(ctx context.Context, name, language string) (file string, err error) {
-	if s.config.Dir == "" {
-		return "", errors.New("the oracles in use are built in; set ORACLES_DIR to a " +
-			"folder of your own to create new ones there")
-	}
-	if err := checkName(name); err != nil {
-		return "", err
-	}
 	template, err := templates.ReadFile("template/" + language + ".md")
 	if err != nil {
 		return "", fmt.Errorf("there is no template in the language %q; use en, pt or de", language)
+	}
+	if file, err = s.place(ctx, name); err != nil {
+		return "", err
+	}
+	if err := writeNew(file, s.draft(string(template), oneLine(name))); err != nil {
+		return file, err
+	}
+	_, err = s.refresh(ctx) // the next one has it
+	return file, err
+}
+
+// place gives the path of the file of a new oracle, in a folder that is there then. Errors that the name is to blame for
+// wrap ErrText.
+func (s *Shelf) place(ctx context.Context, name string) (file string, err error) {
+	if s.config.Dir == "" {
+		return "", ErrBuiltIn
+	}
+	if err := checkName(name); err != nil {
+		return "", err
 	}
 	dir, err := filepath.Abs(s.config.Dir)
 	if err == nil {
@@ -281,21 +293,24 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	}
 	for _, p := range l.Oracles {
 		if fold(p.Name) == fold(name) {
-			return "", fmt.Errorf("there is already an oracle “%s”: %s", p.Name, p.File)
+			return "", nameError{fmt.Sprintf("there is already an oracle “%s”: %s", p.Name, p.File)}
 		}
 	}
 	base := Slug(name) + ".md"
 	if !filepath.IsLocal(base) || strings.EqualFold(base, "README.md") {
-		return "", fmt.Errorf("no oracle can be called “%s”: the file name %s has another meaning; choose another name",
-			oneLine(name), base)
+		return "", nameError{fmt.Sprintf("no oracle can be called “%s”: the file name %s has another meaning; choose "+
+			"another name", oneLine(name), base)}
 	}
-	file = filepath.Join(dir, base)
-	if err := writeNew(file, s.draft(string(template), oneLine(name))); err != nil {
-		return file, err
-	}
-	_, err = s.refresh(ctx) // the next one has it
-	return file, err
+	return filepath.Join(dir, base), nil
 }
+
+// nameError is why an oracle can't have a name.
+type nameError struct{ text string }
+
+func (e nameError) Error() string { return e.text }
+
+// Unwrap says of which kind it is.
+func (nameError) Unwrap() error { return ErrText }
 
 // checkName says why a name can't be a title.
 func checkName(name string) error {
@@ -335,7 +350,7 @@ func heading(name, placeholder string) string {
 func writeNew(file, text string) error {
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s already exists and is not replaced; choose another name", file)
+		return nameError{file + " already exists and is not replaced; choose another name"}
 	}
 	if err != nil {
 		return fmt.Errorf("making the oracle: %w", err)
