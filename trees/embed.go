@@ -25,7 +25,7 @@ func Open(folder string) (Set, error) {
 		return Set{}, nil
 	}
 	if _, err := os.ReadDir(folder); err != nil {
-		return Set{}, fmt.Errorf("the folder of trees (SIBYL_TREES, or trees in the settings): %w", err)
+		return Set{}, fmt.Errorf("the folder of trees: %w", err)
 	}
 	return Set{folder: folder}, nil
 }

@@ -190,7 +190,7 @@ func (a *App) openAssistants() (err error) {
 // Surroundings returns what a question needs to begin.
 func (a *App) Surroundings() oracle.Surroundings {
 	return oracle.Surroundings{
-		Store: a.Store, Choose: a.Models.Choose, Known: a.Models.Known, Describe: a.Describe,
+		Store: a.Store, Choose: a.Choose, Known: a.Models.Known, Describe: a.Describe,
 		Contract: a.Models.Contract, About: a.Models.About,
 		ReportForm: a.ReportForm, LearnKeys: a.LearnKeys, Tools: a.Tools,
 		LeftOut: a.servers.leftOut, Guide: a.guide, Prompts: a.oraclePrompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
@@ -216,12 +216,12 @@ func Prepare(cfg config.Config) (*App, error) {
 		})
 	var err error
 	if a.Trees, err = trees.Open(cfg.Trees); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", cfg.Where("trees"), err)
 	}
 	a.texts = prompts.FS
 	if cfg.Prompts != "" {
 		if _, err := os.ReadDir(cfg.Prompts); err != nil {
-			return nil, fmt.Errorf("the folder of prompts (SIBYL_PROMPTS, or prompts in the settings): %w", err)
+			return nil, fmt.Errorf("%s: the folder of prompts: %w", cfg.Where("prompts"), err)
 		}
 		if a.texts, err = prompts.Overlay(os.DirFS(cfg.Prompts)); err != nil {
 			return nil, err
@@ -306,6 +306,19 @@ func (a *App) LearnKeys(ctx context.Context, env oracle.Env) {
 	for _, name := range names {
 		_, _ = a.secrets.key(ctx, name)
 	}
+}
+
+// Choose chooses a model, as Catalog.Choose does. An error about the one of the settings says where it stands.
+func (a *App) Choose(ctx context.Context, wanted string) (id string, err error) {
+	return a.chooseFrom(ctx, a.Models, wanted)
+}
+
+func (a *App) chooseFrom(ctx context.Context, models model.Catalog, wanted string) (id string, err error) {
+	id, err = models.Choose(ctx, wanted)
+	if err != nil && wanted != "" && wanted == a.Config.Model {
+		err = fmt.Errorf("%s: %w", a.Config.Where("model"), err)
+	}
+	return id, err
 }
 
 // Redact removes known secrets, and what looks like one, from a text that is kept.

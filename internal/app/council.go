@@ -49,8 +49,10 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 		},
 		Away:    func(ctx context.Context) error { return a.shared.check(ctx, shortPatience) },
 		Oracles: a.Oracles(),
-		Choose:  models.Choose,
-		Known:   a.Models.Known,
+		Choose: func(ctx context.Context, wanted string) (string, error) {
+			return a.chooseFrom(ctx, models, wanted)
+		},
+		Known: a.Models.Known,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.openChain(ctx, models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, false)
 		},

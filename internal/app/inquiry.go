@@ -31,7 +31,7 @@ func (a *App) openInquiry() (*assistant.Assistant, error) {
 	inquiries := perOwner[record.Folder]{open: func(owner journal.Owner) (*record.Folder, error) {
 		return record.Open(a.Config.InquiriesOf(string(owner), owner == Owner))
 	}}
-	d := inquiry.Deps{Store: a.Store, Files: inquiries.get, Choose: a.Models.Choose, Prompts: prompts,
+	d := inquiry.Deps{Store: a.Store, Files: inquiries.get, Choose: a.Choose, Prompts: prompts,
 		Embeddings: inquiry.Embeddings{By: a.Config.Inquiry.Embeddings, Away: a.Config.EmbeddingsAway()},
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.openChain(ctx, a.Models, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models}, true)

@@ -26,6 +26,9 @@ const reportStands = time.Minute
 // refusalStands is how long an endpoint is not sent again what it has refused: servers are updated.
 const refusalStands = 24 * time.Hour
 
+// listStands is how long a list that has not changed is not written again.
+const listStands = 10 * time.Minute
+
 // reports keeps what is known of models: what providers last reported and have refused, and the contracts. It is a file
 // of the data folder that several processes share. What can't be read or written there is kept by the process alone. It
 // is safe for concurrent use.
@@ -40,6 +43,7 @@ type reports struct {
 type report struct {
 	model.Info
 	At       time.Time       `json:"at,omitzero"`
+	Lists    []string        `json:"lists,omitempty"` // the models of a provider, in the report on the provider itself
 	Contract *model.Contract `json:"contract,omitempty"`
 
 	Refused   wire.Refused `json:"refused,omitzero"` // of schemas
@@ -59,7 +63,7 @@ func latest(all ...time.Time) time.Time { return slices.MaxFunc(all, time.Time.C
 // joined is the newer of each part of two.
 func (r report) joined(other report) report {
 	if other.At.After(r.At) {
-		r.Info, r.At = other.Info, other.At
+		r.Info, r.At, r.Lists = other.Info, other.At, other.Lists
 	}
 	if other.RefusedAt.After(r.RefusedAt) {
 		r.Refused, r.RefusedAt = other.Refused, other.RefusedAt
@@ -75,11 +79,24 @@ func newReports(dataDir string) *reports {
 	return &reports{file: filepath.Join(dataDir, "models.json")}
 }
 
-// serve sets the functions of a provider at an endpoint that tell what is known of its models. ask asks the provider.
+// serve sets the functions of a provider at an endpoint that tell what is known of its models, and has its List kept.
+// ask asks the provider about a model.
 func (r *reports) serve(
 	p *model.Provider, endpoint string, ask func(ctx context.Context, name string) (model.Info, error),
 ) {
 	key := func(name string) string { return reportKey(p.Name, endpoint, name) }
+	list, own := p.List, key("")
+	p.List = func(ctx context.Context) ([]string, error) {
+		names, err := list(ctx)
+		if before := r.get(own); err == nil && (time.Since(before.At) > listStands || !slices.Equal(before.Lists, names)) {
+			_ = r.put(own, func(of *report) { of.Lists, of.At = names, now() }) // or it is asked again
+		}
+		return names, err
+	}
+	p.Listed = func() ([]string, time.Time) {
+		known := r.get(own)
+		return known.Lists, known.At
+	}
 	p.Last = func(name string) (model.Info, time.Time) {
 		known := r.get(key(name))
 		return known.Info, known.At

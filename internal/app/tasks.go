@@ -24,7 +24,7 @@ func (a *App) tasksDeps() taskchat.Deps {
 		}
 		return mcp.New(mcp.Config{Tasks: a.Tasks, Undo: true, Key: key, Log: a.log, Now: a.Clock.Now})
 	})
-	return taskchat.Deps{Store: a.Store, Choose: a.Models.Choose, Prompt: a.tasksPrompt, Now: a.Clock.Now,
+	return taskchat.Deps{Store: a.Store, Choose: a.Choose, Prompt: a.tasksPrompt, Now: a.Clock.Now,
 		Model: func(ctx context.Context, id string) (model.Model, error) {
 			return a.model(ctx, oracle.Env{Model: id, Fallback: a.Config.Fallback.Models})
 		},

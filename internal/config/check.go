@@ -124,7 +124,7 @@ const (
 
 // rules returns the rules of the requirement. The first gets the loading problems that no other rule claims.
 func (k *checker) rules() []rule {
-	const correct = "correct it, or remove it with ‘sibyl config set --unset NAME’"
+	const correct = "correct it, or remove it with ‘sibyl config unset NAME’"
 	found := func(what any) func() (string, []Violation) {
 		return func() (string, []Violation) { return fmt.Sprint(what), nil } // a wrong value does not load
 	}
@@ -171,7 +171,7 @@ func ruleOf(p *Problem, rules []rule) int {
 func (r rule) apply(problems []*Problem) Rule {
 	out := Rule{Name: r.name, Says: r.says, Outcome: RuleHolds}
 	for _, p := range problems {
-		fix := strings.Replace(r.fix, "--unset NAME", "--unset "+cmp.Or(p.Setting, "NAME"), 1)
+		fix := strings.Replace(r.fix, "unset NAME", "unset "+cmp.Or(p.Setting, "NAME"), 1)
 		out.Violations = append(out.Violations, Violation{p.Setting, p.Where, p.Says(), fix})
 	}
 	found, wrong := r.check()
@@ -203,7 +203,7 @@ func (k *checker) checkDetectives() (string, []Violation) {
 	})
 	if len(named) == 0 && k.lines["providers"] > 0 && !hasEntry {
 		return "", []Violation{{"providers", k.line("providers"), "names no provider",
-			"add one, or remove the section with ‘sibyl config set --unset providers’"}}
+			"add one, or remove the section with ‘sibyl config unset providers’"}}
 	}
 	serving := slices.DeleteFunc(slices.Clone(k.Detectives), func(d ProviderCredential) bool {
 		return !d.Keyless && d.KeyFrom == ""

@@ -21,7 +21,7 @@ func TestEachChoiceOfASettingIsTaken(t *testing.T) {
 				continue
 			}
 			chosen++
-			_, err := Set(Options{Environ: s.environ, Home: s.home}, h.Name, []string{text})
+			_, err := Set(Options{Environ: s.environ, Home: s.home}, h.Name, []string{text}, nil)
 			assert.That(t, err == nil, "%s %s: %v", h.Name, text, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"sibyl/internal/redact"
@@ -29,9 +30,9 @@ type Config struct {
 	// where sessions are kept, unless Database says otherwise
 	DataDir  string   `name:"data" env:"SIBYL_DATA" as:"path"`
 	Database Database `name:"database" env:"SIBYL_DATABASE" as:"database"`
-	Vault    string   `name:"vault" env:"SIBYL_VAULT" as:"path"` // the folder of notes; "" for none
-	Trees    string   `name:"trees" env:"SIBYL_TREES" as:"path"` // folders that override what is built in; "" for none
-	Prompts  string   `name:"prompts" env:"SIBYL_PROMPTS" as:"path"`
+	Vault    string   `name:"vault" env:"SIBYL_VAULT" as:"path" there:"folder"` // the folder of notes; "" for none
+	Trees    string   `name:"trees" env:"SIBYL_TREES" as:"path" there:"folder"` // folders that override what is built in; "" for none
+	Prompts  string   `name:"prompts" env:"SIBYL_PROMPTS" as:"path" there:"folder"`
 	// what the person wants of every answer of the Oracle, in their own words
 	Instructions string `name:"instructions" env:"SIBYL_INSTRUCTIONS" as:"text" max:"8000"`
 	Presets      string // the folder "presets" beside the settings; "" where neither is known
@@ -63,6 +64,20 @@ type Config struct {
 	// StoredProblem says why not all names of stored keys could be read. The settings are valid without them, so it is
 	// only shown.
 	StoredProblem error
+
+	origins map[string]string // where each setting that somebody wrote stands: file:line, or the variable
+}
+
+// Where names a setting for an error: as file:line: name, as the variable that sets it, or by its name alone.
+func (c Config) Where(path string) string {
+	switch origin := c.origins[path]; {
+	case origin == "":
+		return path
+	case strings.HasPrefix(origin, c.File+":"):
+		return origin + ": " + path
+	default:
+		return origin
+	}
 }
 
 // Ollama is the Ollama server that is asked for local models.
@@ -149,6 +164,7 @@ func combine(file configFile, where places, stored func(KeyPlaces) ([]string, er
 	cfg := defaults()
 	cfg.File = file.path
 	src := source{configFile: file, places: where, origins: map[string]string{}}
+	cfg.origins = src.origins
 	err := errors.Join(src.apply(&cfg), src.finish(&cfg, stored))
 	return cfg, src, err
 }
@@ -173,7 +189,16 @@ func (s source) finish(c *Config, stored func(KeyPlaces) ([]string, error)) erro
 	s.finishHeaders(&c.Ollama.Tuning)
 	s.finishSearch(&c.Web)
 	kept, err := s.finishKeys(c, stored)
-	return errors.Join(err, s.finishProviders(c, kept), s.finishMCP(c, kept), s.checkModels(*c), s.databaseOfOthers(c),
+	err = errors.Join(err, s.finishProviders(c, kept))
+	for name, p := range c.Providers {
+		if p.Local {
+			c.Prices.local = append(c.Prices.local, name)
+		}
+	}
+	if c.Ollama.Local {
+		c.Prices.local = append(c.Prices.local, ollamaName)
+	}
+	return errors.Join(err, s.finishMCP(c, kept), s.checkModels(*c), s.databaseOfOthers(c),
 		c.Server.checkTLS(), s.finishTelemetry(&c.Telemetry), s.checkTranscription(c.Transcription))
 }
 

@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/behaviour/assert"
 )
 
 var bySecret = cmp.Options{cmp.Comparer(func(a, b Secret) bool {
 	return a.Reveal() == b.Reveal()
-}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })}
+}), cmp.Comparer(func(a, b netip.Prefix) bool { return a == b }), cmpopts.IgnoreUnexported(Config{}, Prices{})}
 
 // setup is a home folder with a configuration file and an environment.
 type setup struct {

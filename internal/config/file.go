@@ -108,6 +108,8 @@ var knownNames = sync.OnceValue(func() names {
 	return known
 })
 
+func (n names) has(path string) bool { _, is := n[path]; return is }
+
 func (n names) isSection(path string) bool {
 	for name := range n {
 		if strings.HasPrefix(name, path+".") {

@@ -23,8 +23,15 @@ type Prices struct {
 	Models   map[string]Price `name:"prices" as:"prices" like:"{\"openai:gpt-*\": {input: 2, cached: 0.5, output: 8}}"`
 	Currency string           `name:"currency" match:".{1,8}" must:"a currency, such as USD" default:"USD"`
 	// of a day, in the currency: beyond it, the user is asked before more is spent; 0: none
-	Limit  float64 `name:"limit" min:"0" max:"1000000" as:"amount"`
-	Public string  // the date of the public prices that they are; "": the person has set them
+	Limit  float64  `name:"limit" min:"0" max:"1000000" as:"amount"`
+	Public string   // the date of the public prices that they are; "": the person has set them
+	local  []string // providers whose models run on the person's own machines
+}
+
+// Free reports whether a model costs nothing, since it runs on the person's own machines and has no price.
+func (p Prices) Free(model string) bool {
+	provider, _, _ := strings.Cut(model, ":")
+	return slices.Contains(p.local, provider)
 }
 
 // Cost returns the cost of these tokens at the price of a model: that of the longest matching name. Cached tokens are
@@ -144,6 +151,6 @@ func (p Prices) OrPublic() Prices {
 		return p
 	}
 	public := publicPrices()
-	public.Limit = p.Limit
+	public.Limit, public.local = p.Limit, p.local
 	return public
 }

@@ -27,13 +27,31 @@ type Change struct {
 
 // Set writes one setting into the file, creating it if needed. A list takes several words, or one of the form [a, b];
 // names and values take one word of the form {a: b}. Comments and order remain. The result is checked before writing:
-// an error leaves the file unchanged and repeats no secret.
-func Set(opts Options, name string, words []string) (Change, error) {
+// an error, also one of works for the settings that would result, leaves the file unchanged and repeats no secret.
+func Set(opts Options, name string, words []string, works func(Config) error) (Change, error) {
 	value, err := valueOf(name, words)
 	if err != nil {
 		return Change{}, err
 	}
-	return change(opts, []string{name}, value)
+	return change(opts, []string{name}, works, value)
+}
+
+// CheckThere returns an error if the setting of a name is the path of a folder or file that has to be there, and is
+// not.
+func (c Config) CheckThere(name string) error {
+	pattern, _ := patternOf(name)
+	kind := knownNames()[pattern].tag.Get("there")
+	path := c.Text(name)
+	if kind == "" || path == "" {
+		return nil
+	}
+	switch info, err := os.Stat(path); {
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, files.Cause(err))
+	case (kind == "folder") != info.IsDir():
+		return fmt.Errorf("%s is not a %s", path, kind)
+	}
+	return nil
 }
 
 // Text is a setting that takes one text, with that text.
@@ -54,13 +72,13 @@ func SetTexts(opts Options, all []Text) (Change, error) {
 		names = append(names, one.Name)
 		values = append(values, value)
 	}
-	return change(opts, names, values...)
+	return change(opts, names, nil, values...)
 }
 
 // Unset removes a setting or section from the file, with emptied sections. Comments above it remain. Unsetting what the
 // file does not name is an error.
 func Unset(opts Options, name string) (Change, error) {
-	return change(opts, []string{name}, nil)
+	return change(opts, []string{name}, nil, nil)
 }
 
 // valueOf returns a setting's value as YAML for the file.
@@ -128,8 +146,9 @@ func settingNode(name string, set setting, words []string) (*yaml.Node, error) {
 	return all, nil
 }
 
-// change sets the named settings of the file, or removes those with a nil value, and checks the result.
-func change(opts Options, names []string, values ...*yaml.Node) (Change, error) {
+// change sets the named settings of the file, or removes those with a nil value, and checks the result, also by works
+// unless that is nil.
+func change(opts Options, names []string, works func(Config) error, values ...*yaml.Node) (Change, error) {
 	path, content, err := Content(opts)
 	if err != nil {
 		return Change{}, err
@@ -145,7 +164,7 @@ func change(opts Options, names []string, values ...*yaml.Node) (Change, error) 
 			return Change{}, fmt.Errorf("%s: %w", path, err)
 		}
 	}
-	left, err := rewrite(opts, path, content, text, names)
+	left, err := rewrite(opts, path, content, text, names, works)
 	if err != nil {
 		return Change{}, err
 	}
@@ -178,15 +197,21 @@ func Rewrite(opts Options, content, text []byte) (left []error, err error) {
 	if len(text) > maxFileBytes {
 		return nil, fmt.Errorf("it would be larger than %d KB; nothing was written", maxFileBytes>>10)
 	}
-	return rewrite(opts, path, content, text, nil)
+	return rewrite(opts, path, content, text, nil, nil)
 }
 
-// rewrite replaces a content with a text that has no new problems, and none with the named settings.
-func rewrite(opts Options, path string, content, text []byte, names []string) (left []error, err error) {
+// rewrite replaces a content with a text that has no new problems, none with the named settings, and none that works
+// finds.
+func rewrite(
+	opts Options, path string, content, text []byte, names []string, works func(Config) error,
+) (left []error, err error) {
 	before, _ := examine(path, content, opts) // one that can't be read has nothing that may stay wrong
 	after, err := examine(path, text, opts)
 	if err == nil {
 		left, err = newProblems(before.problems, after.problems, names)
+	}
+	if err == nil && works != nil {
+		err = works(after.cfg)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing was written", err)

@@ -12,7 +12,7 @@ import (
 )
 
 func (s setup) set(name string, words ...string) (Change, error) {
-	return Set(Options{Environ: s.environ, Home: s.home}, name, words)
+	return Set(Options{Environ: s.environ, Home: s.home}, name, words, nil)
 }
 
 func (s setup) unset(name string) (Change, error) {

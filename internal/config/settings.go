@@ -21,6 +21,7 @@ import (
 //	match    the form of a text, as a regular expression, and must: that in words
 //	enum     all that it may be, with commas between
 //	default  what it is where nobody sets it, as the file would have it
+//	there    “folder” or “file”: what a path has to name already when it is set
 //	login    where the user and password of an address belong
 //	like     an example of the list, or of the names and values, that it takes; left out: it takes one value
 

@@ -3,12 +3,15 @@ package config
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"sibyl/internal/redact"
 )
 
 // Line is one setting in force. Its Value has the file's form: a text, number, yes or no, list, or names and values;
@@ -63,6 +66,21 @@ func (s setting) fileValue(src source, in reflect.Value) any {
 		return s.kind.show(src, held)
 	}
 	return asFileValue(held)
+}
+
+// Of returns the setting of a name, or those of a section; an error if neither has it.
+func (l Lines) Of(name string) (Lines, error) {
+	own := slices.DeleteFunc(slices.Clone(l), func(line Line) bool {
+		return line.Path != name && !strings.HasPrefix(line.Path, name+".")
+	})
+	if len(own) > 0 {
+		return own, nil
+	}
+	known := knownNames()
+	if pattern, _ := patternOf(name); known.isSection(pattern) || known.has(pattern) {
+		return nil, fmt.Errorf("%s is not set", name)
+	}
+	return nil, errors.New(redact.New().String(known.unknownSetting(name)))
 }
 
 // YAML formats the settings as a configuration file, with their origins as comments.

@@ -195,16 +195,19 @@ func (v value) model() (string, error) {
 		return "", err
 	}
 	provider, name, named := strings.Cut(text, ":")
-	if !isProviderName(provider) || named && name == "" || strings.ContainsAny(text, " \t") {
-		return "", fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, or just a provider",
-			quote(text))
+	if provider == "" || named && name == "" || strings.ContainsAny(text, " \t") {
+		return "", fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b, just a provider, or the "+
+			"name of a model", quote(text))
 	}
 	return text, nil
 }
 
-// wholeModel reads provider:model. It refuses a provider alone, which model accepts.
+// wholeModel reads provider:model. It refuses a provider or a model alone, which model accepts.
 func (v value) wholeModel() (string, error) {
 	text, err := v.model()
+	if provider, _, _ := strings.Cut(text, ":"); err == nil && !isProviderName(provider) {
+		return "", fmt.Errorf("is %s; it must be provider:model, such as ollama:llama3.1:8b", quote(text))
+	}
 	if err == nil && !strings.Contains(text, ":") {
 		err = fmt.Errorf("is %s, a provider without a model; write %s:MODEL", v.quoted(), text)
 	}

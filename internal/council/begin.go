@@ -30,7 +30,7 @@ type Options struct {
 	Oracles []string `json:"oracles,omitempty" flag:"oracle" names:"oracle" min:"1" max:"12" doc:"who is asked: ids, names, or beginnings of them; several answer side by side over the same context"`
 	History *bool    `json:"history,omitempty" doc:"include earlier answers of oracles; as the session is set if nothing is said" no:"include only what was said"`
 	Chair   string   `json:"chair,omitempty" names:"oracle" max:"200" doc:"the oracle who merges the answers of several, and says where they agree, differ, and what they overlook"`
-	Model   string   `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"provider:model"`
+	Model   string   `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"the model, by its name or as provider:model"`
 	Name    bool     `json:"name,omitempty" flag:"-" doc:"a model is to name the session; nothing is asked"`
 	Again   bool     `json:"again,omitempty" flag:"-" doc:"of a transcription: also recordings that have failed"`
 

@@ -25,9 +25,9 @@ import (
 
 // Options are what a person says besides the hypothesis.
 type Options struct {
-	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" tool:"a folder of documents here, or provider:model" doc:"who is asked: a folder of documents, or provider:model"`
+	Witness   schema.Folder `json:"witness,omitempty" flag:",w" names:"witness" setting:"inquiry.witness" min:"1" max:"500" tool:"a folder of documents here, or provider:model" doc:"who is asked: a folder of documents, or a model as provider:model"`
 	Documents string        `json:"documents,omitempty" tool:"-" flag:"-" max:"1048576" doc:"texts of documents, as ‘POST /api/documents’ gives them, one behind the other: they are the witness in place of any other, and are kept with the inquiry"`
-	Detective string        `json:"detective,omitempty" flag:",m" names:"model" setting:"model" tool:"provider:model" doc:"who asks: provider:model; offline:rules for none"`
+	Detective string        `json:"detective,omitempty" flag:",m" names:"model" setting:"model" tool:"provider:model" doc:"the model that asks, by its name or as provider:model; offline:rules for none"`
 	Limit     int           `json:"limit,omitempty" flag:",n" setting:"inquiry.limit" min:"5" max:"20" doc:"questions at most"`
 	Language  string        `json:"language,omitempty" enum:"en,de,pt,fr,es" tool:"of the questions" doc:"of the questions; that of the hypothesis if none is given"`
 }
@@ -77,6 +77,12 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 	}
 	if err := d.checkNoneRunning(ctx, b.Owner); err != nil {
 		return run.Spec{}, err
+	}
+	if w.Kind == record.WitnessModel {
+		if w.Name, err = d.Choose(ctx, w.Name); err != nil {
+			return run.Spec{}, witnessError(err)
+		}
+		w.Title = w.Name
 	}
 	detective, err := d.chooseDetective(ctx, o.Detective)
 	if err != nil {

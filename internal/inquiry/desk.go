@@ -29,6 +29,9 @@ type Session struct {
 	Standing run.Standing `json:"standing" doc:"How its run stands. The file does not have it: there, one that is paused for want of a model is failed until it goes on."`
 }
 
+// ErrUnknown says that no inquiry has an id; it is a journal.ErrNotFound.
+var ErrUnknown = fmt.Errorf("there is no such inquiry: %w", journal.ErrNotFound)
+
 // ErrNone says that there are no inquiries yet.
 var ErrNone = errors.New("there are no inquiries yet")
 
@@ -126,7 +129,7 @@ func (d *Desk) Find(ctx context.Context, owner journal.Owner, query string) (jou
 	}
 	switch len(found) {
 	case 0:
-		return journal.Run{}, fmt.Errorf("inquiry “%.80s”: %w", query, journal.ErrNotFound)
+		return journal.Run{}, fmt.Errorf("“%.80s”: %w", query, ErrUnknown)
 	case 1:
 		return found[0], nil
 	}

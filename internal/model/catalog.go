@@ -23,6 +23,10 @@ type Provider struct {
 	List func(ctx context.Context) ([]string, error)
 	New  func(name string) (Model, error)
 
+	// Listed returns what List last returned, perhaps in another process, and when; the zero time: never. Nil: that is
+	// not kept.
+	Listed func() ([]string, time.Time)
+
 	// Describe asks for the properties of a model; nil: they can't be asked for. Window is the window that a setting
 	// gives all models of the provider, in tokens; 0: not set.
 	Describe func(ctx context.Context, name string) (Info, error)
@@ -57,10 +61,14 @@ const (
 	suitableTimeout = 2 * time.Second
 )
 
-// Choose decides which model is used: the wanted one, "provider:model" or "provider", or else one of the first
-// automatic provider that is set up. If the wanted one can't be used, that is an error: no other is tried.
+// Choose decides which model is used: the wanted one, "provider:model", "provider" or the name of a model or a part of
+// it, or else one of the first automatic provider that is set up. If the wanted one can't be used, that is an error: no
+// other is tried. A name that fits several models is an *AmbiguousModelError.
 func (c Catalog) Choose(ctx context.Context, wanted string) (id string, err error) {
 	if wanted != "" {
+		if provider, _ := SplitID(wanted); !c.has(provider) {
+			return c.byName(ctx, wanted)
+		}
 		p, name, err := c.providerOf(wanted)
 		if err != nil {
 			return "", err
@@ -97,6 +105,11 @@ func (c Catalog) Open(id string) (Model, error) {
 		return nil, fmt.Errorf("%q names no model: write %s:MODEL", id, p.Name)
 	}
 	return p.New(name)
+}
+
+// has reports whether a provider has that name, set up or not.
+func (c Catalog) has(provider string) bool {
+	return slices.ContainsFunc(c, func(p Provider) bool { return p.Name == provider })
 }
 
 func (c Catalog) providerOf(id string) (_ Provider, modelName string, _ error) {

@@ -265,6 +265,24 @@ func Best(all []Candidate) Candidate {
 	})
 }
 
+// Ranked sorts models that could be set up, the most able first: by the tools that they call, as far as that is known,
+// and the formats that they keep to, then by size and window. Equal ones keep their order.
+func Ranked(all []Candidate) []Candidate {
+	rank := func(c Candidate) []int {
+		tools := 1
+		switch {
+		case c.Contract.Manner(c.Info).NoTools:
+			tools = 0
+		case c.Contract.Of(SkillFull).Result == Right:
+			tools = 2
+		}
+		return []int{tools, c.Contract.right(formats()), c.Parameters, c.Window}
+	}
+	all = slices.Clone(all)
+	slices.SortStableFunc(all, func(a, b Candidate) int { return slices.Compare(rank(b), rank(a)) })
+	return all
+}
+
 // ChangedWords say of a model that it is another one than that of its contract.
 func (c Contract) ChangedWords() string {
 	return "has changed since it was tested, so that counts no longer: ‘sibyl models test " + c.Model +

@@ -161,7 +161,7 @@ func (h *harness) question(text string) question {
 	for _, s := range h.named {
 		switch s {
 		case tool.Code:
-			q.AskCode = true
+			q.Code.Name = q.Code.Path
 		case tool.Vault:
 			q.AskNotes = true
 		}

@@ -9,11 +9,10 @@ import (
 
 // Options are what a person sets besides the question.
 type Options struct {
-	Model    string        `json:"model,omitempty" tool:"-" flag:",m" names:"model" setting:"model" doc:"the model, as provider:model; a provider alone takes its usual one"`
+	Model    string        `json:"model,omitempty" tool:"-" flag:",m" names:"model" setting:"model" doc:"the model, by its name or as provider:model; a provider alone takes its usual one"`
 	Code     schema.Folder `json:"code,omitempty" tool:"a folder of code on the server" flag:"in" names:"folder" min:"1" doc:"a folder of code, searched if likelier sources have nothing"`
 	Vault    schema.Folder `json:"vault,omitempty" tool:"a folder of notes on the server" names:"folder" min:"1" setting:"vault" doc:"a folder of notes, searched in the same way, and written to on request"`
 	Web      *bool         `json:"web,omitempty" tool:"-" doc:"search the web beside what is likelier" no:"don't search the web or open pages"`
-	AskCode  bool          `json:"-" flag:"code" doc:"search the code, at the latest when likelier sources have nothing"`
 	AskNotes bool          `json:"-" flag:"notes" doc:"search your notes, at the latest when likelier sources have nothing"`
 	// Instructions are how the person wants every answer; Preset is how they want this one.
 	Instructions string        `json:"instructions,omitempty" tool:"-" flag:"system" names:"instructions" setting:"instructions" max:"8000" doc:"how to answer, in your own words, in place of your usual instructions; '' for none"`
@@ -35,7 +34,7 @@ func (o *Options) namedSources() (all []tool.Source) {
 	for _, s := range []struct {
 		named  bool
 		source tool.Source
-	}{{o.AskCode || o.Code.Name != "", tool.Code}, {o.AskNotes || o.Vault.Name != "", tool.Vault},
+	}{{o.Code.Name != "", tool.Code}, {o.AskNotes || o.Vault.Name != "", tool.Vault},
 		{o.Web != nil && *o.Web, tool.Web}} {
 		if s.named {
 			all = append(all, s.source)

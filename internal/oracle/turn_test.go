@@ -193,7 +193,7 @@ func TestWrongOptionsOfTheOracleAreToldWithoutWhatTheyHold(t *testing.T) {
 		`{"max_time_seconds":4}`:      "max_time_seconds must be a whole number from 5 to 3600",
 		`{"fallback":"hunter2"}`:      "fallback must be true or false",
 		`{"code":"hunter2"}`:          "there is no such folder",
-		`{"model":"hunter2 hunter2"}`: "model must be provider:model, in one word of at most 200 characters",
+		`{"model":"hunter2 hunter2"}`: "model must be a model, as provider:model or by its name, in one word of at most 200 characters",
 	} {
 		_, err := readOptions(raw)
 		assert.That(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), "hunter2"),

@@ -83,9 +83,9 @@ func TestValuesThatDoNotFitAreToldByTheirFieldAndNotRepeated(t *testing.T) {
 		`{"sure":"hunter2"}`:   {Field: "sure", Problem: "must be true or false"},
 		`{"within_seconds":4}`: {Field: "within_seconds", Problem: "must be a whole number from 5 to 90"},
 		`{"model":"hunter2 b"}`: {Field: "model",
-			Problem: "must be provider:model, in one word of at most 200 characters"},
+			Problem: "must be a model, as provider:model or by its name, in one word of at most 200 characters"},
 		`{"model":"a\u0000b"}`: {Field: "model",
-			Problem: "must be provider:model, in one word of at most 200 characters"},
+			Problem: "must be a model, as provider:model or by its name, in one word of at most 200 characters"},
 	} {
 		whole := raw
 		if want.Field != "title" && want.Field != "arguments" {

@@ -42,7 +42,7 @@ type Deps struct {
 
 // Options are the options of a message.
 type Options struct {
-	Model string `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"provider:model; offline:rules for none"`
+	Model string `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"the model, by its name or as provider:model; offline:rules for none"`
 }
 
 // Env is what a run was begun on. It is journaled, and holds no secret.
