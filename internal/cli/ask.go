@@ -19,15 +19,16 @@ import (
 	doc "sibyl/internal/media/document"
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
+	"sibyl/internal/text/markdown"
 )
 
 // askFlags are the flags of ‘sibyl ask’; those of the Oracle's options are in the embedded set.
 type askFlags struct {
 	*optionFlagSet[oracle.Options]
-	session      string
-	cont, shadow bool
-	attach       []string
-	given        func(flag string) bool // reports whether a flag was given, even with an empty value
+	session            string
+	cont, shadow, last bool
+	attach             []string
+	given              func(flag string) bool // reports whether a flag was given, even with an empty value
 }
 
 func (c *command) askCommand() *cobra.Command {
@@ -37,7 +38,10 @@ func (c *command) askCommand() *cobra.Command {
 		Short: "Answer a question about your code, your notes and the web",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
-			if len(args) == 0 && c.opensConversation() && !f.shadow && len(f.attach) == 0 {
+			if f.last {
+				return c.showLast(cmd.Context(), f, args)
+			}
+			if len(args) == 0 && c.opensConversation() && !f.shadow && !c.codeOnly && len(f.attach) == 0 {
 				return c.converseFrom(cmd.Context(), f)
 			}
 			return c.ask(cmd.Context(), f, args)
@@ -50,11 +54,17 @@ func (c *command) askCommand() *cobra.Command {
 	fl.StringVarP(&f.session, "session", "s", "", "continue this session, in its own folder unless --in names another")
 	fl.StringArrayVarP(&f.attach, "attach", "a", nil,
 		"a text, PDF, DOCX or picture that the question is about; can be given several times")
+	fl.BoolVar(&c.codeOnly, "code", false, "print only the code blocks of the answer")
+	fl.BoolVar(&f.last, "last", false, "print the last answer again, or that of --session, and ask nothing")
 	fl.BoolVar(&f.shadow, "shadow", false, "also answer with the plain tree ‘baseline’, and compare")
 	fl.StringVar(&c.notices, "notices", "",
 		"append notices to this file as JSON lines; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
-	return c.withView(cmd, "one JSON object")
+	cmd.MarkFlagsMutuallyExclusive("last", "attach")
+	cmd.MarkFlagsMutuallyExclusive("last", "shadow")
+	c.withView(cmd, "one JSON object")
+	cmd.MarkFlagsMutuallyExclusive("code", "json")
+	return cmd
 }
 
 // typedQuestion is a question and the material it is about. If piped is true, the words were read from standard input.
@@ -152,18 +162,29 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	if !c.quiet && !c.asJSON {
-		if o.Code.Path == "" {
+		switch {
+		case o.Code.Path != "":
+		case o.Vault.Path == "" && look(".").mostlyNotes(1):
+			c.note("this folder holds no project and is not searched; ‘--vault .’ searches the notes in it")
+		default:
 			c.note("this folder holds no project and is not searched; ‘--in .’ searches it")
 		}
 		if err := c.noteInterruptedRuns(ctx, a); err != nil {
 			return err
 		}
 	}
+	waits, err := a.Service.Awaits(ctx, c.owner(), session)
+	if err != nil {
+		return err
+	}
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
 	})
 	if err != nil {
 		return err
+	}
+	if waits && r.Spec.Consume == nil {
+		c.note("what waited for your approval was not approved: it was not done, and waits no longer")
 	}
 	if err := c.showRun(ctx, r); err != nil || ctx.Err() != nil {
 		return err
@@ -234,7 +255,7 @@ func (c *command) nameSessionElsewhere(ctx context.Context, a *app.App, err erro
 }
 
 // questionOptions returns the Oracle's options from flags and settings. If no code folder is named, it is the current
-// folder, provided that this is a project or --code was given.
+// folder, provided that this is a project.
 func questionOptions(f *optionFlagSet[oracle.Options], cfg config.Config) (oracle.Options, error) {
 	o, err := f.withSettings(cfg)
 	if err != nil {
@@ -248,12 +269,61 @@ func questionOptions(f *optionFlagSet[oracle.Options], cfg config.Config) (oracl
 	if o.Code.Path == "" {
 		o.Code.Path = projectHere()
 	}
-	if o.Code.Path == "" && o.AskCode {
-		if o.Code.Path, err = filepath.Abs("."); err != nil {
-			return o, withCode(ExitUsage, err)
+	return o, nil
+}
+
+// showLast prints the answer of the last question that has one, or of the last one of a session.
+func (c *command) showLast(ctx context.Context, f askFlags, args []string) error {
+	if len(args) > 0 {
+		return withCode(ExitUsage, errors.New("--last asks nothing: leave out the question, or --last"))
+	}
+	cfg, err := c.settingsWithoutStored()
+	if err != nil {
+		return err
+	}
+	a, err := c.open(ctx, cfg)
+	if err != nil {
+		return err
+	}
+	res, err := c.lastAnswer(ctx, a, f)
+	if err == nil && c.asJSON {
+		err = c.printJSON(res.Outcome)
+	} else if err == nil {
+		c.showAnswer(c.newScreen(), res.Answer)
+	}
+	return errors.Join(err, a.Close())
+}
+
+// lastAnswer is the result of the last question that was answered: of the session that the flags name, else of any.
+func (c *command) lastAnswer(ctx context.Context, a *app.App, f askFlags) (res service.Result, err error) {
+	filter := journal.Filter{Assistant: oracle.Name, Limit: mostTried}
+	switch {
+	case f.given("session"):
+		s, err := a.Service.FindSession(ctx, c.owner(), oracle.Name, f.session)
+		if err != nil {
+			return res, err
+		}
+		filter.Session = s.ID
+	case f.cont:
+		s, err := a.Service.LastIn(ctx, c.owner(), oracle.Name, projectHere())
+		if err != nil {
+			return res, withCode(ExitUsage, err)
+		}
+		filter.Session = s.ID
+	}
+	runs, err := a.Service.Runs(ctx, c.owner(), filter)
+	if err != nil {
+		return res, err
+	}
+	for _, r := range runs {
+		if r.Status == journal.Running {
+			continue
+		}
+		if res, err = a.Service.Result(ctx, c.owner(), r.ID); err != nil || res.Answer != "" {
+			return res, err
 		}
 	}
-	return o, nil
+	return res, withCode(ExitUsage, errors.New("there is no answer yet: ask with ‘sibyl ask’"))
 }
 
 // showRun shows a run until it ends, as showProgress does, then prints its outcome and sets or returns the exit code.
@@ -319,7 +389,22 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 	case res.Status == journal.Cancelled:
 		c.code = ExitStopped
 	case res.Partial:
-		c.code = ExitPartial
+		c.code = max(c.code, ExitPartial)
 	}
 	return nil
+}
+
+// showAnswer prints an answer or, with --code, what its code blocks hold, with an empty line between two of them; an
+// answer without one is then incomplete.
+func (c *command) showAnswer(s *screen, answer string) {
+	if !c.codeOnly {
+		s.writeAnswer(answer)
+		return
+	}
+	blocks := markdown.CodeBlocks(answer)
+	if blocks == nil {
+		c.note("the answer has no code block; ‘sibyl ask --last’ prints it")
+		c.code = ExitPartial
+	}
+	s.printBeside(func() { fmt.Fprint(c.Out, printable(strings.Join(blocks, "\n"))) })
 }

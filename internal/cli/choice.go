@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"sibyl/internal/model"
 )
 
 // dialogue prints questions to stderr and reads the answers line by line.
@@ -66,8 +68,8 @@ type choice struct {
 	own           func(typed string) bool // accepts an answer as typed; nil: none
 }
 
-// choose asks until one option is chosen: by its number, its name, or a part that only this name has. A part of several
-// names lists those. An answer that is in no name, or that own accepts, is returned as typed.
+// choose asks until one option is chosen: by its number, its name, or what only one part of this name begins with. What
+// fits several names lists those. An answer that fits none, or that own accepts, is returned as typed.
 func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 	for shown := c.offered; ; {
 		fmt.Fprintln(d.c.Err, printable(c.title))
@@ -92,7 +94,7 @@ func (d *dialogue) choose(ctx context.Context, c choice) (string, error) {
 			return "", err
 		}
 		fitting := slices.DeleteFunc(slices.Clone(c.offered), func(one string) bool {
-			return !strings.Contains(strings.ToLower(one), strings.ToLower(typed))
+			return typed != "" && !model.NameFits(one, typed)
 		})
 		n, notNumber := strconv.Atoi(typed)
 		switch {

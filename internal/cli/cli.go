@@ -14,7 +14,9 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"os/signal"
 	"slices"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -82,6 +84,7 @@ type flags struct {
 	asJSON, quiet  bool
 	trace, verbose bool
 	noPager, yes   bool
+	codeOnly       bool     // print only the code of an answer
 	folders        []string // where files are looked for that an answer cites
 	notices        string   // the file that notices are appended to; "" for none
 	limit          int      // the most entries of a list; 0: all
@@ -130,8 +133,16 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	if wantsJSON {
 		columns = 0
 	}
-	out := &errorKeeper{Writer: filterTerminal(s.Out, s.OutTTY, columns)}
-	s.Out, s.Err = out, filterTerminal(s.Err, s.ErrTTY, s.width())
+	// A reader that closes its pipe, as in ‘| head -1’, stops the command as Ctrl-C does. Without this the system would
+	// end the process at its next write there, in the middle of a run.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	closed := func() { stop(errors.New("the output was closed")) }
+	out := &errorKeeper{Writer: filterTerminal(s.Out, s.OutTTY, columns), closed: closed}
+	s.Out, s.Err = out, &errorKeeper{Writer: filterTerminal(s.Err, s.ErrTTY, s.width()), closed: closed}
 	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out,
 		wantsJSON: wantsJSON}
@@ -163,17 +174,26 @@ func Commands() *cobra.Command {
 }
 
 // errorKeeper is a writer that keeps its first error, which Main checks at the end, and whether anything was written.
+// It calls closed if that error is that nobody reads any more.
 type errorKeeper struct {
 	io.Writer
+	closed func()
+
+	mu    sync.Mutex // stderr is written from several goroutines
 	err   error
 	wrote bool
 }
 
 func (r *errorKeeper) Write(p []byte) (int, error) {
 	n, err := r.Writer.Write(p)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.wrote = r.wrote || n > 0
 	if err != nil && r.err == nil {
 		r.err = err
+		if files.Is(err, syscall.EPIPE) {
+			r.closed()
+		}
 	}
 	return n, err
 }
@@ -254,6 +274,11 @@ func (c *command) root() *cobra.Command {
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if version {
 			return c.printResult(nil, c.versionLine())
+		}
+		if len(args) == 0 {
+			if piped, err := c.readPiped(); err != nil || piped {
+				return cmp.Or(err, runAsk(cmd))
+			}
 		}
 		return groupRun(cmd, args)
 	}

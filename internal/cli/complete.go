@@ -49,7 +49,8 @@ func completions() map[string]string {
 		"task done": "open task", "task edit": "task", "task delete": "task", "task history": "task",
 		"user revoke": "user", "user rotate": "user", "user sign-in": "user",
 		"tree show": "tree", "mcp trust": "server", "presets show": "preset",
-		"config set": "setting", "config set-key": "key", "config delete-key": "key", "config test": "test",
+		"config set": "setting", "config get": "setting", "config unset": "setting",
+		"config set-key": "key", "config delete-key": "key", "config test": "test",
 		"models test": "model",
 
 		"--model": "model", "--user": "user",

@@ -1,53 +1,160 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/app"
 	"sibyl/internal/config"
+	"sibyl/internal/model"
 	"sibyl/internal/redact"
 )
 
 func (c *command) configSet() *cobra.Command {
-	var unset bool
-	cmd := &cobra.Command{Use: "set NAME VALUE... | set --unset NAME",
-		Short: "Change one setting in the settings file, or remove it",
+	var force bool
+	cmd := &cobra.Command{Use: "set NAME VALUE...",
+		Short: "Change one setting in the settings file",
 		Args: func(_ *cobra.Command, args []string) error {
-			switch {
+			switch name := redact.New().String(strings.Join(args[:min(1, len(args))], "")); {
 			case len(args) == 0:
 				return errors.New("which setting? ‘sibyl config show’ lists them")
-			case unset && len(args) > 1:
-				return errors.New("--unset takes only the name of a setting")
-			case !unset && len(args) == 1:
-				return fmt.Errorf("no value for %s: ‘sibyl config set %s VALUE’, or --unset",
-					redact.New().String(args[0]), redact.New().String(args[0]))
+			case len(args) == 1:
+				return fmt.Errorf("no value for %s: ‘sibyl config set %s VALUE’, or ‘sibyl config unset %s’", name, name,
+					name)
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
-			var done config.Change
-			var err error
-			if unset {
-				done, err = config.Unset(c.options(), args[0])
-			} else {
-				done, err = config.Set(c.options(), args[0], args[1:])
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, words := args[0], args[1:]
+			works := func(cfg config.Config) error { return c.checkWorks(cmd.Context(), cfg, name, &words) }
+			if force {
+				works = nil
+			}
+			done, err := config.Set(c.options(), name, words, works)
+			if err == nil && !slices.Equal(words, args[1:]) { // it stands for another
+				done, err = config.Set(c.options(), name, words, nil)
 			}
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
-			if unset {
-				fmt.Fprintf(c.Out, "%s was removed from %s\n", args[0], done.File)
-			} else {
-				fmt.Fprintf(c.Out, "%s was set in %s:%d\n", args[0], done.File, done.Line)
+			was := ""
+			if !slices.Equal(words, args[1:]) {
+				was = " to " + strings.Join(words, " ")
 			}
-			if done.Overridden != "" {
-				fmt.Fprintf(c.Err, "· but the environment variable %s is set and takes precedence\n", done.Overridden)
-			}
-			c.reportRemainingProblems(done.Left)
+			fmt.Fprintf(c.Out, "%s was set%s in %s:%d\n", name, was, done.File, done.Line)
+			c.reportChange(done)
 			return nil
 		}}
-	cmd.Flags().BoolVar(&unset, "unset", false, "remove the setting, or a whole section, from the file")
+	cmd.Flags().BoolVar(&force, "force", false, "set it although what it names is not there yet")
 	return cmd
+}
+
+func (c *command) configUnset() *cobra.Command {
+	return &cobra.Command{Use: "unset NAME", Short: "Remove a setting, or a whole section, from the settings file",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			done, err := config.Unset(c.options(), args[0])
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			fmt.Fprintf(c.Out, "%s was removed from %s\n", args[0], done.File)
+			c.reportChange(done)
+			return nil
+		}}
+}
+
+// reportChange says what overrides a change of the settings, and what is still wrong with them.
+func (c *command) reportChange(done config.Change) {
+	if done.Overridden != "" {
+		fmt.Fprintf(c.Err, "· but the environment variable %s is set and takes precedence\n", done.Overridden)
+	}
+	c.reportRemainingProblems(done.Left)
+}
+
+func (c *command) configGet() *cobra.Command {
+	return c.withJSON(&cobra.Command{Use: "get NAME", Short: "Print one setting in force, or those of a section",
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			all, err := config.Explain(c.options())
+			if err == nil {
+				all, err = all.Of(args[0])
+			}
+			switch {
+			case err != nil:
+				return withCode(ExitUsage, err)
+			case c.asJSON:
+				return c.printJSON(all)
+			case len(all) == 1 && all[0].Path == args[0]:
+				return c.printValue(all[0])
+			}
+			text, err := all.YAML()
+			if err != nil {
+				return err
+			}
+			return writeAll(c.Out, string(text))
+		}}, "a JSON array")
+}
+
+// printValue prints the value of a setting for scripts: a list has a line for each entry, and what is not set nothing.
+func (c *command) printValue(line config.Line) error {
+	switch value := line.Value.(type) {
+	case nil:
+		return nil
+	case string:
+		return writeAll(c.Out, printable(value)+"\n")
+	case []string:
+		for _, one := range value {
+			fmt.Fprintln(c.Out, printable(one))
+		}
+		return nil
+	}
+	text, err := encodeJSON(line.Value, false)
+	if err != nil {
+		return err
+	}
+	return writeAll(c.Out, strings.TrimSuffix(text, "\n")+"\n")
+}
+
+// checkWorks returns an error if a setting that is about to be set can't work: a folder that is not there, trees or
+// prompts that don't load, a model that no provider has. It replaces the short name of a model by its whole one. That a
+// provider does not answer now is no error.
+func (c *command) checkWorks(ctx context.Context, cfg config.Config, name string, words *[]string) error {
+	forced := func(err error) error {
+		return fmt.Errorf("%w (--force sets it all the same)", err)
+	}
+	if err := cfg.CheckThere(name); err != nil {
+		return forced(fmt.Errorf("%s: %w", name, err))
+	}
+	a, err := app.Prepare(cfg)
+	switch {
+	case err != nil && (name == "trees" || name == "prompts"):
+		return forced(err)
+	case err != nil:
+		return nil // that is another setting's fault
+	case name == "model":
+		id, err := a.Models.Find(ctx, cfg.Model)
+		if several, is := errors.AsType[*model.AmbiguousModelError](err); is {
+			return several
+		}
+		if err != nil {
+			return forced(err)
+		}
+		*words = []string{id}
+	case name == "inquiry.witness" && cfg.Inquiry.Witness != "":
+		if _, err := a.Models.Find(ctx, cfg.Inquiry.Witness); err != nil {
+			return forced(err)
+		}
+	case name == "fallback.models":
+		for _, id := range cfg.Fallback.Models {
+			if _, err := a.Models.Find(ctx, id); err != nil {
+				return forced(err)
+			}
+		}
+	}
+	return nil
 }

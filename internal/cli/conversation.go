@@ -245,12 +245,14 @@ func (t *talker) startRequest(
 }
 
 // missingWitness returns the error that asks for the witness of an inquiry.
-func missingWitness() error {
+func missingWitness() *conversation.MissingError {
 	fields := schema.Of[inquiry.Options]().Fields
-	at := slices.IndexFunc(fields, func(f *schema.Field) bool { return f.Tag.Get("names") == "witness" })
+	at := slices.IndexFunc(fields, isWitness)
 	return &conversation.MissingError{Flag: flagOf(fields[at]),
 		Title: "Where are the documents? Type a file, a folder, or a model such as ollama:llama3.1:8b."}
 }
+
+func isWitness(f *schema.Field) bool { return f.Tag.Get("names") == "witness" }
 
 // flagsBefore parses the flags before words into options, marks them as given, and returns the words after them.
 func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words string) (string, error) {

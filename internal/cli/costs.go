@@ -22,24 +22,25 @@ type spending struct {
 	Input  int      `json:"input_tokens"`
 	Cached int      `json:"cached_tokens"` // of the input
 	Output int      `json:"output_tokens"`
-	Cost   *float64 `json:"cost,omitempty"` // nil: the price of a model is unknown
+	Cost   *float64 `json:"cost,omitempty"` // nil: the price of a model is unknown, or all are free
 }
 
 func spendingOf(prices config.Prices, used []assistant.Usage) spending {
 	var s spending
-	total, priced := 0.0, true
+	total, priced, costs := 0.0, true, false
 	for _, u := range used {
 		s.Input, s.Cached, s.Output = s.Input+u.Input, s.Cached+u.Cached, s.Output+u.Output
 		cost, known := prices.Cost(u.Model, u.Input, u.Cached, u.Output)
-		total, priced = total+cost, priced && known
+		total, priced, costs = total+cost, priced && (known || prices.Free(u.Model)), costs || known
 	}
-	if priced {
+	if priced && costs {
 		s.Cost = &total
 	}
 	return s
 }
 
-// costsOf describes the tokens used and, if every model's price is known, their cost; "" if no tokens were used.
+// costsOf describes the tokens used and, if every model is free or its price is known, their cost; "" if no tokens were
+// used.
 func costsOf(prices config.Prices, used []assistant.Usage) string {
 	s := spendingOf(prices, used)
 	if s.Input+s.Output == 0 {
@@ -140,7 +141,7 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 	for _, u := range whole.Used {
 		if _, known := c.prices.Cost(u.Model, u.Input, u.Cached, u.Output); known {
 			priced = true
-		} else if !slices.Contains(unpriced, u.Model) {
+		} else if !slices.Contains(unpriced, u.Model) && !c.prices.Free(u.Model) {
 			unpriced = append(unpriced, u.Model)
 		}
 	}

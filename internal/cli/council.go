@@ -203,7 +203,7 @@ func (c *command) councilRename() *cobra.Command {
 			return c.printResult(now, sessionLine(now))
 		})}
 	cmd.Flags().BoolVar(&suggest, "suggest", false, "have a model suggest a name")
-	cmd.Flags().StringVarP(&model, "model", "m", "", "provider:model that suggests it")
+	cmd.Flags().StringVarP(&model, "model", "m", "", "the model that suggests it")
 	return c.withView(cmd, "one JSON object")
 }
 

@@ -101,7 +101,10 @@ func (s *councilSession) listOracles(list persona.Listing, check bool) error {
 	}
 	for _, p := range list.Oracles {
 		line := printable(fmt.Sprintf("%s  %-20s  %-2s  %s", p.ID, p.Name, p.Language, p.About))
-		fmt.Fprintln(s.Out, ansi.Truncate(line, max(s.Width-1, oracleLine), "…"))
+		if s.OutTTY {
+			line = ansi.Truncate(line, max(s.Width-1, oracleLine), "…")
+		}
+		fmt.Fprintln(s.Out, line)
 	}
 	s.note("%s", oraclesIn(s.a, len(list.Oracles)))
 	if len(list.Oracles) == 0 {
@@ -113,7 +116,7 @@ func (s *councilSession) listOracles(list persona.Listing, check bool) error {
 	return nil
 }
 
-// oracleLine is the least width to which the lines of oracles are cut: they end with the first sentence of a file.
+// oracleLine is the least width to which a terminal's lines of oracles are cut: they end with the first sentence of a file.
 const oracleLine = 100
 
 func (c *command) councilOracle() *cobra.Command {

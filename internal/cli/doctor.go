@@ -176,7 +176,7 @@ func absent(says, fix string) finding { return finding{Says: says, Fix: fix, spa
 
 // checkModel names the model that answers, with its context window, and says whether it calls tools.
 func checkModel(ctx context.Context, a *app.App) finding {
-	chosen, err := a.Models.Choose(ctx, a.Config.Model)
+	chosen, err := a.Choose(ctx, a.Config.Model)
 	if err != nil {
 		return fails(err)
 	}
@@ -203,7 +203,7 @@ func checkFallback(ctx context.Context, a *app.App) finding {
 	if f.Says == "" {
 		return absent("not set up", "answers when a model fails: list others in fallback.models, as provider:model")
 	}
-	first, _ := a.Models.Choose(ctx, a.Config.Model) // if there is none, checkModel says so
+	first, _ := a.Choose(ctx, a.Config.Model) // if there is none, checkModel says so
 	var never []string
 	stays := isLocal(a, first) && !a.Config.Fallback.LocalToCloud
 	for _, id := range a.Config.Fallback.Models {

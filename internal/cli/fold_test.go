@@ -77,12 +77,14 @@ func TestFolderThatOneStandsInIsSearchedOnlyIfItHoldsAProject(t *testing.T) {
 	}
 	out, errs := ask()
 	assert.That(t, !strings.Contains(out, "corrosion") &&
-		strings.Contains(errs, "· this folder holds no project and is not searched; ‘--in .’ searches it"), "%s%s", out, errs)
+		strings.Contains(errs, "no project and is not searched; ‘--vault .’ searches the notes in it"), "%s%s", out, errs)
+	write(t, "bill.txt", "40000 euros\n")
+	write(t, "offer.txt", "30000 euros\n")
+	_, errs = ask()
+	assert.That(t, strings.Contains(errs, "no project and is not searched; ‘--in .’ searches it"), "%s", errs)
 	out, errs = ask("--in", ".")
 	assert.That(t, strings.Contains(out, "corrosion") && !strings.Contains(errs, "no project") &&
 		!strings.Contains(out+errs, ".config"), "named: %s%s", out, errs)
-	out, errs = ask("--code")
-	assert.That(t, strings.Contains(out, "corrosion"), "--code: %s%s", out, errs)
 	_, errs = ask("-c")
 	assert.That(t, strings.Contains(errs, "as before"), "-c: %s", errs)
 	write(t, "go.mod", "module bridge\n")

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -26,4 +28,36 @@ func (c *command) insertDefaultCommand(root *cobra.Command, args []string) []str
 		return append([]string{"ask"}, args...)
 	}
 	return args
+}
+
+// readPiped reads what is piped into ‘sibyl’ alone, as the input of the command that follows. It is false where nothing
+// is piped in or nothing comes.
+func (c *command) readPiped() (bool, error) {
+	if f, isFile := c.In.(*os.File); !isFile || c.InTTY {
+		return false, nil
+	} else if _, err := f.Stat(); err != nil {
+		return false, nil //nolint:nilerr // a descriptor that is closed holds nothing
+	}
+	quiet := c.quiet
+	c.quiet = true // that nothing came is no news where the help follows
+	text, err := c.readStdinBeside(silence)
+	c.quiet = quiet
+	c.In = strings.NewReader(text)
+	if err != nil {
+		return false, withCode(ExitUsage, fmt.Errorf("reading standard input: %w", err))
+	}
+	return strings.TrimSpace(text) != "", nil
+}
+
+// runAsk runs ‘sibyl ask’ without arguments: its input is the question.
+func runAsk(root *cobra.Command) error {
+	ask, _, err := root.Find([]string{"ask"})
+	if err == nil {
+		err = ask.ParseFlags(nil)
+	}
+	if err != nil {
+		return err
+	}
+	ask.SetContext(root.Context())
+	return ask.RunE(ask, nil)
 }

@@ -59,6 +59,33 @@ func TestHelpSaysWhatStandsBehindAFlagInAWordOfPeople(t *testing.T) {
 	}
 }
 
+func TestHelpOfEachCommandIsWholeOnANarrowTerminal(t *testing.T) {
+	const columns = 60
+	help := func(args []string, s Streams) string {
+		t.Helper()
+		code, out, errs := sibyl(t, t.TempDir(), s, nil, args...)
+		assert.That(t, code == ExitAnswered && errs == "", "%s: exit %d: %s", args, code, errs)
+		return out
+	}
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
+		narrow := help(args, Streams{OutTTY: true, Width: columns})
+		for line := range strings.Lines(narrow) {
+			line = strings.TrimRight(line, "\n")
+			assert.That(t, len([]rune(line)) <= columns || keptWhole.MatchString(line) || strings.HasPrefix(line, "\t") || len(strings.Fields(line)) == 1,
+				"%s: %d columns: %s", cmd.CommandPath(), len([]rune(line)), line)
+		}
+		assert.Same(t, strings.Fields(help(args, Streams{})), strings.Fields(narrow))
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() {
+				look(sub)
+			}
+		}
+	}
+	look(Commands())
+}
+
 func TestShortFlagMeansTheSameInEveryCommand(t *testing.T) {
 	shorts, longs := map[string]string{}, map[string]string{} // what each means, and the letter of each
 	var all []*cobra.Command

@@ -32,10 +32,10 @@ func (c *command) initCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}
 	fl := cmd.Flags()
-	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing and accept the suggestions")
+	fl.BoolVarP(&f.yes, "yes", "y", false, "ask nothing; take the set or suggested model, else the first that calls tools")
 	fl.BoolVar(&f.pull, "pull", false,
 		"have Ollama load the model if it is not there; without --model, one that fits this machine's memory")
-	fl.StringVarP(&f.model, "model", "m", "", "the model to use, as provider:model")
+	fl.StringVarP(&f.model, "model", "m", "", "the model to use, by its name or as provider:model")
 	fl.StringVar(&f.vault, "vault", "", "folder with your notes")
 	return cmd
 }
@@ -50,7 +50,8 @@ type setup struct {
 	served   []served // in the order of the catalog, but first the one whose key was typed
 	proposed string   // the model used when none is set; "": none
 	write    []config.Text
-	key      config.Secret // of the provider keyOf, to be stored
+	tested   map[string]testResult // by model; of those that answered
+	key      config.Secret         // of the provider keyOf, to be stored
 	keyOf    string
 }
 
@@ -67,7 +68,7 @@ func (c *command) setUp(ctx context.Context, f initFlags) error {
 			errors.New("‘sibyl init’ asks questions, but standard input is not a terminal: use --yes, and say what "+
 				"you want with --model and --vault"))
 	}
-	s := &setup{dialogue: &dialogue{c}, initFlags: f}
+	s := &setup{dialogue: &dialogue{c}, initFlags: f, tested: map[string]testResult{}}
 	var err error
 	if s.cfg, err = c.settings(); err != nil {
 		return err
@@ -96,8 +97,14 @@ func (s *setup) chooseAndWrite(ctx context.Context) error {
 	if err := s.chooseModel(ctx); err != nil {
 		return err
 	}
-	if err := s.tryModel(ctx); err != nil {
-		return err
+	for again := true; again; {
+		var err error
+		if again, err = s.tryModel(ctx); err == nil && again {
+			err = s.askModel(ctx)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if err := s.keepAddress(); err != nil {
 		return err
@@ -217,6 +224,11 @@ func (s *setup) chooseModel(ctx context.Context) error {
 	case s.yes && s.pull:
 		return s.pullUnasked(ctx)
 	case s.model != "":
+		if id, err := s.app.Models.Find(ctx, s.model); err == nil {
+			s.model = id
+		} else if several, is := errors.AsType[*model.AmbiguousModelError](err); is {
+			return withCode(ExitUsage, fmt.Errorf("--model: %w", several))
+		}
 		if err := s.usable(s.model); err != nil {
 			return withCode(ExitUsage, fmt.Errorf("--model %s: %w", s.model, err))
 		}
@@ -237,8 +249,7 @@ func (s *setup) chooseModel(ctx context.Context) error {
 		s.noteSetting("model", "", s.proposed)
 		return nil
 	case s.yes && len(ids) > 0:
-		return withCode(ExitUsage, fmt.Errorf("there are %d models: name one with --model, such as %s",
-			len(ids), ids[0]))
+		return s.takeUnasked(ctx, ids)
 	case s.yes:
 		s.suggestPull(ctx)
 		return nil

@@ -15,6 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/model"
+	"sibyl/internal/model/modeltest"
 )
 
 // ollamaWith is an Ollama that has models.
@@ -144,6 +146,35 @@ func TestInitTakesNumbersPartsOfNamesAndPaths(t *testing.T) {
 		code, screen := initAt(t, home, ollamaWith(t, "llama3.1:8b", "qwen3:4b"), c.typed)
 		got := settingsIn(t, home)
 		assert.That(t, got == c.want, "%q: exit %d, %q, want %q: %s", c.typed, code, got, c.want, screen)
+	}
+}
+
+func TestInitWithoutAPersonTakesTheFirstModelThatCallsATool(t *testing.T) {
+	server := modeltest.NewServer(nil)
+	defer server.Close()
+	server.Models = []string{"a-plain", "b-silent", "c-tools", "d-tools"}
+	server.Play(func(r modeltest.Request) modeltest.Answer {
+		switch name := r.Model; {
+		case strings.HasSuffix(name, "tools"):
+			return modeltest.Answer{Calls: []model.ToolCall{{ID: "1", Name: "look_up", Arguments: `{"topic":"years"}`}}}
+		case name == "b-silent":
+			return modeltest.Answer{Fail: model.Invalid}
+		}
+		return modeltest.Answer{Chunks: []string{"366"}}
+	})
+	environ := []string{"OPENAI_BASE_URL=" + server.BaseURL + "/v1"}
+	home := t.TempDir()
+	code, out, errs := sibyl(t, home, Streams{}, environ, "init", "--yes")
+	assert.That(t, code == ExitAnswered && strings.Contains(settingsIn(t, home), "model: openai:c-tools\n") &&
+		strings.Contains(errs, "openai:a-plain called no tool") && strings.Contains(errs, "openai:b-silent does not answer"),
+		"exit %d: %s%s", code, out, errs)
+	for typed, want := range map[string]string{"a-pl\n\nd-\n-\n\n": "openai:d-tools", "a-pl\ny\n-\n\n": "openai:a-plain"} {
+		home = t.TempDir()
+		at := at80
+		at.In = strings.NewReader(typed)
+		_, out, errs = sibyl(t, home, at, environ, "init")
+		assert.That(t, strings.Contains(settingsIn(t, home), "model: "+want+"\n") &&
+			strings.Contains(out, "--  test"), "%q: %s%s", typed, out, errs)
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,32 +41,76 @@ func test(ctx context.Context, m model.Model) (t testResult, err error) {
 	return testResult{time.Since(begun), len(got.ToolCalls) > 0}, err
 }
 
-// tryModel tests the model that is about to be set, and prints whether it answers and calls tools. If it fails, that is
-// an error with --yes alone. Without a new model, or for the offline one, it does nothing.
-func (s *setup) tryModel(ctx context.Context) error {
-	id := s.valueToWrite("model")
-	if provider, _ := model.SplitID(id); id == "" || provider == offlineName {
-		return nil
+// mostTested is how many models ‘sibyl init --yes’ tests until one calls a tool.
+const mostTested = 5
+
+// takeUnasked takes the first model that calls a tool in a test, of the most able ones, or else the first that answers.
+func (s *setup) takeUnasked(ctx context.Context, ids []string) error {
+	var all []model.Candidate
+	for _, id := range ids {
+		all = append(all, model.Candidate{ID: id, Info: s.app.Models.Known(ctx, id), Contract: s.app.Models.Contract(id)})
 	}
-	if _, name := model.SplitID(id); name == "" { // the default of its provider
-		var err error
-		if id, err = s.app.Models.Choose(ctx, id); err != nil {
-			return withCode(ExitUsage, err)
+	answers := ""
+	for _, one := range model.Ranked(all)[:min(mostTested, len(all))] {
+		t, err := s.testOf(ctx, one.ID)
+		switch {
+		case ctx.Err() != nil:
+			return withCode(ExitStopped, context.Cause(ctx))
+		case err != nil:
+			s.c.note("%s does not answer a test question: %s", one.ID, s.app.Redact(err.Error()))
+		case t.tools:
+			s.noteSetting("model", "", one.ID)
+			return nil
+		default:
+			s.c.note("%s called no tool in a test", one.ID)
+			answers = cmp.Or(answers, one.ID)
 		}
+	}
+	if answers == "" {
+		return withCode(ExitFailed, errors.New("none of the models that were tested answers: name one with --model"))
+	}
+	s.noteSetting("model", "", answers)
+	return nil
+}
+
+// testOf tests a model, once.
+func (s *setup) testOf(ctx context.Context, id string) (testResult, error) {
+	if t, known := s.tested[id]; known {
+		return t, nil
 	}
 	m, err := s.app.Models.Open(id)
 	if err != nil {
-		return withCode(ExitUsage, err)
+		return testResult{}, err
 	}
 	stopReport := s.c.reportIfSlow("asking " + id + " a test question; a local model is loaded first")
+	defer stopReport()
 	t, err := test(ctx, m)
-	stopReport()
+	if err == nil {
+		s.tested[id] = t
+	}
+	return t, err
+}
+
+// tryModel tests the model that is about to be set, and prints whether it answers and calls tools. If it fails, that is
+// an error with --yes alone. If it calls none and others are there, the person may choose again. Without a new model, or
+// for the offline one, it does nothing.
+func (s *setup) tryModel(ctx context.Context) (again bool, err error) {
+	id := s.valueToWrite("model")
+	if provider, _ := model.SplitID(id); id == "" || provider == offlineName {
+		return false, nil
+	}
+	if _, name := model.SplitID(id); name == "" { // the default of its provider
+		if id, err = s.app.Models.Choose(ctx, id); err != nil {
+			return false, withCode(ExitUsage, err)
+		}
+	}
+	t, err := s.testOf(ctx, id)
 	f := finding{What: "test", OK: err == nil}
 	switch {
 	case ctx.Err() != nil:
-		return withCode(ExitStopped, context.Cause(ctx))
+		return false, withCode(ExitStopped, context.Cause(ctx))
 	case err != nil && s.yes:
-		return withCode(ExitFailed, fmt.Errorf("%s does not answer a test question, so nothing was written: %s", id,
+		return false, withCode(ExitFailed, fmt.Errorf("%s does not answer a test question, so nothing was written: %s", id,
 			s.app.Redact(err.Error())))
 	case err != nil:
 		f.Says = id + " does not answer a test question: " + s.app.Redact(err.Error())
@@ -76,12 +121,21 @@ func (s *setup) tryModel(ctx context.Context) error {
 		f.Says = fmt.Sprintf("%s answered in %.1f s and calls tools: it can search your code, your notes and the web",
 			id, t.took.Seconds())
 	default:
+		f.OK = false
 		f.Says = fmt.Sprintf("%s answered in %.1f s, but called no tool: it can't search by itself",
 			id, t.took.Seconds())
 		f.Fix = "another model is better for questions about code and notes"
 	}
 	fmt.Fprintln(s.c.Out, f)
-	return nil
+	if s.yes || err != nil || f.OK || s.model != "" || len(s.ids()) < 2 {
+		return false, nil
+	}
+	typed, err := s.ask(ctx, "Use it all the same? [y/N] ")
+	if err != nil || slices.Contains([]string{"y", "yes"}, strings.ToLower(typed)) {
+		return false, err
+	}
+	s.write = slices.DeleteFunc(s.write, func(one config.Text) bool { return one.Name == "model" })
+	return true, nil
 }
 
 // valueToWrite is the value that a setting is about to get; "": it is not changed.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,11 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"sibyl/internal/app"
+	"sibyl/internal/config"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
 	"sibyl/internal/render"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 	"sibyl/internal/service"
 )
 
@@ -39,6 +42,9 @@ func (c *command) investigateCommand() *cobra.Command {
 func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options, args []string) error {
 	words, err := c.words(args, 1<<16)
 	if err != nil {
+		return err
+	}
+	if err := c.askWitness(ctx, &o); err != nil {
 		return err
 	}
 	var told []string
@@ -67,6 +73,31 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		}
 	}
 	return errors.Join(followed, err)
+}
+
+// askWitness asks for the witness of an inquiry, if none is named or set. Where nobody can be asked, that is an error
+// that says how to name one.
+func (c *command) askWitness(ctx context.Context, o *inquiry.Options) error {
+	if o.Witness != (schema.Folder{}) {
+		return nil
+	}
+	if !c.InTTY || !c.ErrTTY || c.asJSON {
+		return withCode(ExitUsage, errors.New("there is no witness: name a file or folder of documents with --witness, or a "+
+			"model, as in --witness ollama:llama3.1:8b; the setting inquiry.witness sets a default"))
+	}
+	typed, err := (&dialogue{c}).ask(ctx, missingWitness().Title+" ")
+	if err == nil && typed == "" {
+		err = withCode(ExitUsage, errors.New("without a witness nobody can be questioned"))
+	}
+	if err != nil {
+		return err
+	}
+	object := schema.Of[inquiry.Options]()
+	field := object.Fields[slices.IndexFunc(object.Fields, isWitness)]
+	if err := field.SetText(o, typed); err != nil {
+		return withCode(ExitUsage, err)
+	}
+	return applySettings(object, o, map[*schema.Field]bool{field: true}, config.Config{})
 }
 
 // startRun starts a run. If a failed inquiry that waits to be resumed prevents a new one, that is cancelled first, and

@@ -14,7 +14,7 @@ import (
 )
 
 func (c *command) journalCommand() *cobra.Command {
-	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another", Hidden: true},
+	return group(&cobra.Command{Use: "journal", Short: "Copy everything from one database to another"},
 		c.journalCopy())
 }
 

@@ -12,32 +12,29 @@ import (
 	"sibyl/internal/service"
 )
 
-// whichModel is the question which model of a provider to use.
-func whichModel(many *model.ManyModelsError) string {
-	return fmt.Sprintf("Which model of %s should answer?", many.Provider)
-}
-
-// startChoosing calls start. If that fails because a provider has several models and none is set, the person chooses
-// one: it is saved in the settings and set in *named, and start is called again. Other errors, and all of them where
-// nobody can be asked, are returned unchanged.
+// startChoosing calls start. If that fails because several models can be meant, the person chooses one: it is set in
+// *named, and start is called again. Other errors, and all of them where nobody can be asked, are returned unchanged.
 func (c *command) startChoosing(
 	ctx context.Context, named *string, start func() (*service.Run, error),
 ) (*service.Run, error) {
 	r, err := start()
-	var many *model.ManyModelsError
-	if !errors.As(err, &many) || !c.InTTY || !c.ErrTTY || c.asJSON {
+	several, is := errors.AsType[*conversation.ChoiceError](c.asChoice(err))
+	if !is || !c.InTTY || !c.ErrTTY || c.asJSON {
 		return r, err
 	}
-	id, asked := (&dialogue{c}).choose(ctx, choice{title: whichModel(many), prompt: "Number or name",
-		offered: many.Models})
+	id, asked := (&dialogue{c}).choose(ctx, choice{title: several.Title, prompt: "Number or name",
+		offered: several.Models})
 	switch {
-	case errors.Is(asked, errNoMore) || asked == nil && !slices.Contains(many.Models, id):
+	case errors.Is(asked, errNoMore) || asked == nil && !slices.Contains(several.Models, id):
 		return r, err
 	case asked != nil:
 		return nil, asked
 	}
-	fmt.Fprintln(c.Err, "· "+c.keepModel(many.Provider, id))
-	*named = many.Provider + ":" + id
+	chosen, told := several.Chosen(id)
+	if told != "" {
+		fmt.Fprintln(c.Err, "· "+told)
+	}
+	*named = chosen
 	return start()
 }
 
@@ -51,14 +48,18 @@ func (c *command) keepModel(provider, id string) string {
 	return fmt.Sprintf("saved as %s in %s; -m uses another", name, printable(done.File))
 }
 
-// asChoice turns the error that a provider has several models into a choice for a conversation; others are unchanged.
+// asChoice turns an error that several models can be meant into a choice; others are unchanged. The only model of a
+// provider is saved, the one that a short name means is not.
 func (c *command) asChoice(err error) error {
-	var many *model.ManyModelsError
-	if !errors.As(err, &many) {
-		return err
+	if many, is := errors.AsType[*model.ManyModelsError](err); is {
+		return &conversation.ChoiceError{Err: err, Title: fmt.Sprintf("Which model of %s should answer?", many.Provider),
+			Models: many.Models, Chosen: func(id string) (model, told string) {
+				return many.Provider + ":" + id, c.keepModel(many.Provider, id)
+			}}
 	}
-	return &conversation.ChoiceError{Err: err, Title: whichModel(many), Models: many.Models,
-		Chosen: func(id string) (model, told string) {
-			return many.Provider + ":" + id, c.keepModel(many.Provider, id)
-		}}
+	if some, is := errors.AsType[*model.AmbiguousModelError](err); is {
+		return &conversation.ChoiceError{Err: err, Title: fmt.Sprintf("Which model is %s?", printable(some.Name)),
+			Models: some.Models, Chosen: func(id string) (model, told string) { return id, "" }}
+	}
+	return err
 }

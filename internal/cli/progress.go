@@ -52,9 +52,9 @@ func (p *progress) update(u service.Update) {
 		p.showTrace()
 	}
 	switch {
-	case p.OutTTY && !p.asJSON && u.Retract:
+	case p.OutTTY && !p.asJSON && !p.codeOnly && u.Retract:
 		p.screen.retract()
-	case p.OutTTY && !p.asJSON && u.Text != "":
+	case p.OutTTY && !p.asJSON && !p.codeOnly && u.Text != "":
 		p.screen.showProvisional(u.Text)
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 		p.screen.retract() // the text was not the answer
@@ -134,7 +134,7 @@ func (p *progress) say(format string, args ...any) {
 // show prints the answer, then on stderr what waits for the person, warnings, notes and costs.
 func (p *progress) show(r service.Result) {
 	if r.Answer != "" {
-		p.screen.writeAnswer(r.Answer)
+		p.showAnswer(p.screen, r.Answer)
 	}
 	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool {
 		return slices.Contains(p.told, "· "+line)

@@ -107,6 +107,15 @@ func applySettings(object *schema.Object, into any, given map[*schema.Field]bool
 	if err == nil {
 		err = object.FindFolders(into, localPath)
 	}
+	for _, f := range object.Fields {
+		setting := f.Tag.Get("setting")
+		if err != nil || setting == "" || given[f] {
+			continue
+		}
+		if err = cfg.CheckThere(setting); err != nil {
+			err = fmt.Errorf("%s: %w", cfg.Where(setting), err)
+		}
+	}
 	return withCode(ExitUsage, err)
 }
 

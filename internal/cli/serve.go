@@ -72,7 +72,6 @@ func (c *command) readyCommand() *cobra.Command {
 	var listen string
 	cmd := &cobra.Command{
 		Use: "ready", Short: "Check whether the server on this machine accepts requests", Args: cobra.NoArgs,
-		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := c.settings()
 			if err != nil {
@@ -98,7 +97,7 @@ func (c *command) readyCommand() *cobra.Command {
 
 func (c *command) nodesCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{
-		Use: "nodes", Short: "List the server nodes and their runs", Args: cobra.NoArgs, Hidden: true,
+		Use: "nodes", Short: "List the server nodes and their runs", Args: cobra.NoArgs,
 		RunE: c.onApp(func(ctx context.Context, a *app.App, _ []string) error {
 			now := a.Clock.Now()
 			all, err := a.Database.Nodes(ctx, now)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -148,13 +149,31 @@ func groupRun(cmd *cobra.Command, args []string) error {
 		}
 	}
 	hint := "; available: " + strings.Join(all, ", ")
-	cmd.SuggestionsMinimumDistance = min(2, (len(args[0])+1)/2)
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+	said := strings.Join(args, " ")
+	isSentence := len(strings.Fields(said)) > 1 || strings.HasSuffix(said, "?")
+	near := nearCommands(cmd, args[0])
+	switch listens := cmd.Annotations[listener]; {
+	case len(near) > 0 && !strings.HasSuffix(said, "?"):
 		hint = ": did you mean " + strings.Join(near, " or ") + "?"
-	} else if listens := cmd.Annotations[listener]; listens != "" && len(strings.Fields(strings.Join(args, " "))) > 1 {
+	case listens != "" && isSentence:
 		hint = "; for a sentence, use ‘" + listens + " \"…\"’"
+	case cmd.Parent() == nil:
+		hint = "; ‘sibyl help all’ lists the commands"
 	}
 	return withCode(ExitUsage, fmt.Errorf("unknown command ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
+}
+
+// nearCommands are the names of the subcommands that a mistyped one may mean. In a short word one wrong letter counts as
+// a slip, or letters in another order.
+func nearCommands(cmd *cobra.Command, typed string) []string {
+	const lettersPerSlip = 3
+	cmd.SuggestionsMinimumDistance = min(2, len(typed)/lettersPerSlip)
+	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
+		return near
+	}
+	letters := func(word string) string { return string(slices.Sorted(slices.Values([]rune(strings.ToLower(word))))) }
+	cmd.SuggestionsMinimumDistance = 2
+	return slices.DeleteFunc(cmd.SuggestionsFor(typed), func(name string) bool { return letters(name) != letters(typed) })
 }
 
 // listener is the annotation of a group that names a command for sentences; groupRun suggests it.

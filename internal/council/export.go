@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -55,19 +56,23 @@ func (x *Export) Markdown() string {
 	s := &x.Session
 	fmt.Fprintf(b, "# %s\n\n%s, %s, %d said, %d answered\n",
 		cmp.Or(s.Name, s.ID), s.ID, s.State, len(s.Audio), len(s.Answers))
+	type part struct {
+		at         time.Time
+		head, body string
+	}
+	var parts []part
 	for _, e := range x.Entries {
-		at := e.At.Local().Format(time.DateTime)
-		if e.Oracle == "" {
-			fmt.Fprintf(b, "\n## %d, %s\n\n%s\n", e.Sequence, at, x.body(e))
-		} else {
-			fmt.Fprintf(b, "\n## %s, %s\n\n%s\n", e.Oracle, at, x.body(e))
-		}
+		parts = append(parts, part{e.At, cmp.Or(e.Oracle, strconv.Itoa(e.Sequence)), x.body(e)})
 	}
 	for _, e := range s.Audio {
 		if e.Status != session.Success {
-			fmt.Fprintf(b, "\n## %d, %s\n\n*%s: %s*\n", e.Sequence, e.ReceivedAt.Local().Format(time.DateTime), e.File,
-				cmp.Or(e.Error, "not transcribed yet"))
+			parts = append(parts, part{e.ReceivedAt, strconv.Itoa(e.Sequence),
+				fmt.Sprintf("*%s: %s*", e.File, cmp.Or(e.Error, "not transcribed yet"))})
 		}
+	}
+	slices.SortStableFunc(parts, func(a, b part) int { return a.at.Compare(b.at) })
+	for _, p := range parts {
+		fmt.Fprintf(b, "\n## %s, %s\n\n%s\n", p.head, p.at.Local().Format(time.DateTime), p.body)
 	}
 	if len(x.Problems) > 0 {
 		fmt.Fprintf(b, "\n## Problems\n\n- %s\n", strings.Join(x.Problems, "\n- "))

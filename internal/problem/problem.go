@@ -223,6 +223,8 @@ func table() []meaning {
 
 		{service.ErrNone, Type{Kind: "not_found", Status: missing, Detail: "Nothing was asked yet.",
 			Here: "‘sibyl \"…\"’ asks a question"}},
+		{inquiry.ErrUnknown, Type{Kind: "not_found", Status: missing, Detail: "Nothing here has this id.",
+			Hint: "The list of inquiries has the ids.", Here: "‘sibyl inquiry list’ lists them"}},
 		{journal.ErrNotFound, Type{Kind: "not_found", Status: missing, Detail: "Nothing here has this id.",
 			Hint: "The lists of sessions and runs have the ids.", Here: "‘sibyl session list’ and ‘sibyl run list’ have them"}},
 		{journal.ErrLeased, Type{Kind: "leased", Status: conflict, Detail: "The run is being driven.",

@@ -126,7 +126,10 @@ func (m *model) enter() tea.Cmd {
 		m.setInput(strings.TrimSuffix(m.input.Value(), "\\") + "\n")
 		return nil
 	}
-	command := strings.HasPrefix(m.input.Value(), "/") && m.missing == nil
+	command := strings.HasPrefix(m.input.Value(), "/")
+	if m.missing != nil { // a path may begin in the same way
+		_, _, command = m.slashOf(text)
+	}
 	switch {
 	case text == "" && len(m.pasted) == 0:
 		return nil
@@ -144,10 +147,11 @@ func (m *model) enter() tea.Cmd {
 	}
 	m.historyIndex, m.draft = len(m.history.entries), ""
 	switch {
+	case command:
+		m.dropMissing()
+		return m.runCommand(text)
 	case m.missing != nil:
 		return m.fillMissing(text)
-	case command:
-		return m.runCommand(text)
 	case m.editing.Run != "":
 		return m.askEdited(text)
 	}

@@ -195,7 +195,11 @@ func (m *model) chooseModel(choice *ChoiceError, l *live) tea.Cmd {
 			m.setInput("")
 			m.pasted = nil
 		}
-		return m.start(l.Asked, l.asTyped, m.note(told)...)
+		var note []string
+		if told != "" {
+			note = m.note(told)
+		}
+		return m.start(l.Asked, l.asTyped, note...)
 	}})
 }
 

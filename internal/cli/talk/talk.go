@@ -108,12 +108,13 @@ func (e *KeptError) Error() string { return e.Err.Error() }
 // Unwrap returns why no run was started.
 func (e *KeptError) Unwrap() error { return e.Err }
 
-// ChoiceError reports that no run was started because several models can answer and none is chosen.
+// ChoiceError reports that no run was started because several models can be meant and none is chosen.
 type ChoiceError struct {
 	Err    error
 	Title  string   // asks the user for one of the models
 	Models []string // at least two
-	// Chosen tries to save the choice. It returns the value for With.Model, and a line about the result.
+	// Chosen tries to save the choice, if it is worth that. It returns the value for With.Model, and a line about the
+	// result; "": none.
 	Chosen func(id string) (model, told string)
 }
 

@@ -3,6 +3,7 @@ package markdown
 import (
 	"strings"
 
+	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
@@ -54,4 +55,18 @@ func Unescaped(source string) string {
 
 func resolveEscapes(text string) []byte {
 	return util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences([]byte(text))))
+}
+
+// CodeBlocks are the contents of the fenced code blocks of a Markdown text, in order, each with its last line end.
+func CodeBlocks(source string) (all []string) {
+	raw := []byte(source)
+	// nothing in it fails
+	_ = ast.Walk(goldmark.New().Parser().Parse(text.NewReader(raw)),
+		func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+			if block, is := n.(*ast.FencedCodeBlock); is && entering {
+				all = append(all, string(block.Lines().Value(raw)))
+			}
+			return ast.WalkContinue, nil
+		})
+	return all
 }
