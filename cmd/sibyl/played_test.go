@@ -112,6 +112,11 @@ func part(question string, results int, tools bool) modeltest.Answer {
 		return call("vault_write", `{"path":"caching.md","mode":"append","content":"- decided: no cache\n"}`)
 	case strings.HasPrefix(question, "Add a note"):
 		return says("Added to `caching.md`. ", sure)
+	case strings.HasPrefix(question, "Write a commit message"):
+		return says("greet: say hello before the name\n", sure)
+	case strings.Contains(question, "as code"):
+		return says("This greets:\n\n```go\nfunc Greet() string {\n\treturn `hello`\n}\n```\n\nAnd this calls it:\n\n"+
+			"```go\nGreet()\n```\n\nThat is all. ", sure)
 	case results == 0 && tools:
 		return call("code_read", `{"path":"greet.go"}`)
 	}
