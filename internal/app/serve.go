@@ -22,6 +22,7 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/server"
 	"sibyl/internal/server/node"
+	"sibyl/internal/store"
 	"sibyl/internal/server/telemetry"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
@@ -91,6 +92,9 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	if pair != nil {
 		c.TLS = &tls.Config{Certificates: []tls.Certificate{*pair}, MinVersion: tls.VersionTLS12,
 			NextProtos: []string{"h2", "http/1.1"}}
+	}
+	if db, is := a.Database.(*store.Server); is { // a COMMIT that waits for a standby keeps no process from ending
+		defer context.AfterFunc(ctx, func() { time.AfterFunc(cfg.Grace, db.Hurry) })()
 	}
 	return server.Run(ctx, c)
 }

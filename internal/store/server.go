@@ -27,6 +27,9 @@ const (
 	// defaultPatience is how long an answer of the server may take. The server's own timeout should come first.
 	defaultPatience = statementTimeout + 5*time.Second
 
+	// closePatience is how long a COMMIT may take to be answered once the database is to be closed.
+	closePatience = 2 * time.Second
+
 	// serverVersions is the table that lists the migrations done.
 	serverVersions = "sibyl_version"
 
@@ -79,6 +82,8 @@ type server struct {
 	pool           *pgxpool.Pool
 	writing        chan struct{} // holds a token for each connection that writes
 	unanswered     unanswered
+	life           context.Context // ends when the database is to be closed: no COMMIT is waited for for long
+	end            context.CancelFunc
 	announcer      *announcer
 }
 
@@ -96,6 +101,7 @@ func WithLockTimeout(d time.Duration) ServerOption { return func(s *server) { s.
 func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server, error) {
 	s := &server{lockTimeout: defaultLockTimeout, patience: defaultPatience, commitPatience: defaultPatience,
 		unanswered: unanswered{kept: map[*openCommit]struct{}{}}}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	for _, opt := range opts {
 		opt(s)
 	}
@@ -118,6 +124,15 @@ func OpenServer(ctx context.Context, dsn string, opts ...ServerOption) (*Server,
 	}
 	s.announcer = &announcer{server: s, queued: map[string]struct{}{}}
 	return &Server{&DB{dialect: s, closed: make(chan struct{})}, s}, nil
+}
+
+// Hurry has COMMITs that are not answered within 2 s be unsure from now on, since the process is about to end.
+func (s *Server) Hurry() { s.server.end() }
+
+// Close waits for running calls, and closes the database. It hurries.
+func (s *Server) Close() error {
+	s.Hurry()
+	return s.DB.Close()
 }
 
 // open opens the pool, and creates or migrates the tables.
@@ -356,6 +371,7 @@ func (s *server) version(t *tx, all []migration) (version int64, err error) {
 
 // close implements dialect. It announces the queued runs before it closes the connections.
 func (s *server) close() error {
+	s.end()
 	s.announcer.stop()
 	s.unanswered.close()
 	s.pool.Close()

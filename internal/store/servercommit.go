@@ -147,16 +147,32 @@ func (s *server) commit(t *tx, conn *pgxpool.Conn, release func()) error {
 		release()
 		c.answered <- a
 	}()
+	a := s.awaitAnswer(c)
+	if a.err == nil {
+		return nil
+	}
+	return s.settle(t, a, c)
+}
+
+// awaitAnswer waits for the answer to a COMMIT: for s.commitPatience or, once the database is to be closed, for
+// closePatience.
+func (s *server) awaitAnswer(c *openCommit) answer {
 	patience := time.NewTimer(s.commitPatience)
 	defer patience.Stop()
 	select {
 	case a := <-c.answered:
-		if a.err == nil {
-			return nil
-		}
-		return s.settle(t, a, c)
+		return a
 	case <-patience.C:
-		return s.settle(t, answer{err: errUnanswered}, c)
+		return answer{err: errUnanswered}
+	case <-s.life.Done():
+	}
+	late := time.NewTimer(closePatience)
+	defer late.Stop()
+	select {
+	case a := <-c.answered:
+		return a
+	case <-late.C:
+		return answer{err: errUnanswered}
 	}
 }
 
@@ -180,6 +196,7 @@ func sendCommit(conn *pgxpool.Conn, l *link) answer {
 func (s *server) settle(t *tx, a answer, c *openCommit) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.ctx), s.commitPatience)
 	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
 	if !errors.Is(a.err, errUnanswered) && !a.refused && !a.committed {
 		s.pool.Reset() // the others may be lost, too
 	}
