@@ -22,10 +22,10 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/server"
 	"sibyl/internal/server/node"
-	"sibyl/internal/store"
 	"sibyl/internal/server/telemetry"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
+	"sibyl/internal/store"
 	"sibyl/trees"
 )
 
