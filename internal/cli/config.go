@@ -12,7 +12,8 @@ import (
 
 func (c *command) configCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "config", Short: "Show, change, check and test the settings, and store keys"},
-		c.configShow(), c.configGet(), c.configSet(), c.configUnset(), c.configEdit(), c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(),
+		c.configShow(), c.configGet(), c.configSet(), c.configUnset(), c.configEdit(),
+		c.configCheck(), c.configTest(), c.configWhere(), c.configKeys(),
 		c.configSetKey(), c.configDeleteKey())
 }
 

@@ -116,7 +116,8 @@ func (s *councilSession) listOracles(list persona.Listing, check bool) error {
 	return nil
 }
 
-// oracleLine is the least width to which a terminal's lines of oracles are cut: they end with the first sentence of a file.
+// oracleLine is the least width to which a terminal's lines of oracles are cut: they end with the first sentence of a
+// file.
 const oracleLine = 100
 
 func (c *command) councilOracle() *cobra.Command {

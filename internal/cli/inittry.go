@@ -92,8 +92,8 @@ func (s *setup) testOf(ctx context.Context, id string) (testResult, error) {
 }
 
 // tryModel tests the model that is about to be set, and prints whether it answers and calls tools. If it fails, that is
-// an error with --yes alone. If it calls none and others are there, the person may choose again. Without a new model, or
-// for the offline one, it does nothing.
+// an error with --yes alone. If it calls none and others are there, the person may choose again. Without a new model,
+// or for the offline one, it does nothing.
 func (s *setup) tryModel(ctx context.Context) (again bool, err error) {
 	id := s.valueToWrite("model")
 	if provider, _ := model.SplitID(id); id == "" || provider == offlineName {

@@ -163,8 +163,8 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	return withCode(ExitUsage, fmt.Errorf("unknown command ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
 }
 
-// nearCommands are the names of the subcommands that a mistyped one may mean. In a short word one wrong letter counts as
-// a slip, or letters in another order.
+// nearCommands are the names of the subcommands that a mistyped one may mean. In a short word one wrong letter counts
+// as a slip, or letters in another order.
 func nearCommands(cmd *cobra.Command, typed string) []string {
 	const lettersPerSlip = 3
 	cmd.SuggestionsMinimumDistance = min(2, len(typed)/lettersPerSlip)

@@ -31,8 +31,9 @@ type Config struct {
 	DataDir  string   `name:"data" env:"SIBYL_DATA" as:"path"`
 	Database Database `name:"database" env:"SIBYL_DATABASE" as:"database"`
 	Vault    string   `name:"vault" env:"SIBYL_VAULT" as:"path" there:"folder"` // the folder of notes; "" for none
-	Trees    string   `name:"trees" env:"SIBYL_TREES" as:"path" there:"folder"` // folders that override what is built in; "" for none
-	Prompts  string   `name:"prompts" env:"SIBYL_PROMPTS" as:"path" there:"folder"`
+	// folders that override what is built in; "" for none
+	Trees   string `name:"trees" env:"SIBYL_TREES" as:"path" there:"folder"`
+	Prompts string `name:"prompts" env:"SIBYL_PROMPTS" as:"path" there:"folder"`
 	// what the person wants of every answer of the Oracle, in their own words
 	Instructions string `name:"instructions" env:"SIBYL_INSTRUCTIONS" as:"text" max:"8000"`
 	Presets      string // the folder "presets" beside the settings; "" where neither is known

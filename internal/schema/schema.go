@@ -460,7 +460,8 @@ func (f *Field) setJSON(into any, raw json.RawMessage) error {
 // Must says what a value has to be.
 func (f *Field) Must() string {
 	if f.Tag.Get("names") == "model" {
-		return fmt.Sprintf("must be a model, as provider:model or by its name, in one word of at most %d characters", mostModelName)
+		return fmt.Sprintf("must be a model, as provider:model or by its name, in one word of at most %d characters",
+			mostModelName)
 	}
 	return "must be " + schemaInWords(f.schema)
 }
