@@ -77,7 +77,28 @@ const (
 	whyLong    bt.Reason = "held.long: private text was read in this run, and the query has more than {most} characters"
 )
 
-// Why a call is not made, as the model and readers of the run see it. {why} is the reason why the call is held.
+// Why a call is held back, as the person reads it: {why} is the reason why it is held.
+const (
+	waitsForYou bt.Reason = "held.waits: {why}, so it waits for your yes"
+	othersWait  bt.Reason = "held.others: {why}, and {others} other calls wait for your yes already"
+	tooLongHeld bt.Reason = "held.too_long: {why}, and it is longer than the {most} bytes that you can be shown"
+)
+
+// forPerson is why a call is not made, in words for the person, where the model is told something of its own.
+func forPerson(why bt.Why) bt.Why {
+	held := why.Values["why"]
+	switch why.Code {
+	case askedFirst.Code():
+		return waitsForYou.With(held)
+	case tooManyWait.Code():
+		return othersWait.With(held, maxHeldCalls)
+	case tooLongRead.Code():
+		return tooLongHeld.With(held, maxHeldBytes)
+	}
+	return why
+}
+
+// Why a call is not made, as the model is told it. {why} is the reason why the call is held.
 const (
 	nobodyAsked bt.Reason = "call.nobody_asked: {why}, so it is not called"
 	tooManyWait bt.Reason = "call.too_many_wait: {why}, and {others} other calls wait for the person already: " +
@@ -99,7 +120,7 @@ const (
 // the sentences of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{
-		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, nobodyAsked, tooManyWait, tooLongRead,
+		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, waitsForYou, othersWait, tooLongHeld, nobodyAsked, tooManyWait, tooLongRead,
 		askedFirst, tooMany,
 		notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted,
 	}

@@ -149,7 +149,7 @@ func (l *Ledger) enterRefused(t ToolFact, c CallFact, why bt.Why) CallRefused {
 	if t.Once {
 		l.Writes.countCall(t, c.Brief, l.Turn, WriteRefused, why.Text)
 	}
-	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: why}
+	return CallRefused{Tool: c.Name, Arguments: c.Brief, Why: forPerson(why)}
 }
 
 // enterCall counts a call that was performed: at its source, in the last round, among the writes if it is one, with

@@ -341,6 +341,7 @@ func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, 
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
 	p.before = r.Before
+	p.language = c.spoken(r.Spec.Title)
 	var early []string
 	for u := range r.Watch(ctx, 0) {
 		p.update(u)

@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -30,6 +31,7 @@ import (
 	"sibyl/internal/problem"
 	"sibyl/internal/server/user"
 	"sibyl/internal/service"
+	"sibyl/internal/text/language"
 )
 
 // Exit codes.
@@ -301,6 +303,13 @@ func (c *command) owner() journal.Owner { return journal.Owner(c.user) }
 
 // env returns an environment variable; "" if it isn't set.
 func (c *command) env(name string) string { return conversation.Variable(c.environ, name) }
+
+// spoken returns the language of words or, where these don't tell, that of the locale; "" for neither.
+func (c *command) spoken(words string) string {
+	locale := cmp.Or(c.env("LC_ALL"), c.env("LC_MESSAGES"), c.env("LANG"))
+	code, _, _ := strings.Cut(strings.ToLower(locale), "_")
+	return cmp.Or(language.Of(words), code)
+}
 
 // home returns the person's home folder; "" if the environment names none.
 func (c *command) home() string { return cmp.Or(c.env("HOME"), c.env("USERPROFILE")) }

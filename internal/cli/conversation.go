@@ -235,7 +235,7 @@ func (t *talker) startRequest(
 	if err != nil {
 		return conversation.Run{}, t.c.asChoice(err)
 	}
-	live := conversation.Run{ID: begun.ID, Session: cmp.Or(asked.Session, begun.Session),
+	live := conversation.Run{ID: begun.ID, Language: t.c.spoken(words), Session: cmp.Or(asked.Session, begun.Session),
 		Watch: func(ctx context.Context) iter.Seq[service.Update] { return begun.Watch(ctx, 0) },
 		Wait:  func(ctx context.Context) (service.Result, error) { return t.waitForResult(ctx, begun, told) }}
 	if env, ok := begun.Spec.Env.(oracle.Env); ok {

@@ -130,7 +130,7 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 		}{dayCostOf(c.prices, whole), c.prices.Currency, c.prices.Public, append([]dayCost{}, lines...)})
 	}
 	if whole.Runs == 0 {
-		fmt.Fprintf(c.Out, "No run of %s that used a model is kept.\n", whole.Day)
+		fmt.Fprintf(c.Out, "No run in %s used a model.\n", whole.Day)
 		return nil
 	}
 	slices.Reverse(days)

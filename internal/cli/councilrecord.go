@@ -39,7 +39,7 @@ func (c *command) councilRecord() *cobra.Command {
 			recorded := all[0].Record(ctx, file, most)
 			return s.deleteIfUnused(ctx, s.addRecording(context.WithoutCancel(ctx), file, recorded, later))
 		})}
-	cmd.Flags().DurationVar(&most, "most", time.Hour, "maximum length of the recording")
+	cmd.Flags().DurationVar(&most, "max", time.Hour, "maximum length of the recording")
 	cmd.Flags().BoolVar(&later, "later", false, "don't transcribe yet")
 	return c.withView(f.addTo(cmd), "one JSON object")
 }

@@ -140,7 +140,7 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 		"2. `road.md:1-3`:\n\n```md\n# Road\n\nThe road to the bridge was closed as well.\n```")
 	assert.That(t, !strings.Contains(only, "corrosion"), "another passage is shown:\n%s", only)
 	says(ExitAnswered, []string{"sources", "--run", "last"}, "1. `bridge.md:1-3`:", "2. `road.md:1-3`:")
-	says(ExitUsage, []string{"sources", "3"}, "cites 2 passages; 3 is none of them")
+	says(ExitUsage, []string{"sources", "3"}, "there is no passage 3; run ")
 }
 
 func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {

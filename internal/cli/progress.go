@@ -17,11 +17,12 @@ import (
 // progress prints on stderr what a run does, and on stdout its answer.
 type progress struct {
 	*command
-	screen *screen
-	before int64         // how many records the run had when it was resumed: an earlier resume is not told again
-	step   *service.Step // the trace of which is printed after its lines
-	begun  time.Time
-	told   []string // lines that were printed; show leaves out warnings that repeat them
+	screen   *screen
+	before   int64         // how many records the run had when it was resumed: an earlier resume is not told again
+	step     *service.Step // the trace of which is printed after its lines
+	begun    time.Time
+	language string   // of what is told of the run
+	told     []string // lines that were printed; show leaves out warnings that repeat them
 
 	mu   sync.Mutex
 	work conversation.Work
@@ -61,7 +62,7 @@ func (p *progress) update(u service.Update) {
 	}
 	p.trackWork(u)
 	var lines []string
-	if line := conversation.Progress(u, p.verbose || p.trace); line != "" {
+	if line := conversation.Progress(u, p.verbose || p.trace, p.language); line != "" {
 		lines = append(lines, line)
 	}
 	if u.Early != nil {

@@ -48,8 +48,8 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 		all := len(cited)
 		cited = slices.DeleteFunc(cited, func(s citedSource) bool { return s.number != n })
 		if len(cited) == 0 {
-			return withCode(ExitUsage, fmt.Errorf("run %s cites %s; %s is none of them", id,
-				text.Count(all, "passage"), printable(args[0])))
+			return withCode(ExitUsage, fmt.Errorf("there is no passage %s; run %s cites %s",
+				printable(args[0]), id, text.Count(all, "passage")))
 		}
 	}
 	if whole {

@@ -251,7 +251,13 @@ func (k *checker) checkKeyLengths() (string, []Violation) {
 		}
 		wrong = append(wrong, v)
 	}
-	return fmt.Sprintf("%d with a key, %d that need none", long, keyless), wrong
+	switch {
+	case long == 0 && keyless > 0:
+		return "none needed", wrong
+	case keyless == 0:
+		return fmt.Sprintf("%d set", long), wrong
+	}
+	return fmt.Sprintf("%d set, %d not needed", long, keyless), wrong
 }
 
 func (k *checker) checkDefaultModel() (string, []Violation) {

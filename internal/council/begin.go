@@ -253,22 +253,26 @@ func (d Deps) findOracle(ctx context.Context, name, spoken string) (persona.Pers
 	return found, err
 }
 
+// english is the language of oracles where no other has any.
+const english = "en"
+
 // fewOracles is how many oracles are asked if none is named.
 const fewOracles = 3
 
-// Few gives the ids of up to fewOracles oracles for a user who names none: oracles in the language of words, if there
-// are any, spread over the list.
+// Few gives the ids of up to fewOracles oracles for a user who names none, spread over the list: those in the language
+// of words or, where there are none or the words don't tell, those in English, or else all.
 func (d Deps) Few(ctx context.Context, words string) (ids []string, err error) {
 	list, err := d.Oracles.List(ctx)
 	if err != nil {
 		return nil, err
 	}
 	all := list.Oracles
-	spoken := cmp.Or(language.Of(words), "en")
-	if same := slices.DeleteFunc(slices.Clone(all), func(p persona.Persona) bool {
-		return p.Language != spoken
-	}); len(same) > 0 {
-		all = same
+	for _, spoken := range []string{language.Of(words), english} {
+		same := slices.DeleteFunc(slices.Clone(all), func(p persona.Persona) bool { return p.Language != spoken })
+		if spoken != "" && len(same) > 0 {
+			all = same
+			break
+		}
 	}
 	for n := range min(fewOracles, len(all)) {
 		ids = append(ids, all[n*(len(all)-1)/max(1, min(fewOracles, len(all))-1)].ID)

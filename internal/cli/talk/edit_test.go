@@ -123,7 +123,7 @@ func TestProgressTellsWhatWasDoneAndNotHowTheRunIsControlled(t *testing.T) {
 		if told, narrated := c.event.(bt.Narrated); narrated {
 			u.Told = told.Story()
 		}
-		told, control := Progress(u, false), Progress(u, true)
+		told, control := Progress(u, false, ""), Progress(u, true, "")
 		assert.That(t, told == c.told && control == c.control, "%s is told as %q, or %q", c.event.EventType(), told, control)
 	}
 }

@@ -271,7 +271,7 @@ func (l *live) apply(all []service.Update, o render.Options) (finalParts []strin
 				l.progress = append(l.progress, answered)
 			}
 		}
-		if line := Progress(u, false); line != "" {
+		if line := Progress(u, false, l.run.Language); line != "" {
 			l.progress = append(l.progress, render.Clean(line))
 		}
 	}

@@ -84,6 +84,7 @@ type Sibyl interface {
 // Run is a run that Start started.
 type Run struct {
 	ID, Session, Model string
+	Language           string // of what is told while it runs
 
 	Watch func(ctx context.Context) iter.Seq[service.Update]
 	Wait  func(ctx context.Context) (service.Result, error)

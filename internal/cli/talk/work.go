@@ -16,11 +16,12 @@ import (
 	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/text"
+	"sibyl/web/src/words/sentences"
 )
 
-// Progress returns what an update tells whoever waits for the run, with how long it took; "" for nothing. What is told
-// of the run's control is left out unless control is set.
-func Progress(u service.Update, control bool) string {
+// Progress returns what an update tells whoever waits for the run, in their language, with how long it took; "" for
+// nothing. What is told of the run's control is left out unless control is set.
+func Progress(u service.Update, control bool, language string) string {
 	if u.Told.Text == "" || u.Told.OfControl() && !control {
 		return ""
 	}
@@ -30,7 +31,7 @@ func Progress(u service.Update, control bool) string {
 	if u.Event != nil {
 		_ = json.Unmarshal(u.Event.Data, &took) // events without that field took no time
 	}
-	return WithDuration(text.Capitalize(u.Told.Text), took.MS)
+	return WithDuration(text.Capitalize(sentences.Say(u.Told, language)), took.MS)
 }
 
 // WithDuration appends to what was done how long it took, if that was at least 100 ms.

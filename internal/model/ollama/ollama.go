@@ -156,7 +156,7 @@ func (p protocol) classify(x *wire.Call, status int, c *wire.Complaint) {
 	case wire.ContainsAny(message, "model") && wire.ContainsAny(message, "not found"):
 		c.Advice = "; to get it: ollama pull " + p.config.Model
 	case status == http.StatusUnauthorized && x.Key() == "":
-		c.Advice = "; a model in Ollama's cloud wants: ollama signin, a proxy a key"
+		c.Advice = "; for a model in Ollama's cloud, run ‘ollama signin’; a proxy needs a key"
 	}
 }
 

@@ -115,7 +115,7 @@ func TestRequestWithoutAResponseSaysWhatIsWrong(t *testing.T) {
 		says   string
 		unsent bool
 	}{
-		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "no host called house was found", false},
+		{&net.DNSError{IsNotFound: true, Name: "house"}, model.Server, "can't reach house: no host of that name was found; are you online?", false},
 		{errors.New("odd"), model.Server, "no answer from house (odd)", false},
 		{&net.OpError{Op: "dial", Err: fmt.Errorf("connect: %w", syscall.ECONNREFUSED)}, model.Server,
 			"nothing answers at house: is the server running there?", true},

@@ -187,7 +187,8 @@ func (x *Call) unreachableError(err error) (failed *model.Error) {
 	case files.Is(err, syscall.ECONNREFUSED):
 		return x.incompleteError("nothing answers at "+host+": "+x.m.protocol.StartHint, syscall.ECONNREFUSED)
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return x.incompleteError("no host called "+x.m.base.Hostname()+" was found: is the base URL right?", err)
+		return x.incompleteError("can't reach "+x.m.base.Hostname()+": no host of that name was found; are "+
+			"you online?", err)
 	}
 	return x.incompleteError("no answer from "+host, err)
 }

@@ -25,6 +25,7 @@ const (
 	leastShare     = 0.2  // of function words among all words
 	leastLead      = 1.05 // over the second language
 	leastSpelling  = 0.66 // of the words, by spelling, of a text without a function word
+	leastEnglish   = 0.3  // of the words, by spelling, of a short text that may be English in spite of a function word
 )
 
 //go:embed words.txt
@@ -36,6 +37,10 @@ var samplesText string
 const languages = 5
 
 func codes() []string { return []string{"pt", "en", "de", "fr", "es"} }
+
+// english is the place of English among them. It borrows and lends most words, so a short text is in another language
+// only if its words say so.
+const english = 1
 
 // Name is the English name of a language; "" of one that this package does not know.
 func Name(code string) string {
@@ -95,8 +100,9 @@ var trained = sync.OnceValue(func() *model {
 // Of is the most likely language of the texts together: "en", "de", "pt", "fr" or "es"; "" if it is not clear.
 func Of(texts ...string) string {
 	m := trained()
-	var sum, functionWords scores
-	words := 0
+	var sum, functionWords, spelled scores
+	var foreign scores // function words that English has not
+	words, spelledWords := 0, 0
 	for _, text := range texts {
 		for _, w := range wordsOf(text, maxWords-words) {
 			words++
@@ -104,9 +110,12 @@ func Of(texts ...string) string {
 			if !is {
 				in = m.spellingScores(w)
 				sum.add(in, 1)
+				spelled.add(in, 1)
+				spelledWords++
 				continue
 			}
 			functionWords.add(in, 1)
+			foreign.add(in, 1-in[english])
 			sum.add(in, functionWeight/in.total())
 		}
 	}
@@ -116,10 +125,25 @@ func Of(texts ...string) string {
 		return ""
 	case words >= shortText && functionWords[best] < leastShare*float64(words):
 		return ""
+	case best != english && words < shortText && couldBeEnglish(foreign[best], functionWords[english]-
+		(functionWords[best]-foreign[best]), spelled[best], spelled[english], spelledWords):
+		return ""
 	case functionWords[best] == 0 && (words == 1 || sum[best] < leastSpelling*float64(words)):
 		return ""
 	}
 	return codes()[best]
+}
+
+// couldBeEnglish says whether the words of a short text may be English, too: by its function words that English has
+// not, those that only English has, and the spelling of the other words in the language and in English.
+func couldBeEnglish(foreign, own, spelled, asEnglish float64, others int) bool {
+	switch {
+	case foreign == 0:
+		return own > 0 || others == 0 || spelled < leastSpelling*float64(others)
+	case own > 0:
+		return foreign <= 2*own
+	}
+	return foreign == 1 && asEnglish > 2*spelled && asEnglish > leastEnglish*float64(others)
 }
 
 func (s *scores) add(other scores, times float64) {

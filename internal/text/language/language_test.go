@@ -76,6 +76,25 @@ func TestOfShortTexts(t *testing.T) {
 	}
 }
 
+func TestShortEnglishIsTakenForNoOtherLanguage(t *testing.T) {
+	for _, text := range []string{"rent or buy", "Rent or buy?", "red or blue car?", "Buy or rent a house?", "red car",
+		"sell car", "a car or a bike", "son or daughter", "die hard", "pour on plate", "Paris or London",
+		"quit job or stay", "car insurance or none", "fish or meat", "war and peace", "pro or con", "tea or coffee",
+		"stay or leave", "cats or dogs", "gold or silver", "do me no harm", "so was", "war or die?", "mine or man's",
+		"an old dame", "a pan or a pot", "no sale", "come in", "as a hero"} {
+		of := Of(text)
+		assert.That(t, of == "en" || of == "", "%q is taken for %q", text, of)
+	}
+}
+
+func TestShortTextsOfOthersAreStillTheirs(t *testing.T) {
+	for text, want := range map[string]string{"louer ou acheter": "fr", "mieten oder kaufen": "de",
+		"alugar ou comprar": "pt", "die Katze": "de", "des fleurs": "fr", "Mieten oder kaufen?": "de",
+		"une voiture rouge ou bleue ?": "fr", "Rotes oder blaues Auto?": "de", "Um carro azul ou vermelho?": "pt"} {
+		assert.Equalf(t, Of(text), want, "%q", text)
+	}
+}
+
 func TestOfBorrowedWordsFollowsTheSentence(t *testing.T) {
 	for text, want := range map[string]string{
 		"O deploy do backend ficou broken, mas o team resolveu no hotfix depois do standup.":             "pt",
