@@ -12,6 +12,8 @@ const (
 	HeldQueries     = "training/held" // a folder of lessons that nothing is learned from
 	TaskDialogues   = "tasks.jsonl"
 	TasksOfAnother  = "tasks/tasks-x.jsonl" // all of them may be looked at
+	Inquiries       = "inquiries.jsonl"
+	Sittings        = "sittings.jsonl"
 	OracleQuestions = "oracle/questions.jsonl"
 	Misbehaving     = "oracle/misbehaving.jsonl"
 	OracleGolden    = "oracle/golden.txt"

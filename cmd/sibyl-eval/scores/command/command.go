@@ -46,7 +46,7 @@ func Root(environ []string) *cobra.Command {
 		return err
 	}
 	root.AddCommand(classifyCommand(print), trainCommand(), oracleCommand(environ, print), tasksCommand(environ, print),
-		findCommand(environ, print))
+		inquiryCommand(environ, print), councilCommand(environ, print), findCommand(environ, print))
 	return root
 }
 
@@ -121,11 +121,16 @@ type flags struct {
 }
 
 func (f *flags) of(cmd *cobra.Command, usual string) *cobra.Command {
-	fl := cmd.Flags()
-	fl.StringVar(&f.set, "set", "", "a file in the format of eval/"+usual+" (default: the sets in eval/)")
-	fl.StringVarP(&f.model, "model", "m", model.OfflineRules, "provider:model, with the keys of your settings")
+	fl := f.onAll(cmd, usual).Flags()
 	fl.BoolVar(&f.frozen, "frozen", false, "only the half never used for tuning")
 	fl.BoolVar(&f.failures, "failures", false, "list what went wrong, but for the frozen half")
+	return cmd
+}
+
+// onAll adds the flags of an evaluation on a whole set.
+func (f *flags) onAll(cmd *cobra.Command, usual string) *cobra.Command {
+	cmd.Flags().StringVar(&f.set, "set", "", "a file in the format of eval/"+usual+" (default: the sets in eval/)")
+	cmd.Flags().StringVarP(&f.model, "model", "m", model.OfflineRules, "provider:model, with the keys of your settings")
 	return cmd
 }
 
