@@ -13,20 +13,18 @@ import (
 	"sibyl/prompts"
 )
 
-// OriginOf indexes a request of a conversation by whose words it has, so that a reply can be told from them. Of what a
+// OriginOf reads a request of a conversation by whose words it has, so that a reply can be told from them. Of what a
 // model has said before, only its own words count as an answer.
 func OriginOf(asked Request) *origin.Request {
-	sent := origin.Sent{Ours: []string{withoutOpening(asked.System), asked.Recovery, cutHere, cutByTool},
-		Theirs: append(slices.Clip(asked.Prompt.Facts), notBuiltIn(asked)...), Mark: Control("")}
+	sent := origin.Sent{Ours: []string{withoutOpening(asked.System), asked.Recovery, cutHere, cutByTool}, Mark: Control("")}
 	for _, t := range asked.Request.Tools {
 		sent.Tools = append(sent.Tools, origin.Tool{Name: t.Name, Text: t.Description + "\n" + string(t.Schema)})
 	}
-	var said []string
+	var theirs, said []string
 	for _, m := range asked.Messages {
 		switch {
 		case m.Role == model.Assistant:
-			clean, _ := signal.Extract(m.Text)
-			said = append(said, clean)
+			said = append(said, m.Text)
 		case m.Role == model.ToolRole && m.IsError:
 			sent.Told = append(sent.Told, m.Text)
 		case m.Role == model.ToolRole:
@@ -36,17 +34,23 @@ func OriginOf(asked Request) *origin.Request {
 			if !slices.Contains(sent.Ours, note) {
 				sent.Ours = append(sent.Ours, note)
 			}
-			told, theirs := splitAtMarks(words, asked.Recovery)
-			sent.Told, sent.Theirs = append(sent.Told, told...), append(sent.Theirs, theirs)
+			told, rest := splitAtMarks(words, asked.Recovery)
+			sent.Told, theirs = append(sent.Told, told...), append(theirs, rest)
 		}
 	}
-	sent.Theirs = append(sent.Theirs, sent.Results...)
-	r := origin.Of(sent)
-	for _, one := range said {
-		own, _ := r.Own(one)
-		r.AddTheirs(own)
-	}
-	return r
+	before := sent // that an earlier answer followed
+	sent.Theirs = sync.OnceValue(func() []string {
+		all := slices.Concat(asked.Prompt.Facts, notBuiltIn(asked), theirs, sent.Results)
+		before.Theirs = func() []string { return all }
+		r := origin.Of(before)
+		for _, one := range said {
+			clean, _ := signal.Extract(one)
+			own, _ := r.Own(clean)
+			all = append(all, own)
+		}
+		return all
+	})
+	return origin.Of(sent)
 }
 
 // builtIn are the built-in prompts.
@@ -97,12 +101,12 @@ func withoutOpening(system string) string {
 	return rest
 }
 
-// OriginOfTexts indexes a request whose texts are known by whose words they are, as assistant.Prompt gives them.
+// OriginOfTexts reads a request whose texts are known by whose words they are, as assistant.Prompt gives them.
 func OriginOfTexts(ours, told, theirs []string) *origin.Request {
 	if len(ours) > 0 {
 		ours = append([]string{withoutOpening(ours[0])}, ours[1:]...)
 	}
-	return origin.Of(origin.Sent{Ours: ours, Told: told, Theirs: theirs})
+	return origin.Of(origin.Sent{Ours: ours, Told: told, Theirs: func() []string { return theirs }})
 }
 
 // splitAtMarks separates the controller's lines in a message of the user's role from the rest: what follows such a line

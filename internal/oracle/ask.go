@@ -185,46 +185,69 @@ func (e *Env) ask(m model.Manner) {
 const (
 	lookedBackOn = 12
 	leastRuns    = 4
+	latestRuns   = 3 // looked at first: they mostly show that the model does both
 )
 
 // shownByRuns is what the person's last runs show that a model does not do.
 func shownByRuns(
 	ctx context.Context, store journal.Store, owner journal.Owner, id string,
-) (shown []model.Finding, err error) {
-	runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: lookedBackOn})
-	if err != nil {
-		return nil, err
-	}
-	byTree, byModel, silent, reported := 0, 0, 0, 0
-	for _, r := range runs {
-		if r.Status == journal.Running {
-			continue
+) ([]model.Finding, error) {
+	var seen habits
+	var after journal.Cursor
+	for _, n := range []int{latestRuns, lookedBackOn - latestRuns} {
+		runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: n, After: after})
+		if err != nil {
+			return nil, err
 		}
-		e, err := exchangeOf(r)
-		switch { // a damaged one shows nothing
-		case err != nil || e.Model != id:
-			continue
-		case e.Looked == ByModel:
-			byModel++
-		case e.Looked == ByTree:
-			byTree++
+		for _, r := range runs {
+			seen.add(r, id)
+			after = journal.Cursor{At: r.StartedAt, ID: r.ID}
 		}
-		switch {
-		case e.Signal != "":
-			reported++
-		case !e.Unasked:
-			silent++
+		if seen.areUsual() || len(runs) < n {
+			break
 		}
 	}
-	if byTree >= leastRuns && byModel == 0 {
+	return seen.findings(), nil
+}
+
+// habits count runs with a model.
+type habits struct{ byTree, byModel, silent, reported int }
+
+// areUsual says whether the model calls tools, and reports.
+func (h habits) areUsual() bool { return h.byModel > 0 && h.reported > 0 }
+
+func (h *habits) add(r journal.Run, id string) {
+	if r.Status == journal.Running {
+		return
+	}
+	e, err := exchangeOf(r)
+	switch { // a damaged one shows nothing
+	case err != nil || e.Model != id:
+		return
+	case e.Looked == ByModel:
+		h.byModel++
+	case e.Looked == ByTree:
+		h.byTree++
+	}
+	switch {
+	case e.Signal != "":
+		h.reported++
+	case !e.Unasked:
+		h.silent++
+	}
+}
+
+// findings is what the model does not do.
+func (h habits) findings() (shown []model.Finding) {
+	if h.byTree >= leastRuns && h.byModel == 0 {
 		shown = append(shown, model.Finding{Skill: model.SkillFull, Result: model.Wrong,
 			Reason: "looked nothing up in its last runs"})
 	}
-	if silent >= leastRuns && reported == 0 {
+	if h.silent >= leastRuns && h.reported == 0 {
 		shown = append(shown, model.Finding{Skill: model.SkillByText, Result: model.Wrong,
 			Reason: "did not report in its last runs"})
 	}
-	return shown, nil
+	return shown
 }
 
 // newGiven is what the tree is given for a question, without the past of its session.

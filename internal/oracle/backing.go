@@ -43,10 +43,11 @@ type backedListener struct {
 // newBackedListener gives nil where there is nothing to check: nothing was looked up, the model may answer from its
 // knowledge and was shown no place, or it is asked for notes.
 func newBackedListener(asked agent.Request) agent.Listener[Heard] {
-	o, err := newOffline(asked.Request)
-	if err != nil || !o.sit.NoTools || asked.Purpose != Purpose {
+	sit, err := offlineSituation(asked.Request)
+	if err != nil || !sit.NoTools || asked.Purpose != Purpose {
 		return nil
 	}
+	o := newOffline(sit)
 	places := o.withMostWords(o.openedPassages(), o.sit.General)
 	if len(places) == 0 && (o.sit.General || len(o.sit.Steps) == 0) {
 		return nil

@@ -180,10 +180,12 @@ func (o offline) shownPlaces(places []passage, lines, tokens int) (all []string)
 
 // proposeLookUp are the calls of a look-up.
 func proposeLookUp(req model.Request) ([]model.ToolCall, error) {
-	o, err := newOffline(req)
-	switch {
-	case err != nil || o.sit.LookUp == nil:
+	sit, err := offlineSituation(req)
+	if err != nil || sit.LookUp == nil {
 		return nil, err
+	}
+	o := newOffline(sit)
+	switch {
 	case !o.sit.LookUp.Open:
 		return o.searchCalls(), nil
 	case len(o.openedPassages()) > 0: // the file that the question names

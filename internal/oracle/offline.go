@@ -24,11 +24,11 @@ import (
 // OfflineRule answers the Oracle's turns without a language model: it searches with the words of the question, opens
 // the best places, lists them and quotes the first. It claims nothing about them, and says that no model is in use.
 func OfflineRule(_ context.Context, req model.Request) (model.Response, error) {
-	o, err := newOffline(req)
+	sit, err := offlineSituation(req)
 	if err != nil {
 		return model.Response{}, err
 	}
-	return o.reply(), nil
+	return newOffline(sit).reply(), nil
 }
 
 // OfflineNotes writes notes without a language model: what was searched and read, and what was found.
@@ -70,15 +70,12 @@ type offline struct {
 	earlier string   // the question that this one continues; "" if it stands by itself
 }
 
-func newOffline(req model.Request) (o offline, err error) {
-	if o.sit, err = offlineSituation(req); err != nil {
-		return o, err
+func newOffline(sit Situation) offline {
+	o := offline{sit: sit, terms: classify.Terms(sit.Question)}
+	if classify.Continues(sit.Question) {
+		o.earlier = sit.Previous
 	}
-	o.terms = classify.Terms(o.sit.Question)
-	if classify.Continues(o.sit.Question) {
-		o.earlier = o.sit.Previous
-	}
-	return o, err
+	return o
 }
 
 const (

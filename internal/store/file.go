@@ -363,9 +363,11 @@ func (f *file) closeAll() error {
 	return errors.Join(errs...)
 }
 
-// sqliteWords translates PostgreSQL's SQL to SQLite's. It drops row locks, since a writer locks the whole file.
+// sqliteWords translates PostgreSQL's SQL to SQLite's. It drops row locks, since a writer locks the whole file. SQLite
+// plans by the value of a bare parameter after LIMIT, and so prepares the statement again each time it is executed.
 func sqliteWords() *strings.Replacer {
 	return strings.NewReplacer(
+		"LIMIT $", "LIMIT +$",
 		" FOR UPDATE SKIP LOCKED", "", " FOR UPDATE", "", " FOR NO KEY UPDATE OF run", "", " FOR NO KEY UPDATE", "",
 		" FOR SHARE", "", "FOR KEY SHARE OF run ", "", " FOR KEY SHARE", "",
 		` COLLATE "C"`, "", "greatest(", "max(", "strpos(", "instr(", "AS bytea",

@@ -163,7 +163,7 @@ func (c *cutter) cutElement(open, shut element) bool {
 	inner := span{open.to, shut.from}
 	isEmpty := open.value == "" && strings.TrimSpace(c.text[inner.from:inner.to]) == ""
 	switch {
-	case c.marked[open.name] && c.beginsLine(open.from):
+	case c.marked()[open.name] && c.beginsLine(open.from):
 		c.cut(open.from, shut.to)
 	case c.isGone(inner), isEmpty && c.beginsLine(open.from), c.wrapsResult(open, shut):
 		c.cut(open.from, open.to)
@@ -188,7 +188,7 @@ func (c *cutter) belongsToNothing(e element) bool {
 	}
 	_, end := c.lineAt(e.from)
 	begins, ends := c.beginsLine(e.from), strings.TrimSpace(c.text[e.to:end]) == ""
-	if e.closes || c.marked[e.name] {
+	if e.closes || c.marked()[e.name] {
 		return begins || ends
 	}
 	isFirst, isLast := strings.TrimSpace(c.text[:e.from]) == "", strings.TrimSpace(c.text[e.to:]) == ""
@@ -202,7 +202,7 @@ func (c *cutter) belongsToNothing(e element) bool {
 // wrapsResult says whether an element is around the whole reply, and holds what a tool returned.
 func (c *cutter) wrapsResult(open, shut element) bool {
 	return strings.TrimSpace(c.text[:open.from]+c.text[shut.to:]) == "" &&
-		!slices.ContainsFunc(c.sent.Theirs, func(text string) bool {
+		!slices.ContainsFunc(c.theirs(), func(text string) bool {
 			return strings.Contains(wordsOnly(text), open.name+" ")
 		}) && c.repeatsResult(c.text[open.to:shut.from])
 }

@@ -9,9 +9,11 @@
 package origin
 
 import (
+	"hash/maphash"
 	"iter"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -19,11 +21,14 @@ import (
 type Sent struct {
 	Ours    []string // the instructions, and the words around what others said
 	Told    []string // whole messages of the controller, and errors: one repeated whole is an echo, if it is short, too
-	Theirs  []string // the person's words, sources, and earlier answers
+	Theirs  Texts    // the person's words, sources, and earlier answers
 	Results []string // those of them that tools returned
 	Tools   []Tool   // that the request describes
 	Mark    string   // begins messages of the controller; "": there are none
 }
+
+// Texts gives texts. It is called only for a reply that shares words or marks with the request, which few do.
+type Texts func() []string
 
 // Tool is a tool as it was described.
 type Tool struct {
@@ -47,44 +52,50 @@ const (
 // echoShare is the part of a sentence's words that makes it an echo.
 const echoShare = 0.7
 
-// Request is an index of what was sent. It is safe for concurrent use.
+// Request is what was sent, ready to be compared with replies. It is safe for concurrent use.
 type Request struct {
 	sent   Sent
-	ours   []int32 // the words of all texts of ours; between is between two texts
-	whole  []span  // of ours: the messages that were told
-	ids    map[string]int32
-	places map[[gram]int32][]int32
-	marked map[string]bool // names of elements that texts of ours have
+	ours   []uint64               // the words of all texts of ours, hashed; between is between two texts
+	runs   []uint64               // of each word with those behind it, gram together; 0 at the end of a text
+	whole  []span                 // of ours: the messages that were told
+	marked func() map[string]bool // names of elements that texts of ours have
 }
 
 type span struct{ from, to int }
 
-// between never equals a word.
-const between = -1
+// between is the hash of no word.
+const between = 0
 
-// Of indexes a request.
+var seed = maphash.MakeSeed()
+
+func (w word) hash() uint64 { return max(1, maphash.String(seed, w.text)) }
+
+// hashOfRun is the hash of words with these hashes.
+func hashOfRun(words []uint64) (h uint64) {
+	for _, w := range words {
+		h = (h ^ w) * 0x9E3779B97F4A7C15
+	}
+	return max(1, h)
+}
+
+// Of reads a request.
 func Of(sent Sent) *Request {
-	r := &Request{sent: sent, ids: map[string]int32{}, places: map[[gram]int32][]int32{}, marked: map[string]bool{}}
+	r := &Request{sent: sent}
+	var texts []string
 	add := func(text string) {
 		from := len(r.ours)
 		for w := range words(text) {
-			id, known := r.ids[w.text]
-			if !known {
-				id = int32(len(r.ids))
-				r.ids[w.text] = id
-			}
-			r.ours = append(r.ours, id)
-			if at := len(r.ours) - gram; at >= from {
-				key := [gram]int32(r.ours[at:])
-				if all := r.places[key]; len(all) < mostPlaces {
-					r.places[key] = append(all, int32(at))
-				}
-			}
+			r.ours = append(r.ours, w.hash())
 		}
-		r.ours = append(r.ours, between)
-		for _, e := range elementsIn(text, nowhere) {
-			r.marked[e.name] = true
+		for at := range len(r.ours) - from {
+			run := uint64(0)
+			if at += from; at+gram <= len(r.ours) {
+				run = hashOfRun(r.ours[at : at+gram])
+			}
+			r.runs = append(r.runs, run)
 		}
+		r.ours, r.runs = append(r.ours, between), append(r.runs, 0)
+		texts = append(texts, text)
 	}
 	for _, text := range sent.Ours {
 		add(text)
@@ -97,11 +108,17 @@ func Of(sent Sent) *Request {
 	for _, t := range sent.Tools {
 		add(t.Text)
 	}
+	r.marked = sync.OnceValue(func() map[string]bool {
+		marked := map[string]bool{}
+		for _, text := range texts {
+			for _, e := range elementsIn(text, nowhere) {
+				marked[e.name] = true
+			}
+		}
+		return marked
+	})
 	return r
 }
-
-// AddTheirs adds words of an earlier answer. It must not be called while replies are read.
-func (r *Request) AddTheirs(said string) { r.sent.Theirs = append(slices.Clip(r.sent.Theirs), said) }
 
 // echo is words of a reply that stand in a text of ours: a run of them, or several with few other words between.
 type echo struct {
@@ -111,16 +128,17 @@ type echo struct {
 
 // echoes finds the runs of a reply that stand in texts of ours. Two that are neighbours in both are one.
 func (r *Request) echoes(reply []word) (all []echo) {
-	ids := make([]int32, len(reply))
+	said := make([]uint64, len(reply))
 	for i, w := range reply {
-		ids[i] = between - 1
-		if id, known := r.ids[w.text]; known {
-			ids[i] = id
-		}
+		said[i] = w.hash()
+	}
+	places := r.placesOf(said)
+	if places == nil {
+		return nil
 	}
 	before, end := 0, 0 // the ends of the last run, in the reply and in ours
-	for i := 0; i+gram <= len(ids); {
-		n, at := r.longest(ids[i:], r.places[[gram]int32(ids[i:])], end)
+	for i := 0; i+gram <= len(said); {
+		n, at := r.longest(said[i:], places[hashOfRun(said[i:i+gram])], end)
 		if n == 0 {
 			i++
 			continue
@@ -134,6 +152,29 @@ func (r *Request) echoes(reply []word) (all []echo) {
 		before = i
 	}
 	return all
+}
+
+// placesOf finds where runs of gram words of a reply stand in texts of ours, by their hashes; nil if none does. The
+// reply is indexed, as it is short beside the request.
+func (r *Request) placesOf(said []uint64) (places map[uint64][]int32) {
+	const buckets = 1 << 12
+	var seen [buckets / 64]uint64 // by the lowest bits of the hashes: most runs of ours are in none
+	wanted := map[uint64]bool{}
+	for i := range len(said) - gram + 1 {
+		run := hashOfRun(said[i : i+gram])
+		seen[run%buckets/64] |= 1 << (run % 64)
+		wanted[run] = true
+	}
+	for at, run := range r.runs {
+		if run == 0 || seen[run%buckets/64]&(1<<(run%64)) == 0 || !wanted[run] || len(places[run]) == mostPlaces {
+			continue
+		}
+		if places == nil {
+			places = map[uint64][]int32{}
+		}
+		places[run] = append(places[run], int32(at))
+	}
+	return places
 }
 
 // words gives the indexes of an echo's words.
@@ -150,10 +191,10 @@ func (e echo) words() iter.Seq[int] {
 }
 
 // longest is the longest run that begins at one of these places, the nearest behind end of equal ones.
-func (r *Request) longest(ids []int32, places []int32, end int) (n, at int) {
+func (r *Request) longest(said []uint64, places []int32, end int) (n, at int) {
 	for _, p := range places {
 		m := 0
-		for m < len(ids) && int(p)+m < len(r.ours) && ids[m] == r.ours[int(p)+m] {
+		for m < len(said) && int(p)+m < len(r.ours) && said[m] == r.ours[int(p)+m] {
 			m++
 		}
 		if m > n || m == n && at < end && int(p) >= end {
@@ -218,7 +259,7 @@ func (r *Request) echoed(text string, reply []word, least int) []bool {
 	if len(all) == 0 {
 		return is
 	}
-	theirs := known(reply, r.theirs())
+	theirs := known(reply, r.sayable())
 	r.allowToolTexts(text, reply, theirs)
 	for _, e := range all {
 		n, letters := 0, 0
@@ -239,10 +280,17 @@ func (r *Request) echoed(text string, reply []word, least int) []bool {
 	return is
 }
 
-// theirs are the words of the person, of sources and of earlier answers, and what the instructions quote: that is what
-// a model is told to say.
 func (r *Request) theirs() []string {
-	all := slices.Clone(r.sent.Theirs)
+	if r.sent.Theirs == nil {
+		return nil
+	}
+	return r.sent.Theirs()
+}
+
+// sayable are the words of the person, of sources and of earlier answers, and what the instructions quote: that is what
+// a model is told to say.
+func (r *Request) sayable() []string {
+	all := slices.Clone(r.theirs())
 	for _, text := range r.sent.Ours {
 		all = append(all, quotedIn(text)...)
 	}

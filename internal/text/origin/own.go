@@ -135,7 +135,7 @@ func (c *cutter) inTheirs(said string) bool {
 	is, known := c.lookedUp[said]
 	if !known {
 		is = len(c.lookedUp) >= mostLookedUp ||
-			slices.ContainsFunc(c.sent.Theirs, func(text string) bool { return strings.Contains(text, said) })
+			slices.ContainsFunc(c.theirs(), func(text string) bool { return strings.Contains(text, said) })
 		if len(c.lookedUp) < mostLookedUp {
 			c.lookedUp[said] = is
 		}
@@ -173,7 +173,11 @@ func (c *cutter) isMarked(u unit) bool {
 
 // citesOurs says whether a unit cites a place, a file in a folder or with its line, that only texts of ours name.
 func (c *cutter) citesOurs(u unit) bool {
-	for _, m := range placePattern().FindAllStringSubmatch(c.text[u.from:u.to], -1) {
+	said := c.text[u.from:u.to]
+	if !strings.ContainsAny(said, "/:") {
+		return false
+	}
+	for _, m := range placePattern().FindAllStringSubmatch(said, -1) {
 		place := m[0]
 		if strings.Contains(m[1], "/") {
 			place = m[1] // whatever line it is said to be

@@ -36,11 +36,13 @@ func prompts(t testing.TB, name string) string {
 	return text
 }
 
+func texts(all ...string) Texts { return func() []string { return all } }
+
 // play plays a scenario: what was sent, with more texts of ours, and the reply. Without “gone” and “=”, the reply stays
 // as it is.
 func play(t *testing.T, lines []texttest.Line, ours ...string) {
 	sent := Sent{Ours: ours, Tools: tools(), Mark: "[control] "}
-	var reply, left []string
+	var reply, left, theirs []string
 	prompt, changed := "", false
 	for _, l := range lines {
 		_, text, _ := strings.Cut(l.Text, l.Words)
@@ -49,7 +51,7 @@ func play(t *testing.T, lines []texttest.Line, ours ...string) {
 		case "prompt":
 			prompt = l.Rest
 		case "asked", "before", "material", "facts":
-			sent.Theirs = append(sent.Theirs, text)
+			theirs = append(theirs, text)
 		case "result":
 			sent.Results = append(sent.Results, text)
 		case "told":
@@ -69,7 +71,7 @@ func play(t *testing.T, lines []texttest.Line, ours ...string) {
 		}
 	}
 	sent.Ours = append(sent.Ours, prompts(t, prompt))
-	sent.Theirs = append(sent.Theirs, strings.Join(sent.Results, "\n"))
+	sent.Theirs = texts(append(theirs, strings.Join(sent.Results, "\n"))...)
 	whole := strings.Join(reply, "\n")
 	own, dropped := Of(sent).Own(whole)
 	if !changed {
@@ -171,7 +173,7 @@ func TestFieldThatRepeatsWhatTheModelWasToldIsNotItsOwn(t *testing.T) {
 	r := Of(Sent{Ours: []string{prompts(t, "")}, Told: []string{"[control] Go on.",
 		"Failed: pump does not exist (see repo_map or code_search for what there is)",
 		"[control] No source was opened for this answer, and the question needs one."}, Tools: tools(),
-		Theirs: []string{"Does bed 5 stand only in a draft?", "The log ends in March"}, Mark: "[control] "})
+		Theirs: texts("Does bed 5 stand only in a draft?", "The log ends in March"), Mark: "[control] "})
 	for field, own := range map[string]bool{
 		"": true, "Go on.": true, "[control] Go on.": false, "I read the definition of wait": true,
 		"Failed: pump does not exist (see repo_map or code_search for what there is)": false,
@@ -194,7 +196,7 @@ func TestCostIsInProportion(t *testing.T) {
 	prompt := prompts(t, "")
 	line := "The gateway of the plant listens on 10.0.4.1 <b> {\"a\": [1] and <tool> says [INST] `x`: never invent a path.\n"
 	lineartest.Check(t, 40, func(n int) func() {
-		sent := Sent{Ours: []string{prompt}, Theirs: []string{strings.Repeat("The plant of the gateway. ", 20*n)},
+		sent := Sent{Ours: []string{prompt}, Theirs: texts(strings.Repeat("The plant of the gateway. ", 20*n)),
 			Tools: tools(), Mark: "[control] "}
 		reply := strings.Repeat(line, n) + prompt[:min(len(prompt), 10*n)] + "\n" + // and all in one line
 			strings.ReplaceAll(strings.Repeat(line, n), "\n", " ")
@@ -204,7 +206,7 @@ func TestCostIsInProportion(t *testing.T) {
 
 func BenchmarkLongRequest(b *testing.B) {
 	sent := Sent{Ours: []string{prompts(b, "")}, Tools: tools(), Mark: "[control] ",
-		Theirs: []string{strings.Repeat("The gateway of the plant listens on 10.0.4.1 and nowhere else. ", 2000)}}
+		Theirs: texts(strings.Repeat("The gateway of the plant listens on 10.0.4.1 and nowhere else. ", 2000))}
 	reply := strings.Repeat("The gateway is in the plant. ", 50) + sent.Ours[0][:2000]
 	for b.Loop() {
 		Of(sent).Own(reply)
