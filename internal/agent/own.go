@@ -95,7 +95,9 @@ func withoutOpening(system string) string {
 		_, rest, _ = strings.Cut(rest, "\n")
 		rest = strings.TrimLeft(rest, "\n")
 	}
-	if first := text.Sentences(rest); len(first) > 0 {
+	rest = strings.TrimLeft(rest, " \t\r\n")
+	line, _, _ := strings.Cut(rest, "\n")
+	if first := text.Sentences(line); len(first) > 0 {
 		rest = rest[first[0].To:]
 	}
 	return rest

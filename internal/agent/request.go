@@ -112,6 +112,35 @@ type conversation struct {
 	steps    []Step
 	refused  []string // tools whose schemas the provider refused
 	tokens   int      // of the messages, estimated
+
+	shownNow []string // names of the tools that system and tools are for
+	system   System
+	tools    sentTools
+}
+
+// sentTools are tools as a request has them.
+type sentTools struct {
+	all    []model.Tool
+	hashes []string // "name hash" of each
+	tokens int
+}
+
+// describe composes what describes the task and its tools. It stays as it is while the same tools are shown.
+func (c *conversation) describe(shown []tool.Spec) (err error) {
+	names := make([]string, len(shown))
+	for i, s := range shown {
+		names[i] = s.Name
+	}
+	if c.system.Hash != "" && slices.Equal(names, c.shownNow) {
+		return nil
+	}
+	c.shownNow, c.tools = names, sentTools{all: SentTools(shown)}
+	for _, s := range shown {
+		name, tokens := hashAndSize(s)
+		c.tools.hashes, c.tools.tokens = append(c.tools.hashes, name), c.tools.tokens+tokens
+	}
+	c.system, err = c.asked.System(shown, c.note)
+	return err
 }
 
 func (c *conversation) add(m model.Message) {
@@ -177,28 +206,23 @@ func (b *Builder[R]) Build(ctx context.Context, p TurnPayload) (Request, error) 
 	if !p.NoTools {
 		shown = b.shownSpecs(c)
 	}
-	system, err := c.asked.System(shown, c.note)
-	if err != nil {
+	if err := c.describe(shown); err != nil {
 		return Request{}, err
 	}
-	r := Request{Prompt: system, History: history, Recovery: b.Recovery,
-		Request: model.Request{System: system.Text, Purpose: b.Purpose, Bound: model.BoundIn(b.Window),
+	r := Request{Prompt: c.system, History: history, Recovery: b.Recovery, Tools: c.tools.hashes,
+		Sent: c.tools.tokens + c.system.Tokens,
+		Request: model.Request{System: c.system.Text, Purpose: b.Purpose, Bound: model.BoundIn(b.Window),
 			NoCalls: p.Last || p.Withdrawn, Greedy: p.NoTools}}
 	if p.NoTools && c.opened {
 		r.Bound = model.BoundFound
 	}
-	r.Request.Tools = SentTools(shown)
-	for _, s := range shown {
-		name, tokens := hashAndSize(s)
-		r.Tools, r.Sent = append(r.Tools, name), r.Sent+tokens
-	}
+	r.Request.Tools = slices.Clip(c.tools.all)
 	if !p.NoTools {
 		r.Request.Tools = append(r.Request.Tools, b.Reports...)
 	}
 	if !r.NoCalls && !p.NoTools {
 		r.Offered = OfferedSpecs(p, b.Tools)
 	}
-	r.Sent += system.Tokens
 	if most := b.room(p); most > 0 {
 		messages, r.History = cutToFit(messages, history, most-r.Sent)
 		r.Cut = r.History < history

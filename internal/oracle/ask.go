@@ -200,10 +200,12 @@ func shownByRuns(
 			return nil, err
 		}
 		for _, r := range runs {
-			seen.add(r, id)
+			if seen.add(r, id); seen.areUsual() {
+				return nil, nil
+			}
 			after = journal.Cursor{At: r.StartedAt, ID: r.ID}
 		}
-		if seen.areUsual() || len(runs) < n {
+		if len(runs) < n {
 			break
 		}
 	}

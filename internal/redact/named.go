@@ -35,8 +35,10 @@ func kindOfName(name string) nameKind {
 	if len(name) > maxName {
 		return unnamed
 	}
-	last := strings.ToLower(lastWord(name))
-	flat := signRemover.Replace(strings.ToLower(name))
+	last, flat := strings.ToLower(lastWord(name)), strings.ToLower(name)
+	if strings.ContainsAny(flat, "_-") {
+		flat = signRemover.Replace(flat)
+	}
 	holds := func(words ...string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(flat, word) })
 	}
@@ -108,6 +110,9 @@ func findNamed(t string, from, i int) (start, end int) {
 	if kind == unnamed {
 		return -1, -1
 	}
+	if !isOption(t, first) && !mayAssign(t[last:stop]) {
+		return -1, -1
+	}
 	m := assignment.FindStringSubmatchIndex(t[last:stop])
 	if m == nil {
 		return -1, -1
@@ -152,6 +157,16 @@ func findNamed(t string, from, i int) (start, end int) {
 		return -1, -1
 	}
 	return start, extendToken(t, end, stop)
+}
+
+// mayAssign says whether a sign may follow a name, after what may close it or a type: few words of prose have one.
+func mayAssign(behind string) bool {
+	rest := strings.TrimLeft(behind, "\\\"'`]*? \t")
+	if rest == "" || strings.IndexByte("=:,>", rest[0]) >= 0 || strings.HasPrefix(rest, "u003e") {
+		return rest != ""
+	}
+	typed := strings.TrimLeftFunc(rest, func(r rune) bool { return r == '_' || r == '.' || !isSign(r) })
+	return strings.HasPrefix(typed, " =")
 }
 
 // isAssignment says whether the sign between a name and a value assigns the value to the name. m are the groups of

@@ -166,10 +166,13 @@ func (f *Fold) isStalled() bool { return !f.hasEnded() && len(f.open) == 0 && f.
 // isStopping reports whether nothing more of the run is performed.
 func (f *Fold) isStopping() bool { return f.cancel != nil || f.hasEnded() }
 
+// usualEvents is how many events most steps have at most.
+const usualEvents = 32
+
 // step gives the tree the input of record seq, and traces what it decides. A tree that breaks, by its own error or a
 // leaf's panic, fails and requests nothing more.
 func (f *Fold) step(seq int64, in bt.Input) {
-	traced := TraceStep{Record: seq, Events: []TraceEvent{}}
+	traced := TraceStep{Record: seq, Events: make([]TraceEvent, 0, usualEvents)}
 	res, err := stepTree(f.tree, f.state, in, func(e bt.Event) { traced.addEvent(f.tree, e) })
 	if err != nil {
 		res = bt.Result{Status: bt.Failure, Fault: &bt.Fault{Kind: KindTree, Reason: err.Error()}}

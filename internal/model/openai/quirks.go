@@ -5,6 +5,7 @@ import (
 	"encoding/base32"
 	"path"
 	"strings"
+	"sync"
 )
 
 // quirk is a way in which some endpoints or models differ from the others.
@@ -42,7 +43,7 @@ type rule struct {
 
 // rules is the table of all quirks. Complaints are compared without underscores and case, as some endpoints write the
 // names of fields in the style of another language.
-func rules() []rule {
+var rules = sync.OnceValue(func() []rule {
 	return []rule{
 		{quirk: noStreamOptions, complaint: "stream_options"},
 		{quirk: noFormat, complaint: "response_format"},
@@ -78,7 +79,7 @@ func rules() []rule {
 		{quirk: noProgress, complaint: "return_progress"},
 		{quirk: noTemperature, complaint: "temperature"},
 	}
-}
+})
 
 // presetQuirks returns the quirks of a model that are known before anything is sent.
 func presetQuirks(host, provider, name string) (q quirk) {

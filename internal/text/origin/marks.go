@@ -84,12 +84,12 @@ func (c *cutter) cutMarks() {
 // cutControlMark cuts the mark of the controller where it begins a line.
 func (c *cutter) cutControlMark() {
 	mark := strings.TrimSpace(c.sent.Mark)
-	if mark == "" || c.inTheirs(mark) {
+	if mark == "" {
 		return
 	}
 	for _, u := range c.units {
 		line := strings.TrimLeft(c.text[u.from:u.to], " \t*->#")
-		if strings.HasPrefix(line, mark) && !u.inFence {
+		if strings.HasPrefix(line, mark) && !u.inFence && !c.inTheirs(mark) {
 			at := u.to - len(line)
 			c.cut(at, at+len(mark))
 		}
