@@ -211,6 +211,7 @@ type Filter struct {
 	Session   string
 	Assistant string
 	Status    Status
+	Ended     bool // only those that are no longer Running
 	Limit     int
 	After     Cursor
 	Summaries bool      // fill Run.Summary

@@ -195,7 +195,8 @@ func shownByRuns(
 	var seen habits
 	var after journal.Cursor
 	for _, n := range []int{latestRuns, lookedBackOn - latestRuns} {
-		runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: Name, Summaries: true, Limit: n, After: after})
+		runs, err := store.Runs(ctx, owner, journal.Filter{Assistant: Name, Ended: true, Summaries: true, Limit: n,
+			After: after})
 		if err != nil {
 			return nil, err
 		}
@@ -219,9 +220,6 @@ type habits struct{ byTree, byModel, silent, reported int }
 func (h habits) areUsual() bool { return h.byModel > 0 && h.reported > 0 }
 
 func (h *habits) add(r journal.Run, id string) {
-	if r.Status == journal.Running {
-		return
-	}
 	e, err := exchangeOf(r)
 	switch { // a damaged one shows nothing
 	case err != nil || e.Model != id:

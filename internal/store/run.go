@@ -45,6 +45,9 @@ func (db *DB) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) (
 	} else {
 		q.where("status = ", string(f.Status))
 	}
+	if f.Ended {
+		q.conditions += ` AND status <> 'running'`
+	}
 	q.whereBetween("started_at", f.From, f.To)
 	if !f.Asking.IsZero() {
 		q.conditions += ` AND id IN (SELECT run FROM pending WHERE owner = $1 AND kind <> ` + q.arg(journal.NoQuestion) +

@@ -79,6 +79,7 @@ var listTests = map[string]func(*suite){
 			{journal.Filter{Assistant: "council"}, []string{"other"}},
 			{journal.Filter{Assistant: "oracle", Session: "s1", Status: journal.Running}, []string{"c"}},
 			{journal.Filter{Status: journal.Done}, []string{"a"}},
+			{journal.Filter{Ended: true}, []string{"d", "a"}},
 			{journal.Filter{Session: "s2", Status: journal.Failed}, []string{"d"}},
 			{journal.Filter{Session: "s2", Status: journal.Cancelled}, nil},
 			{journal.Filter{Session: "unknown"}, nil},
