@@ -11,7 +11,7 @@ import (
 
 	"sibyl/internal/files"
 	"sibyl/internal/model"
-	"sibyl/internal/model/wire"
+	"sibyl/internal/model/openai"
 )
 
 // mostReports bounds how many reports are kept, since names come from anywhere: above it, the oldest goes.
@@ -46,8 +46,8 @@ type report struct {
 	Lists    []string        `json:"lists,omitempty"` // the models of a provider, in the report on the provider itself
 	Contract *model.Contract `json:"contract,omitempty"`
 
-	Refused   wire.Refused `json:"refused,omitzero"` // of schemas
-	RefusedAt time.Time    `json:"refused_at,omitzero"`
+	Refused   model.Refusals `json:"refused,omitzero"` // of schemas
+	RefusedAt time.Time      `json:"refused_at,omitzero"`
 }
 
 // since is when any of it was last made.
@@ -130,12 +130,12 @@ func reportKey(provider, endpoint, name string) string {
 func now() time.Time { return time.Now().UTC().Truncate(time.Second) }
 
 // remember has a client begin with what is known that its endpoint refuses for its model, and keeps what it learns.
-func (r *reports) remember(c *wire.Config) {
+func (r *reports) remember(c *openai.Config) {
 	key := reportKey(c.Provider, c.BaseURL, c.Model)
 	if known := r.get(key); time.Since(known.RefusedAt) < refusalStands {
 		c.Refused = known.Refused
 	}
-	c.OnRefused = func(told wire.Refused) {
+	c.OnRefused = func(told model.Refusals) {
 		_ = r.put(key, func(of *report) { of.Refused, of.RefusedAt = told, now() }) // or it is refused again
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"html"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,12 +28,12 @@ type formulaBlock struct {
 }
 
 var (
-	kindFormula      = ast.NewNodeKind("Formula")
-	kindFormulaBlock = ast.NewNodeKind("FormulaBlock")
+	kindFormula      = sync.OnceValue(func() ast.NodeKind { return ast.NewNodeKind("Formula") })
+	kindFormulaBlock = sync.OnceValue(func() ast.NodeKind { return ast.NewNodeKind("FormulaBlock") })
 )
 
 // Kind implements ast.Node.
-func (*formula) Kind() ast.NodeKind { return kindFormula }
+func (*formula) Kind() ast.NodeKind { return kindFormula() }
 
 // Dump implements ast.Node.
 func (f *formula) Dump(source []byte, level int) {
@@ -40,7 +41,7 @@ func (f *formula) Dump(source []byte, level int) {
 }
 
 // Kind implements ast.Node.
-func (*formulaBlock) Kind() ast.NodeKind { return kindFormulaBlock }
+func (*formulaBlock) Kind() ast.NodeKind { return kindFormulaBlock() }
 
 // IsRaw implements ast.Node: nothing in it is Markdown.
 func (*formulaBlock) IsRaw() bool { return true }
@@ -54,8 +55,9 @@ var delimiters = []struct {
 	display          bool
 }{{"$$", "$$", true}, {"$", "$", false}, {`\(`, `\)`, false}, {`\[`, `\]`, true}}
 
-// formulaInline parses formulas in a line.
-type formulaInline struct{}
+// formulaInline parses formulas in a line. Its key is of a map of the parsing: how far in the source it is known that a
+// delimiter closes nothing. So a text with many that open and none that close is not read anew for each.
+type formulaInline struct{ unclosed parser.ContextKey }
 
 // Trigger implements parser.InlineParser.
 func (formulaInline) Trigger() []byte { return []byte{'$', '\\'} }
@@ -63,7 +65,7 @@ func (formulaInline) Trigger() []byte { return []byte{'$', '\\'} }
 // Parse implements parser.InlineParser. A formula ends in its paragraph. To leave amounts and variables as they are, a
 // dollar stands neither beside a letter or digit outside, nor beside a space inside; and nothing with a backtick, which
 // begins code, is a formula.
-func (formulaInline) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
+func (f formulaInline) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, _ := block.PeekLine()
 	for _, d := range delimiters {
 		if !bytes.HasPrefix(line, []byte(d.opening)) {
@@ -75,7 +77,7 @@ func (formulaInline) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast
 		}
 		row, at := block.Position()
 		block.Advance(len(d.opening))
-		tex := untilClosing(block, d.closing, pc)
+		tex := f.untilClosing(block, d.closing, pc)
 		after, _ := block.PeekLine()
 		next, _ := utf8.DecodeRune(after)
 		inside := strings.TrimSpace(tex)
@@ -90,14 +92,10 @@ func (formulaInline) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// unclosedUntil is the key of a map of the parsing: how far in the source it is known that a delimiter closes nothing.
-// So a text with many that open and none that close is not read anew for each.
-var unclosedUntil = parser.NewContextKey()
-
 // untilClosing reads up to a closing delimiter that no backslash escapes, and past it; "" if a backtick or the end of
 // the paragraph comes first.
-func untilClosing(block text.Reader, closing string, pc parser.Context) string {
-	known := pc.ComputeIfAbsent(unclosedUntil, func() any { return map[string]int{} }).(map[string]int)
+func (f formulaInline) untilClosing(block text.Reader, closing string, pc parser.Context) string {
+	known := pc.ComputeIfAbsent(f.unclosed, func() any { return map[string]int{} }).(map[string]int)
 	var read strings.Builder
 	_, at := block.PeekLine()
 	if at.Start < known[closing] {

@@ -80,8 +80,8 @@ func newMarkdown(more ...goldmark.Extender) goldmark.Markdown {
 			extension.Strikethrough, extension.TaskList)...),
 		goldmark.WithParserOptions(
 			parser.WithBlockParsers(util.Prioritized(formulaBlocks{}, 650)),
-			parser.WithInlineParsers(util.Prioritized(formulaInline{}, 150)),       // behind code
-			parser.WithASTTransformers(util.Prioritized(pageTransformer{}, 1000))), // behind footnotes
+			parser.WithInlineParsers(util.Prioritized(formulaInline{parser.NewContextKey()}, 150)), // behind code
+			parser.WithASTTransformers(util.Prioritized(pageTransformer{}, 1000))),                 // behind footnotes
 		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(pageNodes{}, 0))))
 }
 
@@ -92,8 +92,8 @@ type pageNodes struct{}
 func (pageNodes) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
 	r.Register(kindChip(), writeChip)
 	r.Register(ast.KindFencedCodeBlock, writeFenced)
-	r.Register(kindFormula, writeFormula)
-	r.Register(kindFormulaBlock, writeFormulaBlock)
+	r.Register(kindFormula(), writeFormula)
+	r.Register(kindFormulaBlock(), writeFormulaBlock)
 	r.Register(extended.KindTaskCheckBox, writeCheckBox)
 	r.Register(extended.KindFootnoteLink, writeNoteNumber)
 	r.Register(extended.KindFootnoteBacklink, writeNothing)

@@ -3,6 +3,7 @@ package service
 import (
 	"html/template"
 	"strings"
+	"sync"
 	"time"
 
 	"sibyl/internal/render"
@@ -10,7 +11,8 @@ import (
 )
 
 // page is a conversation as one file: it runs nothing, fetches nothing, and leads back to no server.
-var page = template.Must(template.New("page").Parse(`<!doctype html>
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Parse(`<!doctype html>
 <html>
 <head>
 <meta charset="utf-8">
@@ -42,6 +44,7 @@ blockquote { margin-inline: 0; padding-inline-start: 1rem; border-inline-start: 
 {{end}}</body>
 </html>
 `))
+})
 
 // shared is an exchange on a page.
 type shared struct {
@@ -60,7 +63,7 @@ func (c Conversation) Page() (string, error) {
 			template.HTML(render.Still(x.Answer)), template.HTML(render.Still(x.Footer))}) //nolint:gosec // inert
 	}
 	b := &strings.Builder{}
-	err := page.Execute(b, given)
+	err := page().Execute(b, given)
 	return b.String(), err
 }
 

@@ -103,8 +103,8 @@ type Config struct {
 
 	// Refused is what is known that the endpoint refuses for the model. OnRefused, which may be nil, is called with all
 	// of it whenever that has grown, and a request was taken without it.
-	Refused   Refused
-	OnRefused func(Refused)
+	Refused   model.Refusals
+	OnRefused func(model.Refusals)
 }
 
 // Protocol is how to talk to a provider. Its functions are called by many calls at a time. Fields that may be empty say
@@ -173,7 +173,7 @@ func New(c Config, p Protocol) *Client {
 	}
 	c.FirstByte, c.Idle, c.Whole = cmp.Or(c.FirstByte, first), cmp.Or(c.Idle, idle), cmp.Or(c.Whole, whole)
 	m := &Client{id: c.Provider + ":" + c.Model, config: c, protocol: p, client: httpClient(c)}
-	m.refused.Refused = c.Refused
+	m.refused.Refusals = c.Refused
 	if m.base, m.baseErr = baseURL(c, p); m.baseErr == nil {
 		m.turnAddress = m.addressOf(p.ChatPath, p.Query)
 	}

@@ -196,18 +196,10 @@ func writeAll(e *jsontext.Encoder, name jsontext.Token, value jsontext.Value) er
 	return e.WriteValue(value)
 }
 
-// Refused is what an endpoint has refused of the schemas that it was sent for a model.
-type Refused struct {
-	Bounds  bool     `json:"bounds,omitempty"`   // of values: they are sent with fewer
-	NoTools bool     `json:"no_tools,omitempty"` // none are taken for the model
-	Tools   []string `json:"tools,omitempty"`    // by their names
-	Formats []string `json:"formats,omitempty"`  // by the names of their schemas
-}
-
 // refusals are those that a Client knows.
 type refusals struct {
 	mu sync.Mutex
-	Refused
+	model.Refusals
 }
 
 // tellRefused passes on what the endpoint has refused, once it took a request without that.
@@ -216,7 +208,7 @@ func (m *Client) tellRefused() {
 		return
 	}
 	m.refused.mu.Lock()
-	told := m.refused.Refused
+	told := m.refused.Refusals
 	told.Tools, told.Formats = slices.Clone(told.Tools), slices.Clone(told.Formats)
 	m.refused.mu.Unlock()
 	m.config.OnRefused(told)

@@ -66,9 +66,9 @@ type span struct{ from, to int }
 // between is the hash of no word.
 const between = 0
 
-var seed = maphash.MakeSeed()
+var seed = sync.OnceValue(maphash.MakeSeed)
 
-func (w word) hash() uint64 { return max(1, maphash.String(seed, w.text)) }
+func (w word) hash() uint64 { return max(1, maphash.String(seed(), w.text)) }
 
 // hashOfRun is the hash of words with these hashes.
 func hashOfRun(words []uint64) (h uint64) {
