@@ -143,7 +143,7 @@ func TestDocumentsThatAreAttachedAreTheirPages(t *testing.T) {
 		write(t, name, string(content))
 	}
 	const report = " p. 1, 1 line ---\nReport on the bridge\n--- report.pdf " +
-		"p. 3, 1 line ---\nThe bearing was replaced.\n"
+		"p. 2, 0 lines ---\n--- report.pdf p. 3, 1 line ---\nThe bearing was replaced.\n"
 	for file, want := range map[string]string{"report.pdf": "--- report.pdf" + report,
 		"download":  strings.ReplaceAll("--- report.pdf"+report, "report.pdf", "download"),
 		"memo.docx": "--- memo.docx, 1 line ---\nA memo.\n", "picture.png": "--- picture.png, 1 line, " +

@@ -154,7 +154,7 @@ func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {
 	assert.That(t, code == ExitAnswered && strings.Contains(out, "1. `boiler.md:1-2`:\n") &&
 		strings.Contains(out, "240 euros"), "exit %d: %s%s", code, out, errs)
 	code, _, errs = sibyl(t, home, Streams{}, nil, "sources", "2")
-	assert.That(t, code == ExitUsage && strings.Contains(errs, "cites 1 passage;"), "exit %d: %s", code, errs)
+	assert.That(t, code == ExitUsage && strings.Contains(errs, "cites 1 passage"), "exit %d: %s", code, errs)
 }
 
 func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testing.T) {
