@@ -4,7 +4,8 @@ package web
 
 import "embed"
 
-// Dist are the files of the page: index.html, what a browser needs to install it, and assets, whose names hold the hashes of what is in them.
+// Dist are the files of the page: index.html, what a browser needs to install it, and assets, whose names hold the
+// hashes of what is in them.
 //
 //go:embed dist
 var Dist embed.FS

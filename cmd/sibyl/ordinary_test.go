@@ -26,10 +26,10 @@ type obeys map[string][]modeltest.Answer
 func (o obeys) answer(r modeltest.Request) modeltest.Answer {
 	question, replies, last := "", 0, ""
 	for _, m := range r.Messages {
-		switch {
-		case m.Role == "assistant":
+		switch m.Role {
+		case "assistant":
 			replies++
-		case m.Role == "user":
+		case "user":
 			last = m.Content
 			if !strings.HasPrefix(last, "[control]") {
 				_, words := agent.SplitNote(last)

@@ -120,8 +120,8 @@ const (
 // the sentences of a run's story.
 func Reasons() []bt.Reason {
 	all := []bt.Reason{
-		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, waitsForYou, othersWait, tooLongHeld, nobodyAsked, tooManyWait, tooLongRead,
-		askedFirst, tooMany,
+		whyWrite, whyAddress, whyServer, whyLong, whyUnsaid, whyCoded, waitsForYou, othersWait, tooLongHeld,
+		nobodyAsked, tooManyWait, tooLongRead, askedFirst, tooMany,
 		notOffered, namedTwice, noAddress, notThere, notSeen, notAdmitted,
 	}
 	all = append(append(append(all, noticeReasons()...), writeReasons()...), stories()...)

@@ -25,7 +25,8 @@ type OraclePreview struct {
 	Prompt string `json:"prompt" doc:"What a model is sent."`
 }
 
-// councilOracleRoutes registers the routes by which whoever operates the server writes its oracles, which all users ask.
+// councilOracleRoutes registers the routes by which whoever operates the server writes its oracles, which all users
+// ask.
 func (s *Server) councilOracleRoutes(tag string) {
 	const at = councilPath + "/oracles"
 	registerForm(s, route{id: "getCouncilOracleText", at: "GET " + at + "/{oracle}/text", tag: tag,

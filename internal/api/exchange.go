@@ -306,7 +306,8 @@ func scopeProblem(needed user.Scope) *Problem {
 // browsers would not keep the cookie that signs in, and say nothing of it.
 func (s *Server) checkPage(x *requestInfo, r *http.Request) *Problem {
 	page, err := url.Parse(r.Header.Get("Origin"))
-	if err != nil || page.Scheme != "http" || cleartext.Local(page) {
+	isPlain := err == nil && page.Scheme == "http" && !cleartext.Local(page)
+	if !isPlain {
 		return nil
 	}
 	ours := slices.DeleteFunc(slices.Clone(s.origins), func(u *url.URL) bool { return !isNamed(u, page.Hostname()) })

@@ -27,8 +27,8 @@ const (
 )
 
 // pagePolicy lets the page use its own files and this server, and nothing else. HTML is written by what Svelte makes
-// of templates, and by the one place that shows what the server made of Markdown; sibyl-worker names the one script that
-// shows the page while the server is away.
+// of templates, and by the one place that shows what the server made of Markdown; sibyl-worker names the one script
+// that shows the page while the server is away.
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self' blob:; " +
 	"connect-src 'self'; manifest-src 'self'; worker-src 'self'; frame-ancestors 'none'; " +
 	"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; " +

@@ -193,7 +193,8 @@ func (a *App) Surroundings() oracle.Surroundings {
 		Store: a.Store, Choose: a.Choose, Known: a.Models.Known, Describe: a.Describe,
 		Contract: a.Models.Contract, About: a.Models.About,
 		ReportForm: a.ReportForm, LearnKeys: a.LearnKeys, Tools: a.Tools,
-		LeftOut: a.servers.leftOut, Guide: a.guide, Prompts: a.oraclePrompts, Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
+		LeftOut: a.servers.leftOut, Guide: a.guide, Prompts: a.oraclePrompts,
+		Classifier: a.bert != nil, Web: a.Config.Web.Missing() == "",
 		Fallback: a.Config.Fallback.Models, Retention: a.Config.Retention,
 	}
 }

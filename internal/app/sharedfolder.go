@@ -224,8 +224,8 @@ func (f *sharedFolder) learnMark(ctx context.Context, claim bool) error {
 }
 
 // checkLocks returns an error that is session.ErrAway if a lock that another node holds in the folder is free here:
-// then two nodes could write one session at once. A lock of its own that the file system has lost, as when a file server
-// or a mount was away, it takes again: until then other nodes saw it as free.
+// then two nodes could write one session at once. A lock of its own that the file system has lost, as when a file
+// server or a mount was away, it takes again: until then other nodes saw it as free.
 func (f *sharedFolder) checkLocks(ctx context.Context) error {
 	if f.holdsLock() && time.Since(f.checked) < locksInterval {
 		return f.locks

@@ -131,11 +131,12 @@ func (c *command) checkWorks(ctx context.Context, cfg config.Config, name string
 		return forced(fmt.Errorf("%s: %w", name, err))
 	}
 	a, err := app.Prepare(cfg)
+	isPrepared := err == nil
 	switch {
-	case err != nil && (name == "trees" || name == "prompts"):
+	case !isPrepared && (name == "trees" || name == "prompts"):
 		return forced(err)
-	case err != nil:
-		return nil // that is another setting's fault
+	case !isPrepared: // by another setting's fault
+		return nil
 	case name == "model":
 		id, err := a.Models.Find(ctx, cfg.Model)
 		if several, is := errors.AsType[*model.AmbiguousModelError](err); is {

@@ -110,7 +110,8 @@ func (c *command) readable(text string) string {
 var valueNames = map[string]string{
 	"attach": "FILE", "config": "FILE", "html": "FILE", "notices": "FILE", "output": "FILE", "tree": "FILE",
 	"data": "FOLDER", "documents": "FOLDER", "in": "FOLDER", "prompts": "FOLDER", "vault": "FOLDER",
-	"chair": "ORACLE", "preset": "NAME", "set": "NAME=VALUE", "system": "TEXT", "conversation": "ID", "detective": "MODEL", "description": "TEXT", "listen": "ADDRESS",
+	"chair": "ORACLE", "preset": "NAME", "set": "NAME=VALUE", "system": "TEXT",
+	"conversation": "ID", "detective": "MODEL", "description": "TEXT", "listen": "ADDRESS",
 	"since": "DAY", "until": "DAY", "expires": "TIME", "older-than": "TIME", "user": "NAME",
 }
 

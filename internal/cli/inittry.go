@@ -127,7 +127,8 @@ func (s *setup) tryModel(ctx context.Context) (again bool, err error) {
 		f.Fix = "another model is better for questions about code and notes"
 	}
 	fmt.Fprintln(s.c.Out, f)
-	if s.yes || err != nil || f.OK || s.model != "" || len(s.ids()) < 2 {
+	hasAnswered := err == nil
+	if s.yes || !hasAnswered || f.OK || s.model != "" || len(s.ids()) < 2 {
 		return false, nil
 	}
 	typed, err := s.ask(ctx, "Use it all the same? [y/N] ")

@@ -49,7 +49,8 @@ const (
 func Names(o *schema.Object) []string {
 	names := []string{AboutName, variablesName}
 	for _, f := range o.Fields {
-		if name, _ := f.Flag(); name != "" && !slices.Contains([]string{"preset", "variables", "instructions"}, f.Tag.Get("names")) {
+		isOwn := slices.Contains([]string{"preset", "variables", "instructions"}, f.Tag.Get("names"))
+		if name, _ := f.Flag(); name != "" && !isOwn {
 			names = append(names, name)
 		}
 	}

@@ -18,8 +18,8 @@
 //	form     of a text in what is published: the definition that it is of
 //
 // Fields are texts, numbers, bools, times (in JSON whole seconds), folders, presets, lists of these, and pointers to
-// bools, which are nil where nothing is said. An error names the field and what would be right, and repeats nothing of what
-// was given.
+// bools, which are nil where nothing is said. An error names the field and what would be right, and repeats nothing of
+// what was given.
 package schema
 
 import (

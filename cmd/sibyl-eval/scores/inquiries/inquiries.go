@@ -180,7 +180,7 @@ func (r Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(table, "%s\t%d\t%s\t%s\t%d of %d\t%d of %d\t%d\t%s\t%.0f\t%d\n", s.ID, s.Questions, s.Ended, stands,
 			s.Evidence.Hits, s.Evidence.Of, s.Found.Hits, s.Found.Of, s.Others, score, s.Seconds, s.Tokens)
 	}
-	fmt.Fprintf(table, "all\t\t\t%d of %d\t%d of %d\t%d of %d\t%d\t\t\t\n", right, len(r.Scores), quoted, quotes, found, all,
-		others)
+	fmt.Fprintf(table, "all\t\t\t%d of %d\t%d of %d\t%d of %d\t%d\t\t\t\n", right, len(r.Scores), quoted, quotes,
+		found, all, others)
 	return table.Flush()
 }
