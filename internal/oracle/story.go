@@ -31,7 +31,8 @@ const (
 
 func storyReasons() []bt.Reason {
 	return []bt.Reason{guideLeftOut, tooManyGuides, storyAsking, storyGuided, storyGuides, storyKnown, storyAnswered,
-		storyFound, storyNothing, storyPartial, storyBudget, storyTurns, storyTokens, storySeconds, storyStuck, storyLooped, storyNeedsUser}
+		storyFound, storyNothing, storyPartial, storyBudget, storyTurns, storyTokens, storySeconds,
+		storyStuck, storyLooped, storyNeedsUser}
 }
 
 // begunStory says which model is asked, and what guides it.

@@ -129,10 +129,10 @@ func (s *server) checkAnswers() error {
 	return nil
 }
 
-// commit commits the transaction of t, and gives its connection back with release. A commit is never cancelled: PostgreSQL
-// would stop waiting for its synchronous standby, and the write would be there until a failover. If there is no answer within
-// s.commitPatience, or one that confirms nothing, it settles what came of it, for as long again. The failure is lost if
-// the work may be repeated, and unsure if nobody knows whether it will last.
+// commit commits the transaction of t, and gives its connection back with release. A commit is never cancelled:
+// PostgreSQL would stop waiting for its synchronous standby, and the write would be there until a failover. If there
+// is no answer within s.commitPatience, or one that confirms nothing, it settles what came of it, for as long again.
+// The failure is lost if the work may be repeated, and unsure if nobody knows whether it will last.
 func (s *server) commit(t *tx, conn *pgxpool.Conn, release func()) error {
 	c := &openCommit{socket: conn.Conn().PgConn().Conn(), answered: make(chan answer, 1)}
 	l := linkOf(conn)

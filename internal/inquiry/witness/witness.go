@@ -27,7 +27,7 @@ const (
 	onlyWords     bt.Reason = "witness.words: the search by meaning failed; from here on only words are searched: {why}"
 	chosenByWords bt.Reason = "witness.sentences: the passages could not be read by a model, and sentences are " +
 		"chosen by their words: {why}"
-	notCompared      bt.Reason = "witness.uncompared: what the documents say of the same thing could not all be " +
+	notCompared bt.Reason = "witness.uncompared: what the documents say of the same thing could not all be " +
 		"compared: {why}"
 	stoppedRepeating bt.Reason = "witness.repeated: {model} repeated itself and was stopped"
 )
