@@ -102,6 +102,19 @@ func (s *Server) folderFinder(t user.Token) func(*schema.Field, string) (string,
 	}
 }
 
+// mayRead returns a function that says whether a folder is one of a user's, or lies in one.
+func (s *Server) mayRead(t user.Token) func(path string) bool {
+	return func(path string) bool {
+		for _, own := range s.config.Folders(t.User) {
+			within, err := filepath.Rel(own, path)
+			if err == nil && (within == "." || folderIn(own, filepath.ToSlash(within)) == path) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
 // folderIn is the path of a subfolder; "" if it does not exist, may not be named, or is reached by a link.
 func folderIn(folder, within string) string {
 	if !fs.ValidPath(within) {

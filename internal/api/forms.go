@@ -96,8 +96,8 @@ func schemaName(t reflect.Type, hint string) string {
 func schemaNames() map[string]string {
 	return map[string]string{
 		"service.Row": "Run", "inquiry.Session": "ShownInquiry",
-		"inquiry.Listed": "InquiryItem", "service.SessionAudit": "Audit", "run.RequestedEffect": "Effect",
-		"service.Used":    "TurnCost",
+		"inquiry.Listed": "InquiryItem", "service.SessionAudit": "Audit",
+		"run.RequestedEffect": "Effect", "service.Used": "TurnCost",
 		"assistant.Usage": "Tokens", "journal.Count": "RunCount", "task.Change": "TaskChange",
 		"agent.Writes":   "AgentWrites",
 		"council.Opened": "CouncilSession", "session.AudioEntry": "CouncilEntry", "session.LlmEntry": "CouncilAnswer",

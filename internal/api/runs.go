@@ -119,7 +119,7 @@ func (s *Server) submitWords(
 	if r.Session != "" && !isID(r.Session) {
 		return begun, journal.ErrNotFound
 	}
-	said.Folder = s.folderFinder(infoOf(ctx).token)
+	said.Folder, said.MayRead = s.folderFinder(infoOf(ctx).token), s.mayRead(infoOf(ctx).token)
 	r.Options = said
 	return s.submitRequest(ctx, r)
 }

@@ -163,7 +163,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 	}
 	if !c.quiet && !c.asJSON {
 		switch {
-		case o.Code.Path != "":
+		case o.Code.Path != "" || session != "":
 		case o.Vault.Path == "" && look(".").mostlyNotes(1):
 			c.note("this folder holds no project and is not searched; ‘--vault .’ searches the notes in it")
 		default:
@@ -178,13 +178,17 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o})
+		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o,
+			Sets: f.sets})
 	})
 	if err != nil {
 		return err
 	}
 	if waits && r.Spec.Consume == nil {
 		c.note("what waited for your approval was not approved: it was not done, and waits no longer")
+	}
+	if env, ok := r.Spec.Env.(oracle.Env); ok {
+		c.folders = []string{env.CodeRoot, env.Vault}
 	}
 	if err := c.showRun(ctx, r); err != nil || ctx.Err() != nil {
 		return err
@@ -340,7 +344,7 @@ func (c *command) showRun(ctx context.Context, r *service.Run) error {
 func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, service.Result, error) {
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
-	p.before = r.Before
+	p.before, p.reply = r.Before, replyFlag(r)
 	p.language = c.spoken(r.Spec.Title)
 	var early []string
 	for u := range r.Watch(ctx, 0) {
@@ -357,6 +361,14 @@ func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, 
 	}
 	res.Answer = conversation.WithoutShown(res.Answer, early)
 	return p, c.withUsage(ctx, r, res), nil
+}
+
+// replyFlag is the flag with which ‘sibyl ask’ continues the session of a run from the current folder.
+func replyFlag(r *service.Run) string {
+	if env, ok := r.Spec.Env.(oracle.Env); ok && (projectHere() == "" || projectHere() == env.CodeRoot) {
+		return "-c"
+	}
+	return "-s " + r.Session
 }
 
 // printOutcome prints a result and saves its notices. A failure is returned unless the answer already states it.

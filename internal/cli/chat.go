@@ -58,7 +58,7 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, ready func(
 			return err
 		}
 		asked.Model, c.notices = o.Model, a.Config.Notices
-		_, err = c.holdConversation(ctx, a, ready, taskchat.Name, asked, map[string]string{taskchat.Name: session})
+		_, err = c.holdConversation(ctx, a, ready, taskchat.Name, asked, nil, map[string]string{taskchat.Name: session})
 		return err
 	case len(args) == 0 && c.InTTY:
 		err = c.converse(ctx, a, session, o)

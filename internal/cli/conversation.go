@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -63,7 +65,7 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 	if err != nil {
 		return err
 	}
-	session, err = c.holdConversation(ctx, a, ready, oracle.Name, o,
+	session, err = c.holdConversation(ctx, a, ready, oracle.Name, o, f.sets,
 		map[string]string{oracle.Name: session, taskchat.Name: tasks})
 	if session != "" {
 		fmt.Fprintf(c.Err, "· ‘sibyl ask -s %s’ continues this session\n", session)
@@ -73,9 +75,10 @@ func (c *command) converseFrom(ctx context.Context, f askFlags) (err error) {
 
 // holdConversation holds a conversation that begins with the assistant called to, and returns the id of the last
 // session with that one. It continues the given sessions, by assistant; ready is of awaitConversation; o are the
-// options of the Oracle.
+// options of the Oracle, of which the command line sets some.
 func (c *command) holdConversation(
-	ctx context.Context, a *app.App, ready func(), to string, o oracle.Options, sessions map[string]string,
+	ctx context.Context, a *app.App, ready func(), to string, o oracle.Options, sets func(option string) bool,
+	sessions map[string]string,
 ) (session string, err error) {
 	if err := c.noteInterruptedRuns(ctx, a); err != nil {
 		return "", err
@@ -85,7 +88,7 @@ func (c *command) holdConversation(
 		return "", withCode(ExitUsage, err)
 	}
 	c.converses = true
-	t := &talker{c: c, a: a, asked: o}
+	t := &talker{c: c, a: a, asked: o, sets: sets}
 	session, err = conversation.Hold(ctx, conversation.Config{Sibyl: t, Assistants: t.assistants(), To: to,
 		Sessions: sessions,
 		With:     conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
@@ -112,6 +115,11 @@ type talker struct {
 	a     *app.App
 	asked oracle.Options // options of the Oracle
 	sat   []string       // the oracles asked last
+	// whether the command line sets an option of the Oracle; nil: it sets none
+	sets func(option string) bool
+
+	mu      sync.Mutex
+	changed map[string]bool // options of the Oracle that were changed in this conversation
 }
 
 // assistants returns the assistants of the conversation: the usual four, and those that this build adds.
@@ -182,6 +190,7 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 			return conversation.Run{}, err
 		}
 	}
+	flagged := maps.Clone(given)
 	for _, f := range o.Fields {
 		if f.Tag.Get("names") == "model" && asked.Model != "" && !given[f] {
 			if err := f.SetText(into, asked.Model); err != nil {
@@ -193,16 +202,33 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 	if err := applySettings(o, into, given, t.a.Config); err != nil {
 		return conversation.Run{}, err
 	}
-	return t.startRequest(ctx, asked, words, into)
+	changed := t.changedOptions(asked)
+	return t.startRequest(ctx, asked, words, into, func(option string) bool {
+		return isGiven(o, flagged, option) || changed[option] || t.sets != nil && t.sets(option)
+	})
+}
+
+// changedOptions are the options of the Oracle that were changed in this conversation.
+func (t *talker) changedOptions(asked conversation.Asked) map[string]bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.changed == nil {
+		t.changed = map[string]bool{}
+	}
+	for option, isChanged := range map[string]bool{"model": asked.Model != t.asked.Model,
+		"code": asked.Code != t.asked.Code.Path, "vault": asked.Vault != t.asked.Vault.Path} {
+		t.changed[option] = t.changed[option] || isChanged
+	}
+	return maps.Clone(t.changed)
 }
 
 // startRequest begins a run with words and options. For the Council, it first stores the words in a session; an inquiry
 // without a witness is a *conversation.MissingError.
 func (t *talker) startRequest(
-	ctx context.Context, asked conversation.Asked, words string, into any,
+	ctx context.Context, asked conversation.Asked, words string, into any, sets func(option string) bool,
 ) (conversation.Run, error) {
 	r := service.Request{Assistant: asked.Of, Session: asked.Session, Replaces: asked.Replaces,
-		OverLimit: asked.OverLimit}
+		OverLimit: asked.OverLimit, Sets: sets}
 	var err error
 	switch o := into.(type) {
 	case *oracle.Options:

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"slices"
@@ -18,6 +19,7 @@ import (
 type progress struct {
 	*command
 	screen   *screen
+	reply    string        // the flag with which ‘sibyl ask’ continues the session
 	before   int64         // how many records the run had when it was resumed: an earlier resume is not told again
 	step     *service.Step // the trace of which is printed after its lines
 	begun    time.Time
@@ -140,7 +142,7 @@ func (p *progress) show(r service.Result) {
 	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool {
 		return slices.Contains(p.told, "· "+line)
 	})
-	notes = append(waitingLines(r), notes...)
+	notes = append(waitingLines(r, cmp.Or(p.reply, "-c")), notes...)
 	if !p.quiet {
 		notes = append(notes, r.Notes...)
 		if costs := costsOf(p.prices, r.Usage); costs != "" {
@@ -155,8 +157,8 @@ func (p *progress) show(r service.Result) {
 	}
 }
 
-// waitingLines say what the person is asked to approve or answer, and how to reply.
-func waitingLines(r service.Result) (lines []string) {
+// waitingLines say what the person is asked to approve or answer, and how to reply with a flag of ‘sibyl ask’.
+func waitingLines(r service.Result, reply string) (lines []string) {
 	for n, w := range r.Waiting {
 		line := conversation.AskFor(w)
 		if len(r.Waiting) > 1 || r.Asks {
@@ -167,13 +169,13 @@ func waitingLines(r service.Result) (lines []string) {
 	switch {
 	case len(r.Waiting) > 0 && r.Asks:
 		return append(lines, "the answer also asks you something: ‘yes’ with a number approves this, as in ‘sibyl "+
-			"ask -c \"yes 1\"’; any other reply answers the question")
+			"ask "+reply+" \"yes 1\"’; any other reply answers the question")
 	case len(r.Waiting) > 1:
-		return append(lines, "reply with the numbers you approve, as in ‘sibyl ask -c \"yes 1\"’")
+		return append(lines, "reply with the numbers you approve, as in ‘sibyl ask "+reply+" \"yes 1\"’")
 	case len(r.Waiting) == 1:
-		return append(lines, "‘sibyl ask -c yes’ approves it")
+		return append(lines, "‘sibyl ask "+reply+" yes’ approves it")
 	case r.Asks:
-		return append(lines, "it asks you something: answer with ‘sibyl ask -c’")
+		return append(lines, "it asks you something: answer with ‘sibyl ask "+reply+"’")
 	}
 	return nil
 }

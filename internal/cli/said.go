@@ -91,6 +91,14 @@ func (o *optionFlag) Set(text string) error {
 	return o.field.SetText(o.into, text)
 }
 
+// sets says whether a flag sets an option, by its name in JSON.
+func (s *optionFlagSet[O]) sets(option string) bool { return isGiven(s.object, s.given, option) }
+
+// isGiven says whether a field of that name in JSON is among those given.
+func isGiven(object *schema.Object, given map[*schema.Field]bool, option string) bool {
+	return slices.ContainsFunc(object.Fields, func(f *schema.Field) bool { return f.Name == option && given[f] })
+}
+
 // withSettings gives the options, with the settings where no flag was given, and absolute paths of folders.
 func (s *optionFlagSet[O]) withSettings(cfg config.Config) (O, error) {
 	o := s.options

@@ -131,7 +131,7 @@ func (s *Server) request(a *assistant.Assistant, c call, known []string) (r serv
 	r.Options = assistant.GivenOptions{JSON: rest, Base: s.config.Assistants.Base[a.Name],
 		Folder: func(f *schema.Field, name string) (string, error) {
 			return s.config.Assistants.folder(c.by.Owner, f.Name, name)
-		}}
+		}, MayRead: func(path string) bool { return s.config.Assistants.mayRead(c.by.Owner, path) }}
 	return r, err
 }
 
@@ -147,6 +147,11 @@ func (a *Assistants) folder(owner, field, name string) (string, error) {
 	names := append([]string{}, slices.Sorted(maps.Keys(all))...)
 	return "", &Fault{Code: NotFound, Text: "You have no folder of that name here.",
 		Details: map[string]any{"field": field, "folders": names}}
+}
+
+// mayRead says whether a folder is one that a caller may name.
+func (a *Assistants) mayRead(owner, path string) bool {
+	return a.Folders != nil && slices.Contains(slices.Collect(maps.Values(a.Folders(owner))), path)
 }
 
 // ask begins a run, and waits for its end if the assistant's tool is to wait.

@@ -45,7 +45,16 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	if err != nil {
 		return spec, fmt.Errorf("the prompts of the Oracle: %w", err)
 	}
+	before, err := readSetup(ctx, s.Store, r)
+	if err != nil {
+		return spec, err
+	}
+	told, err := before.restore(&o, r)
+	if err != nil {
+		return spec, err
+	}
 	env := s.newEnv(o)
+	env.Attached, env.Setup = before.attached, told
 	env.Date = time.Now().Format(time.DateOnly)
 	if o.Material != "" {
 		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)
@@ -55,23 +64,32 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 		return spec, err
 	}
 	given := s.newGiven(r, o, env, tools)
-	var withPictures []string
-	if env.Past, withPictures, err = given.addPast(ctx, s.Store, r, &env); err != nil {
+	if env.Past, err = given.addPast(ctx, s.Store, r, &env); err != nil {
 		return spec, err
 	}
-	if !info.NoPictures {
-		shown, err := earlierPictures(ctx, s.Store, r.Owner, withPictures, MaxPictures-len(pictures))
-		if err != nil {
-			return spec, err
-		}
-		pictures = append(pictures, shown...)
-		given.markPicturesOpened(env.Past, shown)
+	roomForPictures := MaxPictures - len(pictures)
+	if info.NoPictures {
+		roomForPictures = 0
 	}
 	guides, _, err := s.addGuides(ctx, o, texts, &env, &given)
 	if err != nil {
 		return spec, err
 	}
-	if len(pictures) > 0 {
+	shown, err := carry(ctx, s.Store, r, env, roomForPictures)
+	if err != nil {
+		return spec, err
+	}
+	env.Carried = shown.parts
+	if len(shown.parts) > 0 {
+		given.Ledger.Labels = given.Ledger.Labels.Join(agent.LabelledAs(agent.Stranger, true))
+	}
+	for _, ref := range readRefs(shown.parts) { // they are read already
+		given.Ledger.Opened = append(given.Ledger.Opened, ref.String())
+	}
+	if shown.left > 0 {
+		env.Setup = append(env.Setup, partsLeft.With(shown.left))
+	}
+	if len(pictures) > 0 || len(picturesOf(shown.parts)) > 0 {
 		env.Fallback = slices.DeleteFunc(slices.Clone(env.Fallback), func(id string) bool {
 			return s.Describe(ctx, id).NoPictures
 		})
@@ -83,7 +101,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	if o.Material != "" {
 		spec.Texts = append(spec.Texts, run.Text{Name: MaterialText, Content: []byte(o.Material)})
 	}
-	spec.Texts = append(append(spec.Texts, guides...), pictures...)
+	spec.Texts = slices.Concat(spec.Texts, guides, pictures, shown.texts)
 	spec.Title, spec.Place, spec.Env, spec.Given = Title(r.Words), env.CodeRoot, env, given
 	return spec, nil
 }
@@ -106,8 +124,9 @@ func checkQuestion(words, material string) error {
 // newEnv is the environment of a run, as far as the options determine it.
 func (s Surroundings) newEnv(o Options) Env {
 	off := o.Web != nil && !*o.Web
-	env := Env{CodeRoot: o.Code.Path, Vault: o.Vault.Path, Web: s.Web && !off, NoWeb: off}
-	if o.Fallback == nil || *o.Fallback {
+	env := Env{CodeRoot: o.Code.Path, Vault: o.Vault.Path, Web: s.Web && !off, NoWeb: off, Asked: o.Model,
+		NoFallback: o.Fallback != nil && !*o.Fallback}
+	if !env.NoFallback {
 		env.Fallback = s.Fallback
 	}
 	return env
@@ -276,13 +295,12 @@ const (
 	maxPreviousBytes = 1 << 10
 )
 
-// addPast adds the last exchanges of the session to what the tree is given. It returns their runs, oldest first, and
-// those with pictures, the latest first.
+// addPast adds the last exchanges of the session to what the tree is given. It returns their runs, oldest first.
 func (g *Given) addPast(
 	ctx context.Context, store journal.Store, q assistant.Request, env *Env,
-) (past, withPictures []string, err error) {
+) (past []string, err error) {
 	if q.Session == "" { // without a session, the filter would select all runs
-		return nil, nil, nil
+		return nil, nil
 	}
 	var exchanges []Exchange
 	replaced := map[string]bool{q.Replaces: true} // a run that replaces another comes before it in the list
@@ -292,7 +310,7 @@ func (g *Given) addPast(
 	for {
 		runs, err := store.Runs(ctx, q.Owner, f)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		for _, r := range runs {
 			replaced[r.Replaces] = true
@@ -301,7 +319,7 @@ func (g *Given) addPast(
 			}
 			e, err := exchangeOf(r)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			if e.Answer == "" || left {
 				continue
@@ -311,9 +329,6 @@ func (g *Given) addPast(
 			}
 			past, exchanges = append(past, r.ID), append(exchanges, e)
 			left = e.Shift
-			if e.Pictures > 0 {
-				withPictures = append(withPictures, r.ID)
-			}
 		}
 		if left || len(past) == most || len(runs) < f.Limit {
 			break
@@ -333,7 +348,7 @@ func (g *Given) addPast(
 			g.PreviousType = e.QueryType
 		}
 	}
-	return past, withPictures, nil
+	return past, nil
 }
 
 // pastAfter is how many exchanges, with this one, the next question is sent. Where there would be too many, half of
@@ -381,19 +396,6 @@ func (g *Given) addApprovals(
 		g.Said.Yes, g.Said.For, consume = yes, asked.Question, append(consume, row.ID)
 	}
 	return consume, nil
-}
-
-// markPicturesOpened marks the pictures of the last exchange as read: a question about them may share no word with it
-// and still be about the same topic.
-func (g *Given) markPicturesOpened(past []string, shown []run.Text) {
-	for _, t := range shown {
-		if t.Name != earlierMaterialName(past[len(past)-1]) {
-			continue
-		}
-		for _, p := range document.SplitParts(string(t.Content)) {
-			g.Ledger.Opened = append(g.Ledger.Opened, refOfPart(p).String())
-		}
-	}
 }
 
 // approvalKind is the kind of a pending row that asks the person to approve calls; it is valid for approvalTTL.

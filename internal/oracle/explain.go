@@ -180,7 +180,13 @@ func shownPassages(ctx context.Context, v *run.View) (all []assistant.Passage, e
 		}
 		all = append(all, one)
 	}
+	var env Env
+	_ = v.ReadStart(&env, &Given{}) // it was given at the start, or nothing is shown again
 	parts, err := materialParts(ctx, v, MaterialText)
+	for _, id := range env.Attached {
+		again, readErr := materialParts(ctx, v, earlierMaterialName(id))
+		parts, err = append(parts, again...), cmp.Or(err, readErr)
+	}
 	for _, part := range parts {
 		if part.Type != "" || part.IsBlank() { // they have no lines
 			continue

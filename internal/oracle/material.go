@@ -131,15 +131,18 @@ func refOfPart(p document.Part) tool.Ref {
 
 // materialSources are the parts as sources of an answer.
 func (e Env) materialSources() (all []agent.Source) {
-	for _, ref := range e.materialRefs() {
+	for _, ref := range append(e.materialRefs(), readRefs(e.Carried)...) {
 		all = append(all, agent.Source{Ref: ref, Cite: ref.String()})
 	}
 	return all
 }
 
 // materialRefs are the parts as places that were read: all but pages without text.
-func (e Env) materialRefs() (all []tool.Ref) {
-	for _, p := range e.Parts {
+func (e Env) materialRefs() []tool.Ref { return readRefs(e.Parts) }
+
+// readRefs are parts as places that were read: all but pages without text.
+func readRefs(parts []document.Part) (all []tool.Ref) {
+	for _, p := range parts {
 		if !p.IsBlank() {
 			all = append(all, refOfPart(p))
 		}
@@ -175,15 +178,32 @@ func (a *Answer) mergePages() {
 // passageLines is how many lines of a part are scored and shown together.
 const passageLines = 20
 
+// isAboutCarried says whether a passage of what was handed over earlier has at least half of the words of the question.
+func (o offline) isAboutCarried() bool {
+	if len(o.terms) == 0 {
+		return false
+	}
+	o.sit.Material = o.sit.Carried
+	return slices.ContainsFunc(o.materialPassages(), func(p passage) bool {
+		return 2*p.countOf(o.terms) >= len(o.terms)
+	})
+}
+
+// countOf counts the terms that a passage has.
+func (p passage) countOf(terms []string) (n int) {
+	for _, t := range terms {
+		if p.mentions(t) {
+			n++
+		}
+	}
+	return n
+}
+
 // answerFromMaterial answers with the passages that have the most words of the question, or by describing the material.
 func (o offline) answerFromMaterial() model.Response {
 	passages, held := o.materialPassages(), map[int]int{} // by the first line
 	for i, p := range passages {
-		for _, t := range o.terms {
-			if p.mentions(t) {
-				held[i]++
-			}
-		}
+		held[i] = p.countOf(o.terms)
 	}
 	var order []int
 	for i := range passages {

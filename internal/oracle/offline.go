@@ -88,6 +88,9 @@ func (o offline) reply() model.Response {
 		return finalReply(o.phrase("no_writing", "to_have_one"),
 			signalXML("partial_answer", 0.9, fieldXML("missing", o.phrase("writer"))))
 	}
+	if len(o.sit.Material) == 0 && o.isAboutCarried() {
+		o.sit.Material = o.sit.Carried
+	}
 	if len(o.sit.Material) > 0 {
 		return o.answerFromMaterial()
 	}

@@ -94,7 +94,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 		Budget:  w.Ledger.Exhausted,
 		Signals: []signal.Signal{}, LookedUp: w.Reports.LookedUp}
 	places := a.addReceipts(v, e.Unfolded, w, given.Tools)
-	if len(env.Parts) > 0 {
+	if len(env.Parts)+len(env.Carried) > 0 {
 		a.Sources = append(env.materialSources(), a.Sources...)
 	}
 	a.Guides = env.Guides
@@ -116,7 +116,7 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 		a.checkCitations(places)
 		a.markUsedCalls(places)
 	}
-	if len(env.Parts) > 0 {
+	if len(env.Parts)+len(env.Carried) > 0 {
 		a.mergePages()
 	}
 	g := ground{Class: w.Class, Ledger: w.Ledger, Text: a.Answer}
@@ -128,6 +128,10 @@ func composeOutcome(v *run.View, e run.Ending) run.Outcome {
 		why := topicChanged.With()
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeShift, Severity: agent.Info, Text: why.Text,
 			Coded: why.Coded, Payload: agent.Pairs("left_out", left)})
+	}
+	for _, why := range env.Setup {
+		a.Notices = append(a.Notices, agent.Notice{Type: NoticeSetup, Severity: agent.Info, Text: why.Text,
+			Coded: why.Coded})
 	}
 	for _, why := range env.LeftOut {
 		a.Notices = append(a.Notices, agent.Notice{Type: NoticeLeftOut, Severity: agent.Warning, Text: why.Text,

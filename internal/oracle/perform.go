@@ -35,6 +35,14 @@ type Env struct {
 	Model        string   `json:"model"`
 	WindowTokens int      `json:"window_tokens,omitempty"`
 	Past         []string `json:"past,omitempty"` // earlier runs of the session, oldest first
+	// earlier runs of the session with which something was handed over, oldest first, and what is shown of it again
+	Attached []string        `json:"attached,omitempty"`
+	Carried  []document.Part `json:"carried,omitempty"`
+	// what the person set, for the next run of the session; see setup
+	Asked      string `json:"asked,omitempty"` // the model
+	NoFallback bool   `json:"no_fallback,omitempty"`
+	// what of the session's setup changes with this run, or is left out
+	Setup agent.Whys `json:"setup,omitempty"`
 	// earlier questions of the session were sent with tools, so this one is, too
 	Shown bool `json:"shown,omitempty"`
 	Web   bool `json:"web,omitempty"`    // a search engine is there

@@ -101,33 +101,9 @@ func readPictures(
 	return all, nil
 }
 
-// earlierMaterialName is the name under which a run keeps which pictures of an earlier run it shows again.
+// earlierMaterialName is the name under which a run keeps what it shows again of what was handed over with an earlier
+// one.
 func earlierMaterialName(id string) string { return MaterialText + " of " + id }
-
-// earlierPictures are the pictures of earlier runs that a question shows again, the latest first, if there is room.
-func earlierPictures(
-	ctx context.Context, store journal.Store, owner journal.Owner, earlier []string, room int,
-) (all []run.Text, err error) {
-	for _, id := range earlier {
-		if room <= 0 {
-			break
-		}
-		material, err := run.ReadText(ctx, store, owner, id, MaterialText)
-		if err != nil {
-			return nil, err
-		}
-		pictures := picturesOf(document.SplitParts(string(material)))
-		pictures = pictures[:min(len(pictures), room)]
-		room -= len(pictures)
-		shown, err := readPictures(ctx, store, owner, id, pictures)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, run.Text{Name: earlierMaterialName(id), Content: []byte(document.JoinParts(pictures))})
-		all = append(all, shown...)
-	}
-	return all, nil
-}
 
 // withoutPictures removes the content of pictures from a material. The material is not trusted: type and hash of each
 // picture are computed again.
@@ -202,6 +178,11 @@ func loadMaterial(ctx context.Context, v *run.View, name string) (m loadedMateri
 		m.pictures = append(m.pictures, model.Picture{Type: p.Type, Data: content})
 	}
 	return m, nil
+}
+
+// with is the material followed by another.
+func (m loadedMaterial) with(other loadedMaterial) loadedMaterial {
+	return loadedMaterial{slices.Concat(m.parts, other.parts), slices.Concat(m.pictures, other.pictures)}
 }
 
 // messageWith is a message of the user: the words, and below them the numbered material.

@@ -118,8 +118,7 @@ func TestEarlierPicturesOfASessionAreShownAgainTheLatestFirstAndNoMoreThanFit(t 
 		got := asked[n].Pictures
 		assert.That(t, len(got) == 1 && bytes.Equal(got[0].Data, want), "message %d has %d pictures, or another", n, len(got))
 	}
-	wantParts(t, "the first question", asked[0].Text, "car.png, cited as car.png: picture 1 above")
-	wantNoParts(t, "the first question", asked[0].Text, "a note")
+	wantParts(t, "the first question", asked[0].Text, "car.png, cited as car.png: picture 1 above", "a note")
 	same(t, "pictures of the third question", len(asked[4].Pictures), 0)
 
 	fourth := h.question("And these?")

@@ -175,5 +175,6 @@ const (
 	NoticeNotCovered = "search.not_covered"     // what was handed over or to be searched, and not looked at
 	NoticeOwn        = "answer.own_words"       // an answer from a look-up has words of the model's own
 	NoticeLeftOut    = "server.left_out"        // an MCP server whose tools were not available
+	NoticeSetup      = "session.setup"          // what the session is set up with has changed, or is left out
 	NoticeShift      = "context.topic_shift"    // all earlier exchanges except the last were left out
 )

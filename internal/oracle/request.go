@@ -35,6 +35,7 @@ type Situation struct {
 	Final    bool        // no tool may be called: answer
 	Steps    []agent.Step
 	Material []document.Part // that was handed over
+	Carried  []document.Part // what was handed over earlier, and is shown again
 	Named    []tool.Source   // by the person
 	LookUp   *LookUp         // set for calls of the tree itself
 	General  bool            // it may be answered from the model's knowledge
@@ -49,7 +50,7 @@ type requestData struct {
 	prompts          *prompt.Set
 	guides           []guide
 	material         loadedMaterial            // that was handed over
-	earlierMaterials map[string]loadedMaterial // pictures of earlier runs that are shown again, by run id
+	earlierMaterials map[string]loadedMaterial // what is shown again of that of earlier runs, by run id
 }
 
 // newBuilder makes the builder of requests for a run with these prompts and tools.
@@ -67,7 +68,7 @@ func newBuilder(
 	if a.material, err = loadMaterial(ctx, v, MaterialText); err != nil {
 		return nil, nil, err
 	}
-	for _, id := range a.env.Past {
+	for _, id := range slices.Concat(a.env.Past, a.env.Attached) {
 		if a.earlierMaterials[id], err = loadMaterial(ctx, v, earlierMaterialName(id)); err != nil {
 			return nil, nil, err
 		}
@@ -204,7 +205,13 @@ func (a turnRequest) Before(
 		}
 		messages = append(messages, asked, model.Message{Role: model.Assistant, Text: text})
 	}
-	asked := a.material.messageWith(agent.WithoutMarks(a.given.Question))
+	material := loadedMaterial{}
+	for _, id := range a.env.Attached {
+		if !slices.Contains(ids, id) { // the exchange is not sent, but what was handed over stays
+			material = material.with(a.earlierMaterials[id])
+		}
+	}
+	asked := material.with(a.material).messageWith(agent.WithoutMarks(a.given.Question))
 	if told := agent.AllowedText(a.given.Said.Yes, agent.BeginsWithAllowed(a.Add)); told != "" && !noted {
 		asked.Text += "\n\n" + told
 	}
@@ -269,6 +276,14 @@ func (a turnRequest) LookedUp(steps []agent.Step) (string, error) {
 	return strings.Join(all, "\n\n"), nil
 }
 
+// carried is what is shown again of what was handed over earlier.
+func (a *requestData) carried() (all []document.Part) {
+	for _, id := range a.env.Attached {
+		all = append(all, a.earlierMaterials[id].parts...)
+	}
+	return all
+}
+
 func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
 	previous := ""
 	if n := len(a.given.Previous); n > 0 {
@@ -276,7 +291,7 @@ func (a turnRequest) Facts(offered []tool.Spec, steps []agent.Step) any {
 	}
 	return Situation{Question: a.given.Question, Previous: previous, Class: string(a.Class), Unsure: a.Unsure,
 		Sure: a.Sure, Tools: offered, Final: a.Last || a.Withdrawn,
-		Steps: steps, Material: a.material.parts, Named: a.given.Named, LookUp: a.LookUp,
+		Steps: steps, Material: a.material.parts, Carried: a.carried(), Named: a.given.Named, LookUp: a.LookUp,
 		General: a.General, NoTools: a.env.NoTools}
 }
 

@@ -36,7 +36,13 @@ const (
 	modelsOwn      bt.Reason = "notice.own_words: Of the model's own, and in no place that was found: {words}."
 	notCovered     bt.Reason = "notice.not_covered: Not looked at: {what}."
 	also           bt.Reason = "uncovered.and: {one}; {more}"
-	topicChanged   bt.Reason = "notice.topic_changed: The topic has changed: all " +
+	sourceBarred   bt.Reason = "notice.source_barred: This session searched {name} ({source}), " +
+		"which is not available here."
+	sourceChanged bt.Reason = "notice.source_changed: From here on this session searches {now} ({source}), " +
+		"no longer {before}."
+	partsLeft bt.Reason = "notice.parts_left: Of what was attached earlier, the parts with most words of the " +
+		"question were read. Left out for want of room: {n}."
+	topicChanged bt.Reason = "notice.topic_changed: The topic has changed: all " +
 		"earlier exchanges except the last were left out."
 
 	modelDecides bt.Reason = "ground.model_decides: only the model decides when it is done"
@@ -62,6 +68,8 @@ const (
 		"{most} bytes"
 	wrongPictures bt.Reason = "request.pictures: {why}"
 	otherNotes    bt.Reason = "request.notes: you approved a write to a different folder of notes"
+	sourceGone    bt.Reason = "request.source_gone: this session searches {name} ({source}), a folder that " +
+		"no longer exists"
 )
 
 // Why the tools of an MCP server are left out of a run, as in Surroundings.LeftOut.
@@ -88,7 +96,7 @@ func warningReasons() []bt.Reason {
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
 		needsNone, placesRead, resultsSeen, noWord, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,
 		citedUnread, wrongQuestion,
-		wrongPictures, otherNotes, notCovered, also)
+		wrongPictures, otherNotes, sourceGone, sourceBarred, sourceChanged, partsLeft, notCovered, also)
 }
 
 // leftFor is the sentence for what was not looked at for a reason.

@@ -156,6 +156,19 @@ func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id,
 	return v.Text(ctx, name)
 }
 
+// ReadStart decodes what a run of an owner began with: its Env, and its inputs as View.Given does.
+func ReadStart(ctx context.Context, store journal.Store, owner journal.Owner, id string, env, given any) error {
+	recs, err := store.Records(ctx, owner, id, 0)
+	if err != nil {
+		return err
+	}
+	start, err := StartOf(recs)
+	if err != nil {
+		return err
+	}
+	return (&View{ID: id, Owner: owner, bodies: []any{start}}).ReadStart(env, given)
+}
+
 // Earlier returns the row of another run of the same owner, with its summary.
 func (v *View) Earlier(ctx context.Context, id string) (r journal.Run, err error) {
 	err = retryAway(ctx, realClock{}, usualPatience, func() (err error) {

@@ -267,6 +267,14 @@ func (s *Service) makeSpec(
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
+	if given, remote := r.Options.(assistant.GivenOptions); remote && a.Options != nil {
+		base := a.Options.New(given.Base)
+		r.MayRead, r.Sets = given.MayRead, func(option string) bool {
+			return given.Sets(option) || slices.ContainsFunc(a.Options.Fields, func(f *schema.Field) bool {
+				return f.Name == option && f.IsSet(base)
+			})
+		}
+	}
 	if r.Options, err = s.decodeOptions(ctx, a, r.Options); err != nil {
 		return nil, run.Spec{}, asUsageError(err)
 	}

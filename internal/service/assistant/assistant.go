@@ -95,6 +95,12 @@ type Request struct {
 	// its start waited for another run or was tried again: the words are no reply to what was said meanwhile
 	Late bool `json:"-"`
 
+	// whether the request itself sets an option, by its name in JSON: what it does not set is as the session was set up;
+	// nil: it sets all
+	Sets func(option string) bool `json:"-"`
+	// whether a folder that the session was set up with may be read by who asks; nil: each may
+	MayRead func(path string) bool `json:"-"`
+
 	OverLimit bool `json:"-"` // the user agrees to go beyond the day's limit of costs
 
 	// requests with the same key give the same run, for good; "": each gives another run
@@ -115,6 +121,16 @@ type GivenOptions struct {
 	Base any // options of the assistant; nil: the settings
 	// finds the folder of a name; its error is returned unchanged
 	Folder func(f *schema.Field, name string) (path string, err error)
+	// whether who asks may read a folder; nil: each
+	MayRead func(path string) bool
+}
+
+// Sets says whether the JSON sets an option; null sets it to nothing.
+func (g GivenOptions) Sets(option string) bool {
+	var all map[string]json.RawMessage
+	_ = json.Unmarshal(g.JSON, &all) // what is no object is refused where it is decoded
+	_, set := all[option]
+	return set
 }
 
 // BeginWith makes an Assistant.Begin of a function that takes options of one type; others are an error.

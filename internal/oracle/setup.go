@@ -1,0 +1,218 @@
+package oracle
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/journal"
+	"sibyl/internal/media/document"
+	"sibyl/internal/oracle/classify"
+	"sibyl/internal/run"
+	"sibyl/internal/schema"
+	"sibyl/internal/service/assistant"
+	"sibyl/internal/tool"
+)
+
+// setup is what a session was set up with: its last run began so.
+type setup struct {
+	run      string // "": the session has no run yet
+	env      Env
+	given    Given
+	attached []string // the runs with which something was handed over, oldest first
+}
+
+// readSetup reads what the session of a request was set up with. A run that the request replaces counts, without what
+// was handed over with it.
+func readSetup(ctx context.Context, store journal.Store, r assistant.Request) (s setup, err error) {
+	if r.Session == "" {
+		return s, nil
+	}
+	last, err := store.Runs(ctx, r.Owner, journal.Filter{Session: r.Session, Assistant: Name, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return s, err
+	}
+	if err := run.ReadStart(ctx, store, r.Owner, last[0].ID, &s.env, &s.given); err != nil {
+		return s, err
+	}
+	s.run, s.attached = last[0].ID, s.env.Attached
+	if len(s.env.Parts) > 0 && s.run != r.Replaces {
+		s.attached = append(slices.Clip(s.attached), s.run)
+	}
+	return s, nil
+}
+
+// restore sets the options that a request leaves open to those of its session. It returns what that left out, and what
+// the request changes.
+func (s setup) restore(o *Options, r assistant.Request) (told agent.Whys, err error) {
+	if s.run == "" || r.Sets == nil {
+		return nil, nil
+	}
+	named := func(of tool.Source) bool { return slices.Contains(s.given.Named, of) }
+	for _, f := range []struct {
+		option, before string
+		now            *schema.Folder
+		source         tool.Source
+		asked          bool // for this question
+	}{{"code", s.env.CodeRoot, &o.Code, tool.Code, false}, {"vault", s.env.Vault, &o.Vault, tool.Vault, o.AskNotes}} {
+		switch {
+		case r.Sets(f.option) || f.asked && f.before == "":
+			if f.now.Path != f.before {
+				told = append(told, sourceChanged.With(string(f.source), folderName(f.now.Path), folderName(f.before)))
+			}
+			continue
+		case f.before != "" && r.MayRead != nil && !r.MayRead(f.before):
+			*f.now = schema.Folder{}
+			told = append(told, sourceBarred.With(string(f.source), folderName(f.before)))
+			continue
+		}
+		if err := checkFolder(f.before, f.source); err != nil {
+			return nil, err
+		}
+		*f.now = schema.Folder{Path: f.before}
+		if named(f.source) {
+			f.now.Name = f.before
+		}
+	}
+	if !r.Sets("model") && s.env.Asked != "" {
+		o.Model = s.env.Asked
+	}
+	if !r.Sets("web") && (s.env.NoWeb || named(tool.Web)) {
+		o.Web = new(!s.env.NoWeb)
+	}
+	if !r.Sets("fallback") && s.env.NoFallback {
+		o.Fallback = new(false)
+	}
+	if !r.Sets("max_turns") {
+		o.MaxTurns = s.given.MaxTurns
+	}
+	if !r.Sets("max_tokens") {
+		o.MaxTokens = s.given.MaxTokens
+	}
+	if !r.Sets("max_time_seconds") {
+		o.MaxTime = time.Duration(s.given.MaxSeconds) * time.Second
+	}
+	return told, nil
+}
+
+// folderName names a folder without the folders that it lies in, which are private.
+func folderName(path string) string {
+	if path == "" {
+		return "none"
+	}
+	return filepath.Base(path)
+}
+
+// checkFolder is the error of a folder of a session that is no longer there.
+func checkFolder(path string, source tool.Source) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err == nil && info.IsDir():
+		return nil
+	case err == nil || errors.Is(err, fs.ErrNotExist):
+		flag := map[tool.Source]string{tool.Code: "--in", tool.Vault: "--vault"}[source]
+		return &assistant.RequestError{Why: sourceGone.With(string(source), folderName(path)),
+			Hint: "name another folder",
+			Err: fmt.Errorf("the session searches %s as its %s, which no longer exists: name a folder with %s", path, source,
+				flag)}
+	}
+	return fmt.Errorf("the folder %s of the session: %w", path, err)
+}
+
+// carried is what was handed over earlier in a session and is shown again.
+type carried struct {
+	texts []run.Text
+	parts []document.Part // in the order of texts, without their contents
+	left  int             // parts that had no room
+}
+
+// roomForMaterial is how many bytes of earlier material are shown again to a model with such a window, in tokens; 0: it
+// is not known. At most a third of a window is for it.
+func roomForMaterial(window int) int {
+	const bytesPerToken = 3
+	if window == 0 {
+		return MaxMaterial / 2
+	}
+	return min(MaxMaterial, window*bytesPerToken/3)
+}
+
+// carry reads what was handed over with earlier runs. Where there is no room for all, it takes the parts with most
+// words of the question, and of pictures the latest.
+func carry(
+	ctx context.Context, store journal.Store, r assistant.Request, env Env, pictures int,
+) (c carried, err error) {
+	room := roomForMaterial(env.WindowTokens) - env.Material
+	type part struct {
+		document.Part
+		of, place, hits int
+	}
+	var texts, shown []part
+	for n, id := range slices.Backward(env.Attached) { // the latest first
+		material, err := run.ReadText(ctx, store, r.Owner, id, MaterialText)
+		if err != nil {
+			return c, err
+		}
+		for place, p := range document.SplitParts(string(material)) {
+			switch {
+			case p.Type == "":
+				texts = append(texts, part{p, n, place, 0})
+			case len(shown) < pictures:
+				shown = append(shown, part{p, n, place, 0})
+			}
+		}
+	}
+	size := 0
+	for _, p := range texts {
+		size += len(p.Text)
+	}
+	if size > room {
+		terms := classify.Terms(r.Words)
+		for i := range texts {
+			texts[i].hits = passage{lines: document.Lines(texts[i].Text)}.countOf(terms)
+		}
+		slices.SortStableFunc(texts, func(a, b part) int { return cmp.Compare(b.hits, a.hits) })
+	}
+	kept := shown
+	for _, p := range texts {
+		if room -= len(p.Text); room < 0 {
+			c.left++
+			room += len(p.Text)
+			continue
+		}
+		kept = append(kept, p)
+	}
+	slices.SortFunc(kept, func(a, b part) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.place, b.place)) })
+	for n, id := range env.Attached {
+		var of []document.Part
+		for _, p := range kept {
+			if p.of == n {
+				of = append(of, p.Part)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		contents, err := readPictures(ctx, store, r.Owner, id, picturesOf(of))
+		if err != nil {
+			return c, err
+		}
+		material := document.JoinParts(of)
+		c.texts = append(c.texts, run.Text{Name: earlierMaterialName(id), Content: []byte(material)})
+		c.texts = append(c.texts, contents...)
+		for _, p := range document.SplitParts(material) {
+			p.Text = ""
+			c.parts = append(c.parts, p)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,62 @@
+package oracle_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"sibyl/internal/agent"
+	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/media/document"
+	"sibyl/internal/model/modeltest"
+	"sibyl/internal/oracle"
+)
+
+func TestAttachedDocumentStaysWholeWhileThereIsRoomAndIsCitedInFollowUps(t *testing.T) {
+	h := setUp(t, modeltest.Say("It is of steel: `bridge.pdf p. 1`. "+enough()),
+		modeltest.Say("The bearing was replaced: `bridge.pdf p. 2`. "+enough()),
+		modeltest.Say("Paint is not named. "+enough()))
+	first := h.question("What is the bridge made of?")
+	first.Material = document.JoinParts([]document.Part{{Name: "bridge.pdf p. 1", Text: "A bridge of steel."},
+		{Name: "bridge.pdf p. 2", Text: "The bearing was replaced."}})
+	h.finish(h.startQuestion(first))
+	a := h.finish(h.start("And what was replaced at the bridge?"))
+	wantParts(t, "the first question, sent again", h.request(2).Messages[0].Text, "A bridge of steel.",
+		"The bearing was replaced.")
+	same(t, "citations without a source", len(a.Unsupported), 0)
+	assert.That(t, slices.ContainsFunc(a.Sources, func(s agent.Source) bool {
+		return s.Cited && s.Cite == "bridge.pdf p. 2"
+	}), "the page is not among the sources: %+v", a.Sources)
+	h.finish(h.start("Which licence plates appear?"))
+	all := ""
+	for _, m := range h.request(3).Messages {
+		all += m.Text
+	}
+	wantParts(t, "a question on another topic", all, "A bridge of steel.", "The bearing was replaced.")
+}
+
+func TestOfAnAttachedDocumentWithoutRoomThePagesAboutTheQuestionAreRead(t *testing.T) {
+	h := setUp(t, modeltest.Say("Long. "+enough()), modeltest.Say("In May: `log.pdf p. 77`. "+enough()))
+	var pages []document.Part
+	for n := range 100 {
+		text := strings.Repeat(fmt.Sprintf("Nothing of note on day %d.\n", n+1), 80)
+		if n == 76 {
+			text += "The capstan was repaired in May.\n"
+		}
+		pages = append(pages, document.Part{Name: fmt.Sprintf("log.pdf p. %d", n+1), Text: text})
+	}
+	first := h.question("How long is the log?")
+	first.Material = document.JoinParts(pages)
+	h.finish(h.startQuestion(first))
+	a := h.finish(h.start("When was the capstan repaired?"))
+	sent := ""
+	for _, m := range h.request(2).Messages {
+		sent += m.Text
+	}
+	wantParts(t, "the request", sent, "The capstan was repaired in May.")
+	assert.That(t, len(sent) < oracle.MaxMaterial*3/4, "%d bytes are sent", len(sent))
+	assert.That(t, slices.ContainsFunc(a.Notices, func(n agent.Notice) bool {
+		return n.Type == oracle.NoticeSetup && strings.Contains(n.Text, "Left out for want of room")
+	}), "what was left out is told to nobody: %+v", a.Notices)
+}
