@@ -22,6 +22,8 @@ const (
 	RuleTrusted Rule = "trusted" // the person lets the server have what is private
 	RuleTree    Rule = "tree"    // the tree's ports let it through
 	RuleAllowed Rule = "allowed" // the person said yes to this very call
+	// a write that needs approval: it is not made, and the tool says what it would change, or that it would refuse
+	RulePreview Rule = "preview"
 )
 
 // ruleReasons are the rules for people; records that name none are of RuleStays.
@@ -34,6 +36,7 @@ var ruleReasons = map[Rule]bt.Reason{
 	RuleTrusted: "rule.trusted: the person lets the server have what is private",
 	RuleTree:    "rule.tree: the tree lets it through",
 	RuleAllowed: "rule.allowed: the person said yes",
+	RulePreview: "rule.preview: nothing is written yet, it is only checked what would be",
 }
 
 // Why is the rule for people.
@@ -53,6 +56,7 @@ type Verdict struct {
 	Labels  Labels `json:"labels,omitempty"` // of what the model had seen, unless it only reads here
 	Asks    bool   `json:"asks,omitempty"`   // if performing it turns out to need approval, ask instead of refusing
 	Refused bt.Why `json:"refused,omitzero"` // what the model is told
+	Hold    bt.Why `json:"hold,omitzero"`    // of RulePreview: why the call needs approval
 }
 
 // Held is a call that waits for the user's approval: the record of the turn that proposes it, and its number there.
@@ -64,6 +68,8 @@ type Held struct {
 	bt.Why
 	Size int  `json:"size"` // of the arguments, in bytes
 	Once bool `json:"once,omitempty"`
+	// the record that says what it would change; 0: none does
+	Preview int64 `json:"preview,omitempty"`
 }
 
 // maxHeldCalls bounds how many calls of a run are held: of those that write, and of all others.
@@ -143,6 +149,7 @@ type gate struct {
 	Queries   string     `port:"queries_take" default:"public" oneof:"public private" doc:"what may have been read where a query is long, or has words that neither the person nor the web said"`
 	MostQuery int        `port:"most_query" default:"200" between:"1 2000" doc:"characters of a query, once private text was read"`
 	Servers   string     `port:"servers_take" default:"public" oneof:"public private" doc:"what may have been read where a server of somebody else is called that the person does not trust"`
+	Preview   bool       `port:"preview" default:"false" doc:"a write is held only once its tool has said what it would change; one that the tool would refuse is not held"`
 	Otherwise string     `port:"otherwise" default:"ask" oneof:"ask refuse" doc:"ask holds the call until the person says yes"`
 }
 
@@ -166,7 +173,7 @@ func Admit() bt.Leaf {
 				switch {
 				case v.Rule == RuleAllowed:
 					o.Used = append(slices.Clip(o.Used), c.Digest)
-				case v.Rule != "" && isHeld(o.Held, c.Digest): // another rule lets it through by now
+				case v.Rule != "" && v.Rule != RulePreview && isHeld(o.Held, c.Digest): // another rule lets it through by now
 					o.Held = slices.DeleteFunc(slices.Clone(o.Held), func(h Held) bool { return h.Digest == c.Digest })
 				}
 				if held != nil {
@@ -249,6 +256,9 @@ func (i *gate) verdictOn(k int, l *Ledger, used []string) (Verdict, *Held) {
 		return Verdict{}, &h
 	}
 	if t.Once && !l.Labels.Integrity().isAtLeast(Integrity(i.Writes)) {
+		if i.Preview && i.canAsk() {
+			return Verdict{Rule: RulePreview, Labels: l.Labels, Asks: true, Hold: whyWrite.With()}, nil
+		}
 		return hold(whyWrite.With())
 	}
 	v, why := i.ruleForOutlet(t, c, l)

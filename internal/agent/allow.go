@@ -14,6 +14,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/run"
 	"sibyl/internal/signal"
+	"sibyl/internal/tool"
 )
 
 // Said says how the words of a run reached it, if the user did not simply type them.
@@ -32,6 +33,8 @@ type Waiting struct {
 	Arguments string `json:"arguments"` // as JSON, to the letter
 	Write     bool   `json:"write,omitempty"`
 	bt.Why           // why it is held
+	// what it would change, as it was when it was held; nil: not known
+	Change *tool.Change `json:"change,omitempty"`
 }
 
 // maxHeldBytes bounds the bytes of the arguments of held calls, of those that write and of all others: whoever approves
@@ -110,10 +113,23 @@ func WaitingOf[R any](v *run.View, held []Held) (all []Waiting) {
 		call := t.Calls[h.Call]
 		if size+len(call.Arguments) <= 2*maxHeldBytes && digestOfCall(call.Name, call.Arguments) == h.Digest {
 			size += len(call.Arguments)
-			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once})
+			all = append(all, Waiting{Tool: call.Name, Arguments: call.Arguments, Why: h.Why, Write: h.Once,
+				Change: changeOfHeld(v, h)})
 		}
 	}
 	return all
+}
+
+func changeOfHeld(v *run.View, h Held) *tool.Change {
+	if h.Preview == 0 {
+		return nil
+	}
+	c, err := v.Receipt(h.Preview)
+	if err != nil {
+		return nil
+	}
+	r, _ := c.Value.(CallReceipt)
+	return r.Change
 }
 
 var yesAndNumbers = sync.OnceValue(func() *regexp.Regexp {
@@ -123,28 +139,27 @@ var yesAndNumbers = sync.OnceValue(func() *regexp.Regexp {
 
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
 
-// AllowedBy are the calls that the user's words approve: “yes” if one waits, numbers from 1 if several do. “ok”
-// approves nothing, since it may be meant for the answer. If the answer asked a question, only “yes” with a number
-// counts, since either alone may answer that question.
-func AllowedBy(words string, waiting []Waiting, asked bool) (allowed []Waiting) {
+// AllowedBy are the numbers of the calls that the user's words approve: “yes” if one waits, numbers from 1 if several
+// do. “ok” approves nothing, since it may be meant for the answer. If the answer asked a question, only “yes” with a
+// number counts, since either alone may answer that question.
+func AllowedBy(words string, waiting []Waiting, asked bool) (allowed []int) {
 	m := yesAndNumbers().FindStringSubmatch(words)
 	if m == nil || m[1] == "" && m[2] == "" || asked && (m[1] == "" || m[2] == "") {
 		return nil
 	}
 	if m[2] == "" {
 		if len(waiting) == 1 {
-			return waiting
+			return []int{1}
 		}
 		return nil
 	}
-	for _, n := range number().FindAllString(m[2], -1) {
-		at, err := strconv.Atoi(n)
-		if err != nil || at < 1 || at > len(waiting) {
+	for _, one := range number().FindAllString(m[2], -1) {
+		n, err := strconv.Atoi(one)
+		if err != nil || n < 1 || n > len(waiting) {
 			return nil // such a number may be meant for something else
 		}
-		w := waiting[at-1]
-		if !slices.ContainsFunc(allowed, func(o Waiting) bool { return o.Digest() == w.Digest() }) {
-			allowed = append(allowed, w)
+		if !slices.ContainsFunc(allowed, func(o int) bool { return waiting[o-1].Digest() == waiting[n-1].Digest() }) {
+			allowed = append(allowed, n)
 		}
 	}
 	return allowed

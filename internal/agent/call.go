@@ -60,6 +60,7 @@ type CallPayload struct {
 	Rule   Rule        `json:"rule,omitempty"` // "": RuleStays
 	To     tool.Outlet `json:"to,omitempty"`
 	Labels Labels      `json:"labels,omitempty"`
+	Hold   bt.Why      `json:"hold,omitzero"` // of RulePreview
 }
 
 // CallReceipt is what a tool gave. Exactly one of Result and Error is set.
@@ -72,15 +73,18 @@ type CallReceipt struct {
 	// why it was not performed, if what it would have sent needs approval
 	Held     string `json:"held,omitempty"`
 	bt.Coded        // of Held
+	// what a held call would change; nil: not known
+	Change *tool.Change `json:"change,omitempty"`
 }
 
-// heldReason is why the call of a completion was not performed, if it needs approval; otherwise empty.
-func heldReason(c bt.Completion) bt.Why {
+// heldReason is why the call of a completion was not performed, if it needs approval; otherwise empty. changes says that
+// it has what the call would change.
+func heldReason(c bt.Completion) (why bt.Why, changes bool) {
 	r, err := bt.ResultOf[CallReceipt](c)
 	if c.Err != nil || err != nil {
-		return bt.Why{}
+		return bt.Why{}, false
 	}
-	return bt.Why{Text: r.Held, Coded: r.Coded}
+	return bt.Why{Text: r.Held, Coded: r.Coded}, r.Change != nil
 }
 
 // callsInput is the input of RunTools.
@@ -157,9 +161,9 @@ func (i *callsInput) requests() (all []bt.Request) {
 		if v.Refused.Text != "" {
 			continue
 		}
-		all = append(all, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once,
+		all = append(all, bt.Request{Kind: EffectCall, Label: c.Name + " " + c.Brief, Once: t.Once && v.Rule != RulePreview,
 			Payload: CallPayload{Turn: i.Reply.Ref, Call: k, Name: c.Name, Digest: c.Digest, Rule: v.Rule.recorded(),
-				To: t.Out.To, Labels: v.Labels}})
+				To: t.Out.To, Labels: v.Labels, Hold: v.Hold}})
 	}
 	return all
 }
@@ -194,8 +198,16 @@ func (i *callsInput) enterResult(n int, c bt.Completion, o *callsOutput) error {
 	k := callOfRequest(last.Tools, n)
 	t, v := i.verdictOn(k)
 	defer o.Ledger.sortCalls(i.Reply.Calls)
-	if why := heldReason(c); why.Text != "" {
-		last.Tools[k] = ToolEntry{Ref: c.Ref, Refused: i.holdCall(k, why, o)}
+	why, changes := heldReason(c)
+	if c.Err != nil {
+		why = v.Hold // nothing was done, and what it would change is not known
+	}
+	if why.Text != "" {
+		h := i.Reply.heldCall(k, t, why)
+		if changes {
+			h.Preview = c.Ref
+		}
+		last.Tools[k] = ToolEntry{Ref: c.Ref, Refused: i.holdCall(k, h, o)}
 		return nil
 	}
 	before := len(o.Ledger.Opened)
@@ -208,13 +220,13 @@ func (i *callsInput) enterResult(n int, c bt.Completion, o *callsOutput) error {
 }
 
 // holdCall holds call k, although it was admitted, and returns the result text for the model.
-func (i *callsInput) holdCall(k int, why bt.Why, o *callsOutput) string {
+func (i *callsInput) holdCall(k int, h Held, o *callsOutput) string {
 	t, v := i.verdictOn(k)
-	h, c := i.Reply.heldCall(k, t, why), i.Reply.Calls[k]
+	c := i.Reply.Calls[k]
 	told, all := holdIfRoom(o.Held, h, v.Asks, &o.Ledger)
 	o.Held = all
 	if isHeld(o.Held, h.Digest) {
-		o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: why, Labels: v.Labels})
+		o.Events = append(o.Events, CallHeld{Tool: c.Name, Arguments: c.Brief, Why: h.Why, Labels: v.Labels})
 	}
 	o.Events = append(o.Events, o.Ledger.enterRefused(t, c, told))
 	return told.Text

@@ -130,7 +130,7 @@ type replyStream[R any] struct {
 
 // PauseFor is a model's wait in the form for watchers.
 func PauseFor(w model.Wait) *run.Wait {
-	return &run.Wait{Until: w.Until, Why: w.Model + ": " + w.Kind.Words()}
+	return &run.Wait{Until: w.Until, Why: w.Model + ": " + w.Kind.Words(), Model: w.Model, Kind: string(w.Kind)}
 }
 
 // TellReading tells watchers of a job how far a model is with reading what it was sent, for model.WithReading.
@@ -265,6 +265,10 @@ func (c *Caller) performCall(ctx context.Context, job run.Job) (any, error) {
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
+	if p, ok := job.Asked.(CallPayload); ok && p.Rule == RulePreview {
+		r = previewCall(limited, t, call, r, p.Hold)
+		return r, ctx.Err()
+	}
 	result, err := t.Call(limited, call)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -306,6 +310,21 @@ func (c *Caller) whyQueryHeld(ctx context.Context, job run.Job, s tool.Spec, cal
 		return bt.Why{}, err
 	}
 	return Sources{Spoken: spoken, Web: webTexts(c.View)}.WhyHeld(query), nil
+}
+
+// previewCall makes the receipt of a call that is not made before the person approves it: what it would change, or why
+// its tool would refuse it.
+func previewCall(ctx context.Context, t tool.Tool, call tool.Call, r CallReceipt, hold bt.Why) CallReceipt {
+	if p, ok := t.(tool.Previewer); ok {
+		var err error
+		if r.Change, err = p.Preview(ctx, call); err != nil {
+			r.Error = tool.AsError(err)
+			return r
+		}
+	}
+	r.Held, r.Coded = hold.Text, hold.Coded
+	r.Error = tool.Errorf(tool.Denied, "", "%s", hold.Text)
+	return r
 }
 
 // dryRunTool replaces a tool that writes, in a run that only shows what it would do.

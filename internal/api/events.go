@@ -91,7 +91,9 @@ type Paused struct {
 	About
 	Op    uint64    `json:"op"`
 	Until time.Time `json:"until"`
-	Why   string    `json:"why"`
+	Why   string    `json:"why" doc:"In English."`
+	Model string    `json:"model,omitempty" doc:"That is asked again then. Left out: it is no model that is waited for."`
+	Kind  string    `json:"kind,omitempty" doc:"Of the model's failure."`
 }
 
 // BeingRead is the data of the event reading: a model reads what an operation has sent it.

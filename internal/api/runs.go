@@ -72,6 +72,8 @@ func (s *Server) runRoutes() {
 		summary: "Stop a run; what it has is kept", status: http.StatusAccepted}, s.cancelRun)
 	registerForm(s, route{id: "resumeRun", at: "POST " + one + "/resume", tag: tag,
 		summary: "Go on at once with a run that nobody drives", status: http.StatusAccepted}, s.resumeRun)
+	register(s, route{id: "allowCalls", at: "POST " + one + "/allow", tag: tag, status: http.StatusCreated,
+		summary: "Allow calls that a run waits to be allowed: a run begins that makes them and goes on"}, s.allowCalls)
 	registerForm(s, route{id: "declineRun", at: "POST " + one + "/decline", tag: tag,
 		summary: "Answer no to the calls that a run waits to be allowed"}, s.declineRun)
 	registerForm(s, route{id: "explainRun", at: "GET " + one + "/explanation", tag: tag,
@@ -232,6 +234,28 @@ func (s *Server) cancelRun(ctx context.Context, in *RunPath) (Begun, error) {
 		return Begun{}, err
 	}
 	return s.runState(ctx, in.Run)
+}
+
+// Allow says which calls are allowed.
+type Allow struct {
+	Calls   []int           `json:"calls" minItems:"1" maxItems:"16" nullable:"false" doc:"Their numbers, from 1, in the order of the result's list (waiting)."`
+	Options json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
+}
+
+// allowRequest is the request for allowCalls.
+type allowRequest struct {
+	RunPath
+	Keyed[Allow]
+}
+
+func (s *Server) allowCalls(ctx context.Context, in *allowRequest) (*withLocation[Begun], error) {
+	r := service.Request{Key: in.Key, Allows: &assistant.Allowance{Run: in.Run, Calls: in.Body.Calls},
+		Options: assistant.GivenOptions{JSON: in.Body.Options, Folder: s.folderFinder(infoOf(ctx).token)}}
+	begun, err := s.submitRequest(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	return &withLocation[Begun]{Location: runPath(begun.Run), Body: begunForm(begun)}, nil
 }
 
 func (s *Server) declineRun(ctx context.Context, in *RunPath) (RunWithResult, error) {

@@ -198,7 +198,7 @@ func (t *stream) handle(a arrival) (over bool) {
 	t.drafts.flush(who.Run, t.writeDraft) // what was said before comes before
 	switch {
 	case h.Wait != nil:
-		t.writeEvent("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why})
+		t.writeEvent("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why, h.Wait.Model, h.Wait.Kind})
 		return false
 	case h.Reading != nil:
 		t.writeEvent("reading", "", BeingRead{who, h.Op, h.Reading.Tokens, h.Reading.Read})

@@ -167,28 +167,39 @@ func (ch *Changer[R]) readFile(name string) (File, error) {
 	return f, err
 }
 
+// Preview says what c would change as the file is now. It takes no lock, and writes nothing.
+func (ch *Changer[R]) Preview(c Change[R]) (before, after []byte, err error) {
+	_, file, after, _, err := ch.compute(c)
+	return file.Content, after, err
+}
+
+// compute returns the file of c, its content before and after, and what c results in.
+func (ch *Changer[R]) compute(c Change[R]) (name string, before File, after []byte, result R, err error) {
+	if name, err = c.Locate(); err != nil {
+		return name, before, nil, result, err
+	}
+	before, err = ch.readFile(name)
+	switch {
+	case err != nil:
+	case before.Exists() && before.Info.Mode().Perm()&0o200 == 0:
+		err = refuse(ReadOnly, "%s is read-only", name)
+	case before.Cut:
+		err = refuse(TooLarge, "%s is larger than %d MiB", name, ch.MaxFile>>20)
+	default:
+		after, result, err = c.Apply(name, before)
+	}
+	if err == nil && len(after) > ch.MaxFile {
+		err = refuse(TooLarge, "%s would be larger than %d MiB", name, ch.MaxFile>>20)
+	}
+	return name, before, after, result, err
+}
+
 // performChange performs c: it shelves what c replaces, stages the content, saves the intent, checks once more that the
 // file is unchanged, puts the content in its place, and makes the intent the receipt.
 func (ch *Changer[R]) performChange(ctx context.Context, c Change[R]) (none R, err error) {
-	name, err := c.Locate()
+	name, before, after, result, err := ch.compute(c)
 	if err != nil {
 		return none, err
-	}
-	before, err := ch.readFile(name)
-	switch {
-	case err != nil:
-		return none, err
-	case before.Exists() && before.Info.Mode().Perm()&0o200 == 0:
-		return none, refuse(ReadOnly, "%s is read-only", name)
-	case before.Cut:
-		return none, refuse(TooLarge, "%s is larger than %d MiB", name, ch.MaxFile>>20)
-	}
-	after, result, err := c.Apply(name, before)
-	if err != nil {
-		return none, err
-	}
-	if len(after) > ch.MaxFile {
-		return none, refuse(TooLarge, "%s would be larger than %d MiB", name, ch.MaxFile>>20)
 	}
 	in := intent[R]{
 		Action: c.Action, Digest: c.Digest, Path: name, Size: len(after), Appends: c.Appends, Mark: c.Mark,

@@ -190,7 +190,12 @@ type End struct {
 	Used    []Used          // what its models used, some dozens at most; nil: it was not counted
 }
 
-const NoQuestion = "turn" // the kind of a Pending that asks nothing
+// The kinds of Pending rows that ask nothing: one that only ties the next run to the last one, and one whose question
+// the person has declined.
+const (
+	NoQuestion = "turn"
+	Declined   = "declined"
+)
 
 // Pending is a question that a run left to its person: a confirmation, a choice. It is left by the end of a run and
 // used up by the beginning of another, once. NoQuestion only ties the next run to the last one.
@@ -204,6 +209,8 @@ type Pending struct {
 	Data      json.RawMessage `json:"data"`
 	CreatedAt time.Time       `json:"created_at"`
 	ExpiresAt time.Time       `json:"expires_at,omitzero"` // expired from then on; zero: never
+	// how long after its end it is open, where ExpiresAt is zero; 0: it does not expire
+	Lasts time.Duration `json:"-"`
 }
 
 // Filter selects runs. Zero fields select all; Limit 0 means 100.
@@ -338,8 +345,8 @@ type Store interface {
 	Blob(ctx context.Context, owner Owner, hash string) ([]byte, error)
 	// Pending lists the rows of a session that are not expired at now, the oldest first (ties by id, ascending).
 	Pending(ctx context.Context, owner Owner, session string, now time.Time) ([]Pending, error)
-	// Void removes the pending rows that a run left and that are still there: the person wants none of it. ErrNotFound
-	// if the run is not the owner's.
+	// Void makes the pending rows that a run left and that are still there Declined, and takes their data: the person
+	// wants none of it. They are open no more, and stay when other runs begin. ErrNotFound if the run is not the owner's.
 	Void(ctx context.Context, owner Owner, run string) error
 	// Claimed returns the id of the run that holds a key; ErrNotFound if none does.
 	Claimed(ctx context.Context, owner Owner, key string) (run string, err error)

@@ -163,9 +163,13 @@ func (e End) Left(r Run) []Pending {
 		p := &left[i]
 		p.Owner, p.Session, p.Run, p.CreatedAt = r.Owner, r.Session, r.ID, Millis(e.At)
 		p.Data = append(json.RawMessage(nil), p.Data...)
-		if !p.ExpiresAt.IsZero() {
+		switch {
+		case !p.ExpiresAt.IsZero():
 			p.ExpiresAt = Millis(p.ExpiresAt)
+		case p.Lasts != 0:
+			p.ExpiresAt = p.CreatedAt.Add(p.Lasts)
 		}
+		p.Lasts = 0
 	}
 	return left
 }

@@ -363,61 +363,93 @@ func (e Exchange) pastAfter() int {
 	return e.Place
 }
 
-// addApprovals adds the calls that the person approves now, of those that the last run of the session asked about. It
-// returns the pending rows that this consumes.
+// addApprovals adds the calls that the person approves now, of those that the last run of the session asked about: by
+// number, or in words. It returns the pending rows that this consumes; journal.ErrConsumed if a number is no longer
+// open.
 func (g *Given) addApprovals(
 	ctx context.Context, store journal.Store, q assistant.Request, env Env,
 ) (consume []string, err error) {
-	if q.Session == "" || q.Late || q.Relayed || g.Said.Piped || len(env.Past) == 0 {
-		return nil, nil
-	}
-	rows, err := store.Pending(ctx, q.Owner, q.Session, time.Now())
+	rows, waiting, err := openApprovals(ctx, store, q, g.Said.Piped, env)
 	if err != nil {
 		return nil, err
 	}
-	for _, row := range rows {
-		if row.Kind != approvalKind || row.Run != env.Past[len(env.Past)-1] || time.Since(row.CreatedAt) > approvalTTL {
-			continue
+	var calls []agent.Waiting
+	for _, w := range waiting {
+		calls = append(calls, w.Waiting)
+	}
+	var yes []int
+	switch {
+	case q.Allows != nil:
+		yes = q.Allows.Calls
+	case len(waiting) > 0:
+		yes = agent.AllowedBy(q.Words, calls, waiting[0].Asked)
+	}
+	for _, n := range yes {
+		if n < 1 || n > len(waiting) || q.Allows != nil && q.Allows.Run != env.Past[len(env.Past)-1] {
+			return nil, journal.ConsumedError(assistant.PendingID(q.Allows.Run, n))
 		}
-		var asked approvalRow
-		if err := json.Unmarshal(row.Data, &asked); err != nil {
-			return nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
-		}
-		yes := agent.AllowedBy(q.Words, asked.Waiting, asked.Asked)
-		if yes == nil {
-			continue
-		}
-		if asked.Vault != env.Vault && slices.ContainsFunc(yes, func(w agent.Waiting) bool { return w.Write }) {
+		w := waiting[n-1]
+		if w.Vault != env.Vault && w.Waiting.Write {
 			return nil, &assistant.RequestError{Why: otherNotes.With(),
 				Hint: "name the same notes again",
-				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(asked.Vault, "no notes"),
+				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(w.Vault, "no notes"),
 					cmp.Or(env.Vault, "none"))}
 		}
-		g.Said.Yes, g.Said.For, consume = yes, asked.Question, append(consume, row.ID)
+		g.Said.Yes, g.Said.For, consume = append(g.Said.Yes, w.Waiting), w.Question, append(consume, rows[n-1])
 	}
 	return consume, nil
 }
 
-// approvalKind is the kind of a pending row that asks the person to approve calls; it is valid for approvalTTL.
+// openApprovals are the pending rows of the calls that the last run of the session asked about, in the order of the
+// calls: their ids and their data. Words that are not the person's reply to that run approve nothing.
+func openApprovals(
+	ctx context.Context, store journal.Store, q assistant.Request, piped bool, env Env,
+) (ids []string, waiting []approvalRow, err error) {
+	if q.Session == "" || q.Late && q.Allows == nil || q.Relayed || piped || len(env.Past) == 0 {
+		return nil, nil, nil
+	}
+	rows, err := store.Pending(ctx, q.Owner, q.Session, time.Now())
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, row := range rows {
+		if row.Kind != approvalKind || row.Run != env.Past[len(env.Past)-1] {
+			continue
+		}
+		var asked approvalRow
+		if err := json.Unmarshal(row.Data, &asked); err != nil {
+			return nil, nil, fmt.Errorf("pending row %s: %w: %w", row.ID, journal.ErrCorrupt, err)
+		}
+		ids, waiting = append(ids, row.ID), append(waiting, asked)
+	}
+	return ids, waiting, nil
+}
+
+// approvalKind is the kind of a pending row that asks the person to approve a call; it is valid for approvalTTL.
 const (
-	approvalKind = "oracle.allow"
+	approvalKind = "oracle.call"
 	approvalTTL  = 24 * time.Hour
 )
 
-// approvalRow is the data of such a row.
+// approvalRow is the data of such a row: one call.
 type approvalRow struct {
-	Question string          `json:"question"` // for which the calls were proposed
-	Waiting  []agent.Waiting `json:"waiting"`
-	Asked    bool            `json:"asked,omitempty"` // the answer asked the person something else
-	Vault    string          `json:"vault,omitempty"` // the folder of notes at that time
+	Question string        `json:"question"` // for which the call was proposed
+	Waiting  agent.Waiting `json:"call"`
+	Asked    bool          `json:"asked,omitempty"` // the answer asked the person something else
+	Vault    string        `json:"vault,omitempty"` // the folder of notes at that time
 }
 
-func (a *Answer) approvalRows(env Env) []journal.Pending {
-	data, err := json.Marshal(approvalRow{a.Question, a.Waiting, a.Asked, env.Vault})
-	if len(a.Waiting) == 0 || err != nil { // texts, which are JSON
-		return nil
+func (a *Answer) approvalRows(env Env) (rows []journal.Pending) {
+	for n, w := range a.Waiting {
+		w.Change = nil
+		data, err := json.Marshal(approvalRow{a.Question, w, a.Asked, env.Vault})
+		if err != nil { // texts, which are JSON
+			return nil
+		}
+		rows = append(rows, journal.Pending{ID: assistant.PendingID(a.RunID, n+1), Kind: approvalKind, Data: data,
+			Lasts: approvalTTL})
 	}
-	return []journal.Pending{{ID: a.RunID, Kind: approvalKind, Data: data}}
+	return rows
 }
 
 // Title is a question shortened to a line.

@@ -71,7 +71,7 @@ func showAnswer(outcome json.RawMessage) (assistant.Shown, error) {
 	}
 	s := assistant.Shown{Question: a.Question, Answer: a.Answer, Partial: a.Partial() || a.StopReason == StopNeedsUser,
 		Footer: a.footer(), Ending: a.endingLines(),
-		Came: a.endingStory(), Usage: a.usage(), Files: a.Files, Acted: a.acted()}
+		Came: a.endingStory(), Usage: a.usage(), Files: a.Files, Acted: a.acted(), Allowed: a.Allowed}
 	s.Waiting, s.Calls, s.Citations = a.waitingCalls(), a.shownCalls(), a.shownCitations()
 	s.Asks = a.Asked || a.StopReason == StopNeedsUser && len(a.Waiting) == 0
 	for _, why := range slices.Concat(a.reasons(), a.warnings()) {
@@ -168,7 +168,7 @@ const maxTarget = 120
 func waitingCall(w agent.Waiting) assistant.Waiting {
 	target, others := w.Shown()
 	shown := assistant.Waiting{Call: w.Tool, Target: target, Arguments: []assistant.Argument{}, Why: w.Why,
-		Writes: w.Write}
+		Writes: w.Write, Change: w.Change}
 	for _, o := range others {
 		shown.Arguments = append(shown.Arguments, assistant.Argument(o))
 	}

@@ -85,10 +85,11 @@ type Reading struct {
 	Since        time.Time
 }
 
-// Wait is a pause of an effect: until when, and why.
+// Wait is a pause of an effect: until when, and why; for a model also which one, and the kind of its failure.
 type Wait struct {
-	Until time.Time
-	Why   string
+	Until       time.Time
+	Why         string
+	Model, Kind string
 }
 
 // Ending is what is known of a run when its tree has ended, was stopped, or is suspended.

@@ -3,6 +3,8 @@ package service
 import (
 	"context"
 	"errors"
+	"slices"
+	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -14,8 +16,20 @@ import (
 type Prospect struct {
 	Waits     *assistant.Failure `json:"waits,omitempty" doc:"Of a run that is suspended: why. It goes on once it is resumed."`
 	Retakable bool               `json:"retakable,omitempty" doc:"While it is the last of its session, another run can take its place (replaces)."`
-	Open      bool               `json:"open,omitempty" doc:"The calls that wait for a yes can still be allowed or declined."`
+	Approval  []Approval         `json:"approval,omitempty" enum:"open,allowed,declined,lapsed" doc:"How each of the calls stands that wait for a yes, in their order (waiting)."`
 }
+
+// Approval is how a call stands that waits for a yes.
+type Approval string
+
+// The approvals: it can still be given or declined; it was given, or declined; something else was said since, or too
+// much time has passed.
+const (
+	ApprovalOpen     Approval = "open"
+	ApprovalAllowed  Approval = "allowed"
+	ApprovalDeclined Approval = "declined"
+	ApprovalLapsed   Approval = "lapsed"
+)
 
 // Prospect says what can still be done about a run. shown is its outcome, nil if it has not ended.
 func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown) (p Prospect, err error) {
@@ -36,19 +50,92 @@ func (s *Service) Prospect(ctx context.Context, row Row, shown *assistant.Shown)
 		p.Retakable = !acted
 	}
 	if shown != nil && len(shown.Waiting) > 0 {
-		rows, err := s.config.Store.Pending(ctx, row.Owner, row.Session, s.config.Now())
-		if err != nil {
-			return p, err
-		}
-		for _, left := range rows {
-			p.Open = p.Open || left.Run == row.ID
-		}
+		p.Approval, err = s.approvals(ctx, row.Run, len(shown.Waiting))
 	}
-	return p, nil
+	return p, err
 }
 
-// Decline answers no to the calls of a run that wait for a yes: it removes the pending rows, so that no later message
-// can allow them. Without such calls it changes nothing.
+// approvals says how each of so many calls stands that a run waits to be allowed.
+func (s *Service) approvals(ctx context.Context, r journal.Run, calls int) ([]Approval, error) {
+	now := s.config.Now()
+	rows, err := s.config.Store.Pending(ctx, r.Owner, r.Session, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Repeat([]Approval{ApprovalLapsed}, calls)
+	left := false
+	for n := range all {
+		at := slices.IndexFunc(rows, func(p journal.Pending) bool { return p.ID == assistant.PendingID(r.ID, n+1) })
+		if at < 0 {
+			continue
+		}
+		left = true
+		switch {
+		case rows[at].Kind == journal.Declined:
+			all[n] = ApprovalDeclined
+		case rows[at].Open(now):
+			all[n] = ApprovalOpen
+		}
+	}
+	if left {
+		return all, nil
+	}
+	used, err := s.usedUpAfter(ctx, r)
+	for n := range all {
+		if slices.Contains(used, assistant.PendingID(r.ID, n+1)) {
+			all[n] = ApprovalAllowed
+		}
+	}
+	return all, err
+}
+
+// usedUpAfter lists the pending rows that the first run after r in its session has consumed.
+func (s *Service) usedUpAfter(ctx context.Context, r journal.Run) ([]string, error) {
+	var next journal.Run
+	for later, err := range s.allRuns(ctx, r.Owner, journal.Filter{Session: r.Session, From: r.EndedAt}) {
+		if err != nil {
+			return nil, err
+		}
+		if a := s.byName[later.Assistant]; later.ID != r.ID && (a == nil || !a.Companion) {
+			next = later // the latest comes first
+		}
+	}
+	if next.ID == "" {
+		return nil, nil
+	}
+	recs, err := s.config.Store.Records(ctx, r.Owner, next.ID, 0)
+	if err != nil {
+		return nil, err
+	}
+	start, err := run.StartOf(recs)
+	if err != nil {
+		return nil, nil //nolint:nilerr // what can't be read allowed nothing that is known
+	}
+	return start.Consumed, nil
+}
+
+// completeAllowance sets what a request that allows calls takes from the run that waits for it: assistant, session and
+// words. The error is journal.ErrConsumed if no call of that run waits.
+func (s *Service) completeAllowance(ctx context.Context, owner journal.Owner, r *Request) error {
+	asked, err := s.config.Store.Run(ctx, owner, r.Allows.Run)
+	if err != nil {
+		return err
+	}
+	var res Result
+	if asked.Status != journal.Running {
+		if res, err = s.Result(ctx, owner, asked.ID); err != nil {
+			return err
+		}
+	}
+	if len(res.Waiting) == 0 {
+		return journal.ConsumedError(asked.ID)
+	}
+	r.Assistant, r.Session, r.Words = asked.Assistant, asked.Session, res.Question
+	return nil
+}
+
+// Decline answers no to the calls of a run that wait for a yes, so that no later message can allow them. Without such
+// calls it changes nothing.
 func (s *Service) Decline(ctx context.Context, owner journal.Owner, id string) error {
 	r, err := s.config.Store.Run(ctx, owner, id)
 	if err != nil || r.Status == journal.Running {

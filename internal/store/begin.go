@@ -119,7 +119,7 @@ func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	return hashes, nil
 }
 
-// consumePending removes all pending rows of a session. The write fails if one in b.Consume is missing or expired.
+// consumePending removes all pending rows of a session that are not declined. The write fails if one in b.Consume is missing or expired.
 func (t *tx) consumePending(b journal.Beginning) {
 	if b.Session != nil && len(b.Consume) == 0 {
 		return // a new session has no pending rows
@@ -134,7 +134,8 @@ func (t *tx) consumePending(b journal.Beginning) {
 		}
 		return nil
 	}
-	queryChecked(t, scan, check, `DELETE FROM pending WHERE session = $1 RETURNING id, expires_at`, b.Run.Session)
+	queryChecked(t, scan, check, `
+		DELETE FROM pending WHERE session = $1 AND kind <> '`+journal.Declined+`' RETURNING id, expires_at`, b.Run.Session)
 }
 
 // claimKeys claims the keys of a beginning. If another run holds one, the write fails with a ClaimedError that names
@@ -178,7 +179,8 @@ func (db *DB) Pending(
 func (db *DB) Void(ctx context.Context, owner journal.Owner, run string) error {
 	return db.write(ctx, func(t *tx) error {
 		t.requireRow(notFoundError("run", run), `SELECT 1 FROM run WHERE id = $1 AND owner = $2`, run, string(owner))
-		t.run(`DELETE FROM pending WHERE run = $1 AND owner = $2`, run, string(owner))
+		t.run(`UPDATE pending SET kind = '`+journal.Declined+`', data = $3, expires_at = created_at WHERE run = $1 AND owner = $2`,
+			run, string(owner), notNull(nil))
 		return nil
 	})
 }

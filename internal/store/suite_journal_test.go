@@ -189,6 +189,10 @@ var sessionTests = map[string]func(*suite){
 		assert.NoError(s, s.db.Void(s.ctx, ada, "r"))
 		s.same("rows that are left", len(assert.Must(s.db.Pending(s.ctx, ada, "s of r", noon))(s)), 0)
 		s.same("rows of another run", len(assert.Must(s.db.Pending(s.ctx, ada, "s of other", noon))(s)), 1)
+		s.begin("s of r", "next", 1)
+		declined := assert.Must(s.db.Pending(s.ctx, ada, "s of r", time.Time{}))(s)
+		s.same("what is known of it after another run", []any{len(declined), declined[0].ID, declined[0].Kind, len(declined[0].Data)},
+			[]any{1, "p", journal.Declined, 0})
 		s.unchanged(func() {
 			s.fails(journal.ErrConsumed, s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s of r", "late"),
 				Consume: []string{"p"}}))

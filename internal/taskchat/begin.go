@@ -43,7 +43,21 @@ type Deps struct {
 // Options are the options of a message.
 type Options struct {
 	Model string `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"the model, by its name or as provider:model; offline:rules for none"`
+	// Visible is what the person has before their eyes besides the conversation.
+	Visible []Visible `json:"visible,omitempty" tool:"-" flag:"-" doc:"The tasks that the person sees beside the conversation, in their order: positions mean these, unless the last answer was a list."`
 }
+
+// Visible is a task that the person sees.
+type Visible struct {
+	ID    int64  `json:"id"`
+	Title string `json:"title"`
+}
+
+// How many visible tasks have positions, and how much of their titles is kept, in characters.
+const (
+	mostVisible      = 50
+	mostVisibleTitle = 200
+)
 
 // Env is what a run was begun on. It is journaled, and holds no secret.
 type Env struct {
@@ -137,6 +151,9 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 			return run.Spec{}, err
 		}
 		spec.Claims = []string{claimKey(b.Session)}
+	}
+	if len(o.Visible) > 0 && given.Metadata.LastToolUsed != toolOf(understand.List) {
+		given.Metadata.rememberVisible(o.Visible, d.Now())
 	}
 	given.Asked = given.Open.answerable()
 	spec.Given, spec.Env = given, env

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"sibyl/internal/text"
 )
 
 // Domain is the application_domain of every conversation.
@@ -87,6 +89,15 @@ func newMetadata() Metadata {
 func (m *Metadata) rememberList(tasks []Item, unlisted bool, at time.Time) {
 	m.TaskReferences, m.ReferencedAt, m.AgentContext.Unlisted = idsByPosition(tasks), &at, unlisted
 	m.AgentContext.Shown = itemLabels(tasks)
+}
+
+// rememberVisible makes what the person sees beside the conversation the list that positions refer to.
+func (m *Metadata) rememberVisible(tasks []Visible, at time.Time) {
+	items := make([]Item, min(len(tasks), mostVisible))
+	for n := range items {
+		items[n] = Item{ID: tasks[n].ID, Title: text.Brief(tasks[n].Title, mostVisibleTitle)}
+	}
+	m.rememberList(items, len(items) < len(tasks), at)
 }
 
 // rememberListWithin is rememberList for the rest of the message that shows the list. The person may mean this list or

@@ -83,6 +83,8 @@ func TestOnlyToolsWithFoundAreFinders(t *testing.T) {
 	f := NewFinder(Spec{Effect: Once}, giveArguments, func(_ context.Context, c Call, args sampleArgs) (Result, bool,
 		error) {
 		return Result{Text: args.Query}, c.Key == "done", nil
+	}, func(_ context.Context, _ Call, args sampleArgs) (Change, error) {
+		return Change{Now: args.Query}, nil
 	}).(Finder)
 	for _, c := range []struct {
 		key, args string

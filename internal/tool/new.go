@@ -15,13 +15,14 @@ func New[A any](spec Spec, call func(context.Context, Call, A) (Result, error)) 
 	return newTyped(spec, call)
 }
 
-// NewFinder is New for a tool that is a Finder: find says whether a call took effect. A call whose arguments are
-// refused was never performed.
+// NewFinder is New for a tool that is a Finder and a Previewer: find says whether a call took effect, preview what it
+// would change. A call whose arguments are refused was never performed.
 func NewFinder[A any](
-	spec Spec, call func(context.Context, Call, A) (Result, error), find func(context.Context, Call, A) (Result, bool,
-		error),
+	spec Spec, call func(context.Context, Call, A) (Result, error),
+	find func(context.Context, Call, A) (Result, bool, error),
+	preview func(context.Context, Call, A) (Change, error),
 ) Tool {
-	return finder[A]{newTyped(spec, call), find}
+	return finder[A]{newTyped(spec, call), find, preview}
 }
 
 type typed[A any] struct {
@@ -67,7 +68,23 @@ func (t typed[A]) decodeCall(call Call) (args A, err error) {
 // finder is a tool that can look up what it did.
 type finder[A any] struct {
 	typed[A]
-	find func(context.Context, Call, A) (Result, bool, error)
+	find    func(context.Context, Call, A) (Result, bool, error)
+	preview func(context.Context, Call, A) (Change, error)
+}
+
+func (f finder[A]) Preview(ctx context.Context, call Call) (*Change, error) {
+	args, err := f.decodeCall(call)
+	if err != nil {
+		return nil, AsError(err)
+	}
+	c, err := f.preview(ctx, call, args)
+	switch {
+	case err != nil:
+		return nil, AsError(err)
+	case max(len(c.Before), len(c.Now)) > MaxText:
+		return nil, nil //nolint:nilnil // the call may be made, and what it changes is too long to show
+	}
+	return &c, nil
 }
 
 func (f finder[A]) Found(ctx context.Context, call Call) (Result, bool, error) {

@@ -190,6 +190,19 @@ type Finder interface {
 	Found(ctx context.Context, call Call) (Result, bool, error)
 }
 
+// Change is what a call would change: a text as it is, and as it would be then. Each has at most MaxText bytes.
+type Change struct {
+	Before string `json:"before"`
+	Now    string `json:"now"`
+}
+
+// Previewer is implemented by Once tools that can tell beforehand what a call would do.
+type Previewer interface {
+	// Preview changes nothing. It refuses what Call would refuse as things are now. The change is nil if its texts are
+	// too long.
+	Preview(ctx context.Context, call Call) (*Change, error)
+}
+
 // Kind classifies failures by what the model or the person can do about them.
 type Kind string
 

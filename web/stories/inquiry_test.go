@@ -7,11 +7,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/server/user"
 )
@@ -133,6 +136,35 @@ func inJSON(v any) string {
 		panic(err) // what stories are made of can be encoded
 	}
 	return string(raw)
+}
+
+func TestInquiryWhoseModelFailsSaysWhyAndGoesOn(t *testing.T) {
+	answers := []modeltest.Answer{modeltest.Stream("Yes."), modeltest.Stream("Yes."), modeltest.Stream("Yes."),
+		asks("How many beams were there?"), modeltest.Stream("There were 40 beams."), finds(90, nil, nil),
+		modeltest.Stream("## Beams\n\nForty of them.")}
+	var mended atomic.Bool
+	var next atomic.Int32
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
+		n := int(next.Load())
+		if n == 3 && !mended.Load() {
+			return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 10 * time.Minute}
+		}
+		next.Add(1)
+		return answers[min(n, len(answers)-1)]
+	})).visit(1000)
+	p.press("Inquiries")
+	p.hypothesis("The bridge has 40 beams.")
+	p.chooses("select[name=witness]", "played:player")
+	p.press("Begin an inquiry")
+	p.sees("takes no more requests for now")
+	p.until("that it has paused, and nothing that beats", `document.querySelector("header .tag").innerText === "paused" &&
+		!document.querySelector("main .beat")`)
+	p.axe("an inquiry that has paused", "")
+	p.reload()
+	p.sees("takes no more requests for now")
+	mended.Store(true)
+	p.press("Go on")
+	p.sees("Forty of them.")
 }
 
 func TestContradictionStandsAtBothAnswersAndSideBySide(t *testing.T) {

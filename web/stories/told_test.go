@@ -1,6 +1,7 @@
 package stories
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -174,15 +175,94 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 		t.Errorf("the page speaks of the command line: %s", text)
 	}
 	p.press("Don’t")
-	p.sees("Not done.")
+	p.sees("Declined. It was not done.")
 	p.reload()
-	p.sees("Not done.")
+	p.sees("Declined. It was not done.")
 	p.press("New conversation")
 	p.sees("What would you like to know?")
 	ask()
 	p.press("Allow once")
 	p.sees("I asked the page, and it did not answer.")
-	p.sees("is no longer open")
+	p.sees("Allowed once.")
+	p.until("nothing said in the person's name", `!document.body.innerText.includes("yes 1")`)
+	p.reload()
+	p.sees("Allowed once.")
+	p.sees("It goes on with what you allowed.")
+}
+
+func TestWriteIsCheckedBeforeItIsAskedForAndShowsWhatItChanges(t *testing.T) {
+	write := func(mode, content string) modeltest.Answer {
+		arguments, _ := json.Marshal(map[string]string{"path": "ideas.md", "mode": mode, "content": content}) // texts
+		return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_" + mode, Name: "vault_write", Arguments: string(arguments)}}}
+	}
+	h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
+		switch {
+		case said(r, "The person has said yes"):
+			return modeltest.Stream("It is noted. " + sure)
+		case said(r, "ideas.md exists already") && said(r, "stands behind"):
+			return modeltest.Stream("I would add it to the note. " + sure)
+		case said(r, "ideas.md exists already"):
+			return write("append", "- stands behind\n")
+		}
+		return write("create", "# Ideas\n")
+	}))
+	h.files(map[string]string{"notes/ideas.md": "# Ideas\n\n- stands there\n"})
+	p := h.visit(1000)
+	var begun struct{ Session string }
+	answer := h.sends("POST", "/api/runs", map[string]any{"assistant": "oracle", "words": "Create a note of this in my notes",
+		"options": map[string]any{"vault": "notes", "material": "An idea."}})
+	assert.NoError(t, json.Unmarshal([]byte(answer), &begun))
+	p.turnsTo("#/session/" + begun.Session)
+	p.sees("May I?")
+	p.sees("stands there")
+	p.sees("stands behind")
+	p.until("one call to allow, which adds a line", `document.querySelectorAll("section.card strong").length === 1 &&
+		document.querySelector("section.card .added")?.innerText.includes("stands behind")`)
+	p.press("Allow once")
+	p.sees("It is noted.")
+	p.sees("Allowed once.")
+}
+
+func TestWhatIsSentInMidAnswerWaitsAndCanBeTakenBack(t *testing.T) {
+	model, settings := plays(t, "The first", " answer. "+sure)
+	p := openWith(t, settings).visit(1000)
+	p.says("What is first?")
+	p.sees("The first")
+	p.says("What is second?")
+	p.says("What is third?")
+	p.until("two that wait", `document.querySelectorAll("form li .waiting").length === 2 && document.querySelectorAll("ol > li").length === 1`)
+	p.press("Take back: What is third?")
+	p.until("the words where they can be changed", `document.querySelector("#words").value === "What is third?"`)
+	close(model.proceed)
+	p.until("the answer to what waited", `document.querySelectorAll("ol > li .answer").length === 2 && !document.querySelector("form li .waiting")`)
+	p.sees("What is second?")
+}
+
+func TestEscapeStopsAndThenLeavesTheField(t *testing.T) {
+	_, settings := plays(t, "The first", " answer. "+sure)
+	p := openWith(t, settings).visit(1000)
+	p.says("What is first?")
+	p.sees("The first")
+	p.key("Escape", "Escape", 27)
+	p.sees("Stopped.")
+	p.until("the field in use", `document.activeElement.id === "words"`)
+	p.key("ArrowUp", "ArrowUp", 38)
+	p.until("the words before", `document.querySelector("#words").value === "What is first?"`)
+	p.key("Escape", "Escape", 27)
+	p.until("a field that is left", `document.activeElement.id !== "words"`)
+}
+
+func TestModelThatIsBusyIsNamedWithTheTimeItIsAskedAgain(t *testing.T) {
+	var asked atomic.Int32
+	p := openWith(t, acts(t, func(modeltest.Request) modeltest.Answer {
+		if asked.Add(1) > 1 {
+			return modeltest.Stream("A lease is taken by Acquire. " + sure)
+		}
+		return modeltest.Answer{Fail: model.RateLimit, RetryAfter: 4 * time.Second}
+	})).visit(1000)
+	p.says("How is a lease acquired?")
+	p.sees("player is busy. Again in")
+	p.sees("A lease is taken by Acquire.")
 }
 
 func TestModelThatFailsIsAskedAgainInPlace(t *testing.T) {

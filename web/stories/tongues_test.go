@@ -82,7 +82,7 @@ func TestPageSpeaksTheLanguageThatIsChosen(t *testing.T) {
 		p.until("sources", `document.querySelector(".sources, aside")`)
 		p.speaks(g, "sources")
 		p.press(g.of("allow.not"))
-		p.sees(g.of("allow.refused"))
+		p.sees(g.of("allow.declined"))
 		p.speaks(g, "a call that was refused")
 
 		p.turnsTo("#/")

@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
 	"sibyl/internal/schema"
+	"sibyl/internal/tool"
 )
 
 // Assistant is an assistant's description of itself. Begun, Audit and Texts may be nil: it has none then.
@@ -100,12 +101,21 @@ type Request struct {
 	Sets func(option string) bool `json:"-"`
 	// whether a folder that the session was set up with may be read by who asks; nil: each may
 	MayRead func(path string) bool `json:"-"`
+	// the user allows calls of an earlier run: the words are that run's question, with which this one goes on; nil: the
+	// words are the user's
+	Allows *Allowance `json:"-"`
 
 	OverLimit bool `json:"-"` // the user agrees to go beyond the day's limit of costs
 
 	// requests with the same key give the same run, for good; "": each gives another run
 	Key      string        `json:"-"`
 	Patience time.Duration `json:"-"` // how long to wait for a run that holds its claim; 0: half a minute
+}
+
+// Allowance is a user's yes to calls of a run that wait for it, by their numbers from 1.
+type Allowance struct {
+	Run   string
+	Calls []int
 }
 
 // UsesModels is implemented by the Env of a run that asks models.
@@ -170,6 +180,7 @@ type Shown struct {
 	Usage   []Usage   `json:"usage,omitempty" doc:"Of the models that were asked, where they count; rules do not."`
 	Waiting []Waiting `json:"waiting,omitempty" doc:"Calls that wait for a yes: their numbers, from 1, stand in the yes."`
 	Asks    bool      `json:"asks,omitempty" doc:"The answer is a question to the person: the next message answers it."`
+	Allowed bool      `json:"allowed,omitempty" doc:"It goes on with an earlier question, for which the person had allowed calls."`
 	Acted   bool      `json:"acted,omitempty" doc:"It changed something, or carried out what the person had allowed: no other run takes its place."`
 	Files   []string  `json:"files,omitempty" doc:"The names of the files that were handed over with the question."`
 
@@ -216,6 +227,8 @@ type Waiting struct {
 	bt.Why               // why it waits
 	Writes    bool       `json:"writes,omitempty" doc:"It changes something."`
 	Yes       string     `json:"yes" doc:"What the next message says to allow it, once; numbers allow several: yes 1 2."`
+	// from the run's receipts, without secrets
+	Change *tool.Change `json:"change,omitempty" doc:"What it would change: the text as it was when it was held, and as it would be. Left out: not known, or too long."`
 }
 
 // callWords says what a call of a tool would do to its target, in the same words as allow.call in web/src/words.
@@ -244,6 +257,10 @@ func (w Waiting) describe(what string) string {
 	}
 	return b.String()
 }
+
+// PendingID is the id of the pending row of a run's waiting call with that number, from 1. In their order they sort as
+// the calls do.
+func PendingID(run string, number int) string { return fmt.Sprintf("%s.%02d", run, number) }
 
 // Argument is an argument of a call as people see it.
 type Argument struct {

@@ -163,6 +163,13 @@ func newWriteTool[A any](v *Vault, spec tool.Spec, plan func(key string, args A)
 		}
 		res, done, err := v.writes.FindResult(ctx, c)
 		return res, done, toolError(err)
+	}, func(_ context.Context, call tool.Call, args A) (tool.Change, error) {
+		c, err := planFor(call, args)
+		if err != nil {
+			return tool.Change{}, err
+		}
+		before, after, err := v.writes.Preview(c)
+		return tool.Change{Before: string(before), Now: string(after)}, toolError(err)
 	})
 }
 

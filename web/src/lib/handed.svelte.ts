@@ -15,6 +15,8 @@ export class Handed {
   ) {}
 
   files = $state<Form<"DocumentText">[]>([]);
+  /** The pictures among them, by their names. */
+  pictures = $state.raw<Readonly<Record<string, File>>>({});
   /** The file that is being read; "" if none is. */
   reading = $state("");
   problems = $state<string[]>([]);
@@ -48,7 +50,22 @@ export class Handed {
     const texts = files.filter((f) => !f.picture);
     if (read.picture && !this.mostPictures) this.problems.push(`${file.name}: ${say("problem.document_unsupported")}`);
     else if (new Blob(texts.map((f) => f.material)).size > this.most || files.length - texts.length > this.mostPictures) this.problems.push(say("ask.attach.much", { name: file.name }));
-    else this.files = files;
+    else {
+      this.files = files;
+      if (read.picture) this.pictures = { ...this.pictures, [read.name]: file };
+    }
+  }
+
+  /** Files that came without names of their own, as pasted pictures do, beside those that are there: none takes the place of another. */
+  apart(list: Iterable<File>): File[] {
+    const names = new Set(this.files.map((f) => f.name));
+    return [...list].map((file) => {
+      const [, stem = "", end = ""] = /^(.*?)(\.[^.]*)?$/s.exec(file.name) ?? [];
+      let name = file.name;
+      for (let n = 2; names.has(name); n++) name = `${stem}-${n}${end}`;
+      names.add(name);
+      return name === file.name ? file : new File([file], name, { type: file.type });
+    });
   }
 
   remove(name: string) {

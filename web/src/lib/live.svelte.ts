@@ -2,6 +2,7 @@ import { get, type Form } from "./api";
 import { Stream, turns, type Link } from "./stream";
 import { callTold, type Call } from "./did";
 import { isControl, type Why } from "./sentence";
+import { nameOf } from "./models.svelte";
 import { number, reason, say } from "./words.svelte";
 
 /** A run that goes on, as far as it was told. */
@@ -20,6 +21,8 @@ export interface LiveRun {
   lacks: string;
   /** How much a model reads, and how much of that it has read if its server tells; undefined: none reads, or not for long. */
   reading: { tokens: number; read: number } | undefined;
+  /** The model that is asked again at a time, and why it did not answer; undefined: nothing pauses. */
+  pause: { until: number; model: string; kind: string; why: string } | undefined;
   /** It has stopped short or gone on: a row that was fetched may be how it stood before. */
   turned: boolean;
 }
@@ -65,6 +68,10 @@ class Live {
         this.reads(run, 0, 0);
       },
       reading: ({ run, tokens, read }) => this.reads(run, tokens, read),
+      wait: ({ run, until, model = "", kind = "", why }) => {
+        this.reads(run, 0, 0);
+        this.of(run).pause = { until: Date.parse(until), model, kind, why };
+      },
       retract: ({ run, op }) => {
         const one = this.of(run);
         this.reads(run, 0, 0);
@@ -85,13 +92,14 @@ class Live {
     delete this.#unread[id];
     const one = this.runs[id] ?? (tokens ? this.of(id) : undefined);
     if (!one) return;
+    one.pause = undefined; // whatever it does now, it pauses no more
     if (read) one.reading = { tokens, read };
     else if (!tokens) one.reading = undefined;
     else this.#unread[id] = setTimeout(() => (one.reading = { tokens, read }), readsFor);
   }
 
   private of(id: string): LiveRun {
-    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", reading: undefined, turned: false });
+    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", reading: undefined, pause: undefined, turned: false });
   }
 
   /** What an event decides on what is shown. */
@@ -117,8 +125,17 @@ export function readingTold(one: LiveRun | undefined): string {
   return say("talk.reading", { tokens: number(tokens) });
 }
 
+/** That a model is asked again, and in how many seconds from now, in ms; nothing where nothing pauses. */
+export function pauseTold(one: LiveRun | undefined, now: number): string {
+  if (!one?.pause) return "";
+  const { until, model, kind, why } = one.pause;
+  const what = model ? say(kind === "rate_limit" || kind === "overloaded" ? "talk.busy" : "talk.no.answer", { model: nameOf(model) }) : why;
+  const seconds = Math.ceil((until - now) / 1000);
+  return seconds > 0 ? say("talk.again.in", { what, seconds: number(seconds) }) : say("talk.again.now", { what });
+}
+
 /** What a run does, or the last that is told of it; nothing where it is not followed. */
-export const lastTold = (one: LiveRun | undefined) => readingTold(one) || (one?.told.length ? reason(one.told.at(-1)!) : "");
+export const lastTold = (one: LiveRun | undefined, now = Date.now()) => pauseTold(one, now) || readingTold(one) || (one?.told.length ? reason(one.told.at(-1)!) : "");
 
 function takeBack(one: LiveRun, why: string) {
   if (one.html) one.taken = { html: one.html, why };

@@ -52,3 +52,19 @@ test.each([
   vi.advanceTimersByTime(60_000);
   expect(told()).toBe("");
 });
+
+test("a model that is busy is named with the seconds until it is asked again, until something else happens", () => {
+  vi.setSystemTime("2026-01-01T00:00:00Z");
+  tell("wait", { until: "2026-01-01T00:00:12Z", why: "played:worker: too many requests", model: "played:worker", kind: "rate_limit" });
+  expect(told()).toBe("worker is busy. Again in 12 s");
+  vi.advanceTimersByTime(12_500);
+  expect(told()).toBe("worker is busy. Trying again…");
+  tell("text", { html: "<p>so</p>" });
+  expect(told()).toBe("");
+});
+
+test("a pause of anything else is told as the server says it", () => {
+  vi.setSystemTime("2026-01-01T00:00:00Z");
+  tell("wait", { until: "2026-01-01T00:00:03Z", why: "the journal is busy" });
+  expect(told()).toBe("the journal is busy. Again in 3 s");
+});

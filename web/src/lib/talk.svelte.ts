@@ -1,7 +1,8 @@
-import { get, send, type Form } from "./api";
+import { address, get, send, type Form } from "./api";
 import { live } from "./live.svelte";
 import { askAhead } from "./results";
 import { turns } from "./stream";
+import { say, sayOr } from "./words.svelte";
 
 type Row = Form<"Run">;
 
@@ -108,14 +109,21 @@ export interface Message {
   replaces: string;
   /** The names of what is handed over with it. */
   files: readonly string[];
+  /** It says no words: it allows calls of a run, by their numbers from 1. */
+  allows?: { run: string; calls: number[] };
 }
 
 /** What this tab said, by the runs that answer: until one has ended, the server tells no more of it than a line. */
-export const saidHere: Record<string, Pick<Message, "words" | "files">> = $state({});
+export const saidHere: Record<string, Pick<Message, "words" | "files" | "allows">> = $state({});
 
 /** Says something, once, however often it has to be sent. Gives the run that answers. */
 export async function sayTo(m: Message, key: string): Promise<Form<"Begun">> {
-  const { assistant, words, options, session, replaces } = m;
+  const { assistant, words, options, session, replaces, allows } = m;
+  if (allows) {
+    const begun = await send<Form<"Begun">>("POST", address("/api/runs/{run}/allow", { run: allows.run }), { key, body: { calls: allows.calls, options } });
+    saidHere[begun.run] = m;
+    return begun;
+  }
   const body = { assistant, words, options, ...(session ? { session } : {}), ...(replaces ? { replaces } : {}) };
   const patience = 30_000 + String(options["material"] ?? "").length / 128; // ms: pictures take their time on a slow line
   const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body, patience });
@@ -128,3 +136,10 @@ export const goesOn = (row: Row) => row.status === "running";
 
 /** Whether a run has stopped short of its end, until somebody has it go on or it does so by itself. */
 export const stands = (row: Row) => row.state === "paused";
+
+/** How a run stands that does not go on, in a sentence. */
+export function endTold(row: Row): string {
+  if (stands(row)) return sayOr(`fail.${row.cause}`, say("talk.paused"));
+  const said = { failed: "talk.failed", cancelled: "talk.stopped", needs_user: "talk.waits" } as const;
+  return say(said[row.status as keyof typeof said] ?? "talk.ready");
+}

@@ -1,7 +1,8 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Form } from "./api";
 import { live } from "./live.svelte";
-import { saidHere, sayTo, Talk } from "./talk.svelte";
+import { endTold, saidHere, sayTo, Talk } from "./talk.svelte";
+import { beginToSpeak } from "./words.svelte";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -99,4 +100,29 @@ test("what is said carries what it replaces and the session, and is remembered w
   expect(saidHere["r9"]).toMatchObject({ words: "And?", files: ["a.txt"] });
   await sayTo({ assistant: "oracle", session: "", words: "And?", options: {}, replaces: "", files: [] }, "k2");
   expect(body).toEqual({ assistant: "oracle", words: "And?", options: {} });
+});
+
+test("a failure is never told as an answer that is ready", async () => {
+  vi.stubGlobal("navigator", { languages: ["en"] });
+  await beginToSpeak();
+  const told = (status: string, cause = "") => endTold({ ...row("a", 1, status as Form<"Run">["status"]), cause, state: cause ? "paused" : "ended" });
+  expect([told("done"), told("failed"), told("cancelled"), told("needs_user"), told("running", "suspended")]).toEqual([
+    "The answer is ready.",
+    "There is no answer.",
+    "Stopped.",
+    "It waits for your answer.",
+    "It has stopped, and waits for the model’s provider.",
+  ]);
+});
+
+test("a yes is sent to the run that waits for it, with no words in the person's name", async () => {
+  const sent: [string, unknown][] = [];
+  vi.stubGlobal("fetch", (path: string, init: RequestInit) => {
+    sent.push([path, JSON.parse(String(init.body))]);
+    return Promise.resolve(new Response(JSON.stringify({ run: "next", session: "s", state: "running" })));
+  });
+  const allows = { run: "asked", calls: [2] };
+  await sayTo({ assistant: "oracle", session: "s", words: "", options: { vault: "notes" }, replaces: "", files: [], allows }, "k");
+  expect(sent).toEqual([["/api/runs/asked/allow", { calls: [2], options: { vault: "notes" } }]]);
+  expect(saidHere["next"]?.allows).toEqual(allows);
 });

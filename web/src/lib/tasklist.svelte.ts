@@ -4,6 +4,7 @@ import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 import { changedSince } from "./tasks";
+import { whileVisible } from "./visible";
 import { say } from "./words.svelte";
 
 type Task = Form<"Task">;
@@ -70,7 +71,9 @@ class TaskList {
     const unheard = live.stream.hear({ end: ({ row }) => row.assistant === "tasks" && again(), sync: again });
     document.addEventListener("visibilitychange", seen);
     this.loaded.load();
+    const hidden = whileVisible(() => this.pending.tasks);
     return () => {
+      hidden();
       unheard();
       document.removeEventListener("visibilitychange", seen);
       this.loaded.stop();

@@ -45,7 +45,7 @@ export const tasks = {
   "tasks.ask.do": ["Yes", "Ja", "Sim"],
   "tasks.ask.leave": ["Leave it as it is", "So lassen", "Deixar como está"],
   "tasks.ask.about": ["This is about", "Es geht um", "Trata-se de"],
-  "tasks.ask.stale": ["This has changed since, to version {version}. It is left as it is: say it again.", "Seither geändert, nun Version {version}. Es bleibt, wie es ist: Sagen Sie es noch einmal.", "Foi alterada entretanto, para a versão {version}. Fica como está: diga-o de novo."],
+  "tasks.ask.stale": ["This has changed since. It is left as it is: say it again.", "Das wurde seither geändert. Es bleibt, wie es ist: Sagen Sie es noch einmal.", "Isto foi alterado entretanto. Fica como está: diga-o de novo."],
   "tasks.ask.over": ["This question is over.", "Diese Frage ist vorbei.", "Esta pergunta já passou."],
   "tasks.say.yes": ["yes", "ja", "sim"],
   "tasks.say.no": ["no", "nein", "não"],

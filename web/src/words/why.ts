@@ -155,6 +155,7 @@ export const why = {
   "why.set.addresses_take": ["What may have been read before an address is opened that nobody named", "Was gelesen sein darf, bevor eine ungenannte Adresse geöffnet wird", "O que pode ter sido lido antes de abrir um endereço que ninguém indicou"],
   "why.set.queries_take": ["What may have been read before a long or unusual search", "Was gelesen sein darf, bevor lang oder ungewöhnlich gesucht wird", "O que pode ter sido lido antes de uma pesquisa longa ou invulgar"],
   "why.set.servers_take": ["What may have been read before somebody else’s server is called", "Was gelesen sein darf, bevor ein fremder Server aufgerufen wird", "O que pode ter sido lido antes de chamar o servidor de outra pessoa"],
+  "why.set.preview": ["Whether a write is looked at before it is asked for", "Ob ein Schreiben geprüft wird, bevor danach gefragt wird", "Se uma escrita é verificada antes de se perguntar"],
   "why.set.otherwise": ["What happens to a call that may not be made", "Was mit einem Aufruf geschieht, der nicht sein darf", "O que acontece a uma chamada que não pode ser feita"],
   "why.set.again": ["Try those again that have failed", "Fehlgeschlagene noch einmal versuchen", "Tentar de novo as que falharam"],
   "why.set.final": ["The asking has ended", "Das Fragen ist beendet", "As perguntas terminaram"],
