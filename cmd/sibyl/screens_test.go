@@ -198,6 +198,9 @@ func recited(r modeltest.Request, text string) modeltest.Answer {
 			`"completenessScore":90,"requiresFollowUp":false,"contradictions":[],"retracted":[]}`)
 	case strings.Contains(told, "You find what documents say"):
 		return says(`{"quotations":[{"passage":1,"words":"The bridge was closed on 4 March 2021 because of corrosion."}],"search":[]}`)
+	case strings.Contains(told, "You read two statements"):
+		return says(`{"first":{"property":"date of the closure","value":"4 March 2021"},` +
+			`"second":{"property":"state of the cables","value":"light rust"},"kind":"other"}`)
 	case strings.Contains(now, "(“To sum up”)"):
 		return says("The answers support the hypothesis: corrosion was found, " +
 			"and the bridge was closed for it (answer 1).")
