@@ -77,8 +77,8 @@ type CallReceipt struct {
 	Change *tool.Change `json:"change,omitempty"`
 }
 
-// heldReason is why the call of a completion was not performed, if it needs approval; otherwise empty. changes says that
-// it has what the call would change.
+// heldReason is why the call of a completion was not performed, if it needs approval; otherwise empty. changes says
+// that it has what the call would change.
 func heldReason(c bt.Completion) (why bt.Why, changes bool) {
 	r, err := bt.ResultOf[CallReceipt](c)
 	if c.Err != nil || err != nil {

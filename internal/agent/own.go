@@ -16,7 +16,8 @@ import (
 // OriginOf reads a request of a conversation by whose words it has, so that a reply can be told from them. Of what a
 // model has said before, only its own words count as an answer.
 func OriginOf(asked Request) *origin.Request {
-	sent := origin.Sent{Ours: []string{withoutOpening(asked.System), asked.Recovery, cutHere, cutByTool}, Mark: Control("")}
+	sent := origin.Sent{Ours: []string{withoutOpening(asked.System), asked.Recovery, cutHere, cutByTool},
+		Mark: Control("")}
 	for _, t := range asked.Request.Tools {
 		sent.Tools = append(sent.Tools, origin.Tool{Name: t.Name, Text: t.Description + "\n" + string(t.Schema)})
 	}

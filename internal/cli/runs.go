@@ -229,7 +229,8 @@ func (c *command) resumeOne(ctx context.Context, a *app.App, r journal.Run, forc
 func (c *command) runWatch() *cobra.Command {
 	var from int64
 	cmd := &cobra.Command{
-		Use: "watch RUN", Short: "Follow a run that another process drives, until it ends or pauses", Args: cobra.ExactArgs(1),
+		Use: "watch RUN", Args: cobra.ExactArgs(1),
+		Short: "Follow a run that another process drives, until it ends or pauses",
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
 			if c.asJSON {
 				return c.watchRecords(ctx, a, r, from)

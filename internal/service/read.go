@@ -98,8 +98,8 @@ func (c Conversation) Markdown() string {
 // formats are those of Export.
 var formats = []string{"md", "html", "json", "jsonl"}
 
-// Export gives the conversation as Markdown (md), a page (html) or one JSON object (json), or its outcomes as JSON lines
-// (jsonl).
+// Export gives the conversation as Markdown (md), a page (html) or one JSON object (json), or its outcomes as JSON
+// lines (jsonl).
 // As an export may be passed on, it does not name the session's folder. Another format is a UsageError.
 func (c Conversation) Export(format string, encode func(v any, indent bool) (string, error)) (string, error) {
 	switch format {

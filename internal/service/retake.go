@@ -109,7 +109,7 @@ func (s *Service) usedUpAfter(ctx context.Context, r journal.Run) ([]string, err
 	}
 	start, err := run.StartOf(recs)
 	if err != nil {
-		return nil, nil //nolint:nilerr // what can't be read allowed nothing that is known
+		return nil, nil // what can't be read allowed nothing that is known
 	}
 	return start.Consumed, nil
 }

@@ -119,7 +119,8 @@ func (t *tx) keepBlobs(r journal.Run, contents [][]byte) ([]any, error) {
 	return hashes, nil
 }
 
-// consumePending removes all pending rows of a session that are not declined. The write fails if one in b.Consume is missing or expired.
+// consumePending removes all pending rows of a session that are not declined. The write fails if one in b.Consume is
+// missing or expired.
 func (t *tx) consumePending(b journal.Beginning) {
 	if b.Session != nil && len(b.Consume) == 0 {
 		return // a new session has no pending rows

@@ -73,8 +73,8 @@ func (s *Shelf) byID(ctx context.Context, id string) (Persona, error) {
 	return Persona{}, errors.Join(err, ErrNotFound)
 }
 
-// Add writes a new oracle into the folder, which is made if it is missing. The first line of its text is its name, which
-// no other oracle has; no file is replaced.
+// Add writes a new oracle into the folder, which is made if it is missing. The first line of its text is its name,
+// which no other oracle has; no file is replaced.
 func (s *Shelf) Add(ctx context.Context, text string) (Persona, error) {
 	p, err := s.Preview(text)
 	if err != nil {

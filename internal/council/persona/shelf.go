@@ -271,8 +271,8 @@ func (s *Shelf) Create(ctx context.Context, name, language string) (file string,
 	return file, err
 }
 
-// place gives the path of the file of a new oracle, in a folder that is there then. Errors that the name is to blame for
-// wrap ErrText.
+// place gives the path of the file of a new oracle, in a folder that is there then. Errors that the name is to blame
+// for wrap ErrText.
 func (s *Shelf) place(ctx context.Context, name string) (file string, err error) {
 	if s.config.Dir == "" {
 		return "", ErrBuiltIn
