@@ -16,7 +16,7 @@ import (
 )
 
 // mostForChat is what a browser may load to show a conversation, compressed, in bytes.
-const mostForChat = 60_000
+const mostForChat = 65_000
 
 func TestPageAsksNobodyElse(t *testing.T) {
 	assert.NoError(t, fs.WalkDir(Dist, "dist", func(path string, d fs.DirEntry, err error) error {

@@ -64,13 +64,17 @@ func (s setup) restore(o *Options, r assistant.Request) (told agent.Whys, err er
 	}{{"code", s.env.CodeRoot, &o.Code, tool.Code, false}, {"vault", s.env.Vault, &o.Vault, tool.Vault, o.AskNotes}} {
 		switch {
 		case r.Sets(f.option) || f.asked && f.before == "":
-			if f.now.Path != f.before {
-				told = append(told, sourceChanged.With(string(f.source), folderName(f.now.Path), folderName(f.before)))
+			switch {
+			case f.now.Path == f.before || f.before == "":
+			case f.now.Path == "":
+				told = append(told, sourceDropped.With(string(f.source)))
+			default:
+				told = append(told, sourceChanged.With(string(f.source)))
 			}
 			continue
 		case f.before != "" && r.MayRead != nil && !r.MayRead(f.before):
 			*f.now = schema.Folder{}
-			told = append(told, sourceBarred.With(string(f.source), folderName(f.before)))
+			told = append(told, sourceBarred.With(string(f.source)))
 			continue
 		}
 		if err := checkFolder(f.before, f.source); err != nil {

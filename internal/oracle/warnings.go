@@ -36,10 +36,11 @@ const (
 	modelsOwn      bt.Reason = "notice.own_words: Of the model's own, and in no place that was found: {words}."
 	notCovered     bt.Reason = "notice.not_covered: Not looked at: {what}."
 	also           bt.Reason = "uncovered.and: {one}; {more}"
-	sourceBarred   bt.Reason = "notice.source_barred: This session searched {name} ({source}), " +
-		"which is not available here."
-	sourceChanged bt.Reason = "notice.source_changed: From here on this session searches {now} ({source}), " +
-		"no longer {before}."
+	// they stand in exports, which name no folder
+	sourceBarred  bt.Reason = "notice.source_barred: This session searched a folder ({source}) that is not available here."
+	sourceChanged bt.Reason = "notice.source_changed: From here on this session searches another folder ({source})."
+	sourceDropped bt.Reason = "notice.source_dropped: From here on this session searches no folder ({source})."
+
 	partsLeft bt.Reason = "notice.parts_left: Of what was attached earlier, the parts with most words of the " +
 		"question were read. Left out for want of room: {n}."
 	topicChanged bt.Reason = "notice.topic_changed: The topic has changed: all " +
@@ -96,7 +97,7 @@ func warningReasons() []bt.Reason {
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
 		needsNone, placesRead, resultsSeen, noWord, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,
 		citedUnread, wrongQuestion,
-		wrongPictures, otherNotes, sourceGone, sourceBarred, sourceChanged, partsLeft, notCovered, also)
+		wrongPictures, otherNotes, sourceGone, sourceBarred, sourceChanged, sourceDropped, partsLeft, notCovered, also)
 }
 
 // leftFor is the sentence for what was not looked at for a reason.

@@ -24,7 +24,7 @@ type Tether struct {
 	// Tell is a line of such a script that reports that it was reached.
 	Tell string
 
-	told, ended chan struct{}
+	opened, told, ended chan struct{}
 }
 
 // New makes a tether for a test. Its script may run once.
@@ -34,11 +34,12 @@ func New(t *testing.T) *Tether {
 	if err := syscall.Mkfifo(file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := &Tether{Open: "exec 9> '" + file + "'\n", Tell: "echo >&9\n", told: make(chan struct{}),
-		ended: make(chan struct{})}
+	c := &Tether{Open: "exec 9> '" + file + "'\n", Tell: "echo >&9\n", opened: make(chan struct{}),
+		told: make(chan struct{}), ended: make(chan struct{})}
 	go c.listen(file)
-	t.Cleanup(func() { // if the script did not reach its Open, listen still waits for the other end
-		if end, err := os.OpenFile(file, os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil {
+	t.Cleanup(func() { // if the script did not reach its Open, listen still waits for the other end, or is about to
+		if end, err := os.OpenFile(file, os.O_RDWR, 0); err == nil {
+			<-c.opened
 			_ = end.Close()
 		}
 	})
@@ -48,6 +49,7 @@ func New(t *testing.T) *Tether {
 // listen reads the pipe up to its end.
 func (c *Tether) listen(file string) {
 	end, err := os.Open(file)
+	close(c.opened)
 	if err != nil {
 		return // Told and Ended will time out
 	}
