@@ -11,7 +11,7 @@ sort -u "$work/all" >"$work/parts"
 cat >>"$work/parts" <<end
 Go and its standard library $(go env GOVERSION)|$(go env GOROOT)
 rules of gitleaks v8.30.0|internal/redact
-Svelte $(sed -n 's/.*"svelte": "\(.*\)".*/\1/p' web/package.json), jsdiff $(sed -n 's/.*"diff": "\(.*\)".*/\1/p' web/package.json) and Temml $(sed -n 's/.*"temml": "\(.*\)".*/\1/p' web/package.json)|web
+Svelte $(sed -n 's/.*"svelte": "\([^"]*\)".*/\1/p' web/package.json), jsdiff $(sed -n 's/.*"diff": "\([^"]*\)".*/\1/p' web/package.json) and Temml $(sed -n 's/.*"temml": "\([^"]*\)".*/\1/p' web/package.json)|web
 end
 
 rule=$(printf '%080d' 0 | tr 0 =)

@@ -127,7 +127,7 @@ func (s *story) satisfied(t *testing.T) bool {
 	var all []listed
 	err := json.Unmarshal([]byte(o.out), &all)
 	assert.Require(t, err == nil, "%v in %s", err, o.out)
-	return len(all) > 0 && slices.Contains([]string{"satisfied", "limit", "no-progress"}, all[0].State)
+	return len(all) > 0 && slices.Contains([]string{"satisfied", "limit", "no-progress"}, all[0].Cause)
 }
 
 // goesOnWithTasks wants the task there once, whatever was heard of it.

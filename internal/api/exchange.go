@@ -28,6 +28,8 @@ import (
 
 // requestInfo is what is known of one request: where it comes from, who sent it, and which run it is about.
 type requestInfo struct {
+	malformed bool // huma found a fault in it
+
 	id         string     // fresh: what a client calls it is not believed
 	client     netip.Addr // of the client, as far as proxies can be believed; zero: not known
 	host       string     // by which it was asked, with a port if there is one

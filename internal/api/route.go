@@ -73,6 +73,7 @@ func newAPI(s *Server) huma.API {
 		RejectUnknownQueryParameters: true,
 		Transformers: []huma.Transformer{func(ctx huma.Context, _ string, v any) (any, error) {
 			if m, ok := v.(*huma.ErrorModel); ok {
+				infoOf(ctx.Context()).malformed = true
 				return s.humaProblem(ctx.Operation(), m), nil
 			}
 			return v, nil
@@ -117,7 +118,8 @@ func (a adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 
 type humaContext huma.Context
 
-// jsonContext is a request as huma sees it: JSON, as readBody has checked, and with the status 400 for bad requests.
+// jsonContext is a request as huma sees it: JSON, as readBody has checked, and with the status 400 where huma finds a
+// fault in it.
 type jsonContext struct{ humaContext }
 
 // Unwrap gives the context of huma.
@@ -125,7 +127,7 @@ func (c jsonContext) Unwrap() huma.Context { return c.humaContext }
 
 // SetStatus implements huma.Context.
 func (c jsonContext) SetStatus(status int) {
-	if status == http.StatusUnprocessableEntity {
+	if status == http.StatusUnprocessableEntity && infoOf(c.Context()).malformed {
 		status = http.StatusBadRequest
 	}
 	c.humaContext.SetStatus(status)
@@ -267,6 +269,9 @@ func (r route) responses(takesBody bool) map[string]*huma.Response {
 		http.StatusInternalServerError, http.StatusServiceUnavailable}
 	if takesBody || strings.Contains(r.at, "{") {
 		statuses = append(statuses, http.StatusNotFound, http.StatusConflict)
+	}
+	if takesBody {
+		statuses = append(statuses, http.StatusUnprocessableEntity)
 	}
 	if takesBody || r.takesFiles {
 		statuses = append(statuses, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)

@@ -25,7 +25,7 @@ type Begin struct {
 
 // Keyed is a request that begins a run. It is exported since huma leaves out embedded types that are not.
 type Keyed[T any] struct {
-	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run."`
+	Key  string `header:"Idempotency-Key" maxLength:"200" doc:"Names the request, so that it can be sent again when its answer was lost: the same key of a user gives the same run, for as long as there is that run; with another request it is refused."`
 	Over bool   `header:"Over-Limit" doc:"The user knows that the day has cost what it may (the problem over_limit), and goes on."`
 	Body T
 }

@@ -143,6 +143,7 @@ type Spec struct {
 	Given      any // a struct of ports
 	Env        any
 	Consume    []string // pending rows that the run consumes
+	Asked      string   // a digest of the request that began it, if that had an idempotency key
 	Replaces   string   // the last run of the session, whose place it takes; "": it takes none
 	Claims     []string // what one run of the owner at a time may hold
 }
@@ -355,7 +356,7 @@ func (e *Engine) storeBeginning(ctx context.Context, b journal.Beginning) error 
 // newStartRecord makes the start record of a run, and adds the contents that it names to b.
 func (e *Engine) newStartRecord(b *journal.Beginning, s Spec) (*StartRecord, error) {
 	start := &StartRecord{Assistant: s.Assistant, Build: e.Build, TreeFile: s.TreeFile, Tree: journal.BlobHash(s.Tree),
-		Consumed: s.Consume}
+		Consumed: s.Consume, Asked: s.Asked}
 	b.Blobs = append(b.Blobs, s.Tree)
 	for _, t := range s.Texts {
 		content := t.Content

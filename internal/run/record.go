@@ -39,6 +39,7 @@ type StartRecord struct {
 	Given     Given           `json:"given"`
 	Env       json.RawMessage `json:"env,omitempty"`
 	Consumed  []string        `json:"consumed,omitempty"` // pending rows that it used up
+	Asked     string          `json:"asked,omitempty"`    // a digest of the request, if it had an idempotency key
 	Waits     bool            `json:"waits,omitempty"`    // it waits for a process that has room to drive it
 }
 

@@ -9,6 +9,9 @@ package service
 import (
 	"cmp"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -186,13 +189,13 @@ type Submitted struct {
 	Driven  *Run
 }
 
-// ErrKeyUsed says that a run of another assistant was begun with the key of a request.
+// ErrKeyUsed says that a run was begun with the key of a request that asks for something else.
 var ErrKeyUsed = errors.New("something else was begun with this key")
 
 // Submit begins a run as Start does, but does not wait for room: without room here it only records the run, for any
 // process that has room. If ctx is cancelled before the run is recorded, there is none; after that it continues. If a
-// run of the assistant was begun with the same key, Submit gives that run, whatever else r says. If r allows calls of a
-// run, assistant, session and words are that run's; journal.ErrConsumed if these calls are not open any more.
+// run was begun with the same key, Submit gives that run, or ErrKeyUsed if another request began it. If r allows calls of
+// a run, assistant, session and words are that run's; journal.ErrConsumed if these calls are not open any more.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if r.Allows != nil {
 		if err := s.completeAllowance(ctx, owner, &r); err != nil {
@@ -250,19 +253,50 @@ func (s *Service) Withdraw(ctx context.Context, owner journal.Owner, id string) 
 }
 
 // findSubmitted gives the run that was begun with the key of a request; journal.ErrNotFound if there is none, and
-// ErrKeyUsed if it is one of another assistant.
+// ErrKeyUsed if another request began it.
 func (s *Service) findSubmitted(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if r.Key == "" {
 		return Submitted{}, journal.ErrNotFound
 	}
 	row, err := s.config.Store.Run(ctx, owner, run.IDOf("run", string(owner), r.Key))
-	if err == nil && row.Assistant != r.Assistant {
-		err = ErrKeyUsed
+	if err == nil {
+		err = s.checkSameRequest(ctx, owner, row, r)
 	}
 	if c, ok := s.config.Store.(journal.Confirmer); err == nil && ok { // its beginning may have been unsure
 		err = c.Confirm(ctx)
 	}
 	return Submitted{Run: row.ID, Session: row.Session}, err
+}
+
+// checkSameRequest is ErrKeyUsed if another request than r began a run.
+func (s *Service) checkSameRequest(ctx context.Context, owner journal.Owner, row journal.Run, r Request) error {
+	if row.Assistant != r.Assistant {
+		return ErrKeyUsed
+	}
+	recs, err := s.config.Store.Records(ctx, owner, row.ID, 0)
+	if err != nil {
+		return err
+	}
+	start, err := run.StartOf(recs)
+	if err == nil && start.Asked != "" && start.Asked != askedFor(r) { // earlier builds kept no digest
+		err = ErrKeyUsed
+	}
+	return err
+}
+
+// askedFor is a digest of what a request with a key asks for. The key, which is kept nowhere, is in it: what of the
+// words is redacted can't be guessed from it.
+func askedFor(r Request) string {
+	options, _ := r.Options.(assistant.GivenOptions)
+	var given any
+	_ = json.Unmarshal(options.JSON, &given) // what is no JSON is refused where it is decoded
+	text, err := json.Marshal([]any{r.Assistant, r.Session, r.Words, r.Replaces, r.Allows, given})
+	if err != nil { // texts and JSON
+		return ""
+	}
+	sum := hmac.New(sha256.New, []byte(r.Key))
+	sum.Write(text)
+	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
 // makeSpec checks a request and makes the spec of its run, writing nothing. late: another run was waited for.
@@ -272,6 +306,10 @@ func (s *Service) makeSpec(
 	a, err := s.assistantNamed(r.Assistant)
 	if err != nil {
 		return nil, run.Spec{}, err
+	}
+	asked := ""
+	if r.Key != "" {
+		asked = askedFor(r)
 	}
 	if given, remote := r.Options.(assistant.GivenOptions); remote && a.Options != nil {
 		base := a.Options.New(given.Base)
@@ -311,7 +349,7 @@ func (s *Service) makeSpec(
 	}
 	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree, spec.Replaces = owner, a.Name, file, text, r.Replaces
 	if r.Key != "" {
-		spec.ID = run.IDOf("run", string(owner), r.Key)
+		spec.ID, spec.Asked = run.IDOf("run", string(owner), r.Key), asked
 	}
 	sessionID := spec.Session
 	spec.Session = r.Session
