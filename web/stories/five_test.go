@@ -52,9 +52,10 @@ func (p *tab) followsACitation() {
 	p.sees("cited and read")
 	p.until("the line in sight, marked apart from the others", `(() => {
 		const line = (words) => [...document.querySelectorAll("body *")].find((e) => e.checkVisibility() && e.textContent.trim().endsWith(words) && !e.querySelector("*:not([aria-hidden])"));
+		const shade = (e) => e && (getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)" ? getComputedStyle(e).backgroundColor : shade(e.parentElement));
 		const [cited, other] = [line("func Acquire(run string) error {"), line("package lease")];
 		const box = cited?.getBoundingClientRect();
-		return box && box.top >= 0 && box.bottom <= innerHeight && getComputedStyle(cited).backgroundColor !== getComputedStyle(other).backgroundColor;
+		return box && box.top >= 0 && box.bottom <= innerHeight && shade(cited) !== shade(other);
 	})()`)
 	p.press("Close")
 }

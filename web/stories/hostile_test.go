@@ -289,7 +289,6 @@ func TestHostileTextIsTextInEveryView(t *testing.T) {
 	ops.do("opening the page", chromedp.Navigate(h.signIn("ops")))
 	ops.until("the bar", "document.querySelector('header nav')")
 	ops.opensMenu()
-	ops.opensMenu()
 	ops.press("Operation")
 	ops.until("the nodes", `document.querySelector("main li")`)
 	ops.shows("main table, main li")

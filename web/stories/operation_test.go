@@ -62,7 +62,6 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	guest := h.tab(360)
 	guest.do("opening the page", chromedp.Navigate(h.signIn("guest")), chromedp.WaitVisible("nav"))
 	guest.opensMenu()
-	guest.opensMenu()
 	guest.press("Runs")
 	guest.sees("You have asked nothing yet.")
 	guest.fits()

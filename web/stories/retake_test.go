@@ -129,7 +129,7 @@ func TestEmptyPageSaysWhatCanBeDoneWithoutAModel(t *testing.T) {
 	p.press("Send")
 	p.sees("call Ada' to your tasks")
 	p.until("what is said once more as a new message",
-		`[...document.querySelectorAll("main ol button")].some((b) => b.innerText === "Say once more")`)
+		`[...document.querySelectorAll("main ol button")].some((b) => (b.ariaLabel ?? b.innerText) === "Say once more")`)
 }
 
 // The examples are in the words of the page, and the assistant understands them.
@@ -146,8 +146,8 @@ func TestExamplesOfTasksAreUnderstoodInEveryLanguage(t *testing.T) {
 			p.enter()
 			p.until("a task", `document.querySelector("main ol .answer .markdown")?.innerText.includes("Ada")`)
 			p.says(examples[1])
-			p.until("a task that is done",
-				`document.querySelectorAll("main ol .answer .markdown").length === 2 && [...document.querySelectorAll("main ol .answer .markdown")].at(-1).innerText.includes("Ada")`)
+			p.until("the task that may be meant",
+				`document.querySelectorAll("main ol .answer .markdown").length === 2 && [...document.querySelectorAll("main ol .answer")].at(-1).innerText.includes("Ada")`)
 		})
 	}
 }

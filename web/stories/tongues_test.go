@@ -88,8 +88,9 @@ func TestPageSpeaksTheLanguageThatIsChosen(t *testing.T) {
 		p.turnsTo("#/")
 		p.says(w["code"])
 		p.sees("lease.go")
-		p.sees(g.of("notice.budget_out"))
+		p.until("what was checked", `document.querySelector("main details > summary.tag")`)
 		p.opensAll()
+		p.sees(g.of("notice.budget_out"))
 		p.speaks(g, "a partial answer")
 		p.whyIn(g)
 
