@@ -194,8 +194,8 @@ var ErrKeyUsed = errors.New("something else was begun with this key")
 
 // Submit begins a run as Start does, but does not wait for room: without room here it only records the run, for any
 // process that has room. If ctx is cancelled before the run is recorded, there is none; after that it continues. If a
-// run was begun with the same key, Submit gives that run, or ErrKeyUsed if another request began it. If r allows calls of
-// a run, assistant, session and words are that run's; journal.ErrConsumed if these calls are not open any more.
+// run was begun with the same key, Submit gives that run, or ErrKeyUsed if another request began it. If r allows calls
+// of a run, assistant, session and words are that run's; journal.ErrConsumed if these calls are not open any more.
 func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (Submitted, error) {
 	if r.Allows != nil {
 		if err := s.completeAllowance(ctx, owner, &r); err != nil {
