@@ -71,7 +71,7 @@ suite("a client with types from the description", { timeout: 5 * deadline }, () 
 
   test("has a question answered from a folder that it names", async () => {
     const run = await answered();
-    assert.deepEqual([run.status, run.state, run.assistant, run.title], ["done", "satisfied", "oracle", question]);
+    assert.deepEqual([run.status, run.state, run.assistant, run.title], ["done", "ended", "oracle", question]);
     assert.match(run.result?.answer ?? "", /`tides\.md:\d/);
     assert.equal(run.result?.outcome["query_type"] !== undefined, true);
     assert.deepEqual(run.result?.failure, undefined);
