@@ -121,9 +121,15 @@ func (s *Server) submitWords(
 	if r.Session != "" && !isID(r.Session) {
 		return begun, journal.ErrNotFound
 	}
-	said.Folder, said.MayRead = s.folderFinder(infoOf(ctx).token), s.mayRead(infoOf(ctx).token)
-	r.Options = said
+	r.Options = s.withFolders(ctx, said)
 	return s.submitRequest(ctx, r)
+}
+
+// withFolders adds to options which folders the user may name, and which of those of the session may be read.
+func (s *Server) withFolders(ctx context.Context, said assistant.GivenOptions) assistant.GivenOptions {
+	by := infoOf(ctx).token
+	said.Folder, said.MayRead = s.folderFinder(by), s.mayRead(by)
+	return said
 }
 
 // submitRequest begins a run, if its user has room for one more.
@@ -238,7 +244,7 @@ func (s *Server) cancelRun(ctx context.Context, in *RunPath) (Begun, error) {
 
 // Allow says which calls are allowed.
 type Allow struct {
-	Calls   []int           `json:"calls" minItems:"1" maxItems:"16" nullable:"false" doc:"Their numbers, from 1, in the order of the result's list (waiting)."`
+	Calls   []int           `json:"calls" minItems:"1" maxItems:"16" uniqueItems:"true" nullable:"false" doc:"Their numbers, from 1, in the order of the result's list (waiting)."`
 	Options json.RawMessage `json:"options,omitempty" doc:"Those of the assistant. Left out: as the server is set to."`
 }
 
@@ -250,7 +256,7 @@ type allowRequest struct {
 
 func (s *Server) allowCalls(ctx context.Context, in *allowRequest) (*withLocation[Begun], error) {
 	r := service.Request{Key: in.Key, Allows: &assistant.Allowance{Run: in.Run, Calls: in.Body.Calls},
-		Options: assistant.GivenOptions{JSON: in.Body.Options, Folder: s.folderFinder(infoOf(ctx).token)}}
+		Options: s.withFolders(ctx, assistant.GivenOptions{JSON: in.Body.Options})}
 	begun, err := s.submitRequest(ctx, r)
 	if err != nil {
 		return nil, err

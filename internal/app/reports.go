@@ -17,8 +17,12 @@ import (
 // mostReports bounds how many reports are kept, since names come from anywhere: above it, the oldest goes.
 const mostReports = 256
 
-// reportsWait bounds the wait for another process that writes the reports.
-const reportsWait = 5 * time.Second
+// How long another process that writes the reports is waited for: with what a provider told beside a run, which is soon
+// learnt again, and with a contract that took minutes to measure.
+const (
+	learntWait   = 200 * time.Millisecond
+	measuredWait = 5 * time.Second
+)
 
 // reportStands is how long a provider is not asked again about a model.
 const reportStands = time.Minute
@@ -89,7 +93,7 @@ func (r *reports) serve(
 	p.List = func(ctx context.Context) ([]string, error) {
 		names, err := list(ctx)
 		if before := r.get(own); err == nil && (time.Since(before.At) > listStands || !slices.Equal(before.Lists, names)) {
-			_ = r.put(own, func(of *report) { of.Lists, of.At = names, now() }) // or it is asked again
+			_ = r.put(own, learntWait, func(of *report) { of.Lists, of.At = names, now() }) // or it is asked again
 		}
 		return names, err
 	}
@@ -107,7 +111,7 @@ func (r *reports) serve(
 		}
 		info, err := ask(ctx, name)
 		if err == nil {
-			_ = r.put(key(name), func(of *report) { of.Info, of.At = info, now() }) // or it is asked again
+			_ = r.put(key(name), learntWait, func(of *report) { of.Info, of.At = info, now() }) // or it is asked again
 		}
 		return info, err
 	}
@@ -118,7 +122,7 @@ func (r *reports) serve(
 		return model.Contract{}
 	}
 	p.Keep = func(name string, c model.Contract) error {
-		return r.put(key(name), func(of *report) { of.Contract = &c })
+		return r.put(key(name), measuredWait, func(of *report) { of.Contract = &c })
 	}
 }
 
@@ -136,7 +140,7 @@ func (r *reports) remember(c *openai.Config) {
 		c.Refused = known.Refused
 	}
 	c.OnRefused = func(told model.Refusals) {
-		_ = r.put(key, func(of *report) { of.Refused, of.RefusedAt = told, now() }) // or it is refused again
+		_ = r.put(key, learntWait, func(of *report) { of.Refused, of.RefusedAt = told, now() }) // or it is refused again
 	}
 }
 
@@ -163,17 +167,32 @@ func (r *reports) refresh() {
 	}
 }
 
-// put changes a report, beside those that other processes have kept meanwhile. An error says that it is kept by this
-// process alone.
-func (r *reports) put(key string, change func(*report)) error {
+// put changes a report, beside those that other processes have kept meanwhile. It is read as changed at once. An error
+// says that it is kept by this process alone.
+func (r *reports) put(key string, wait time.Duration, change func(*report)) error {
+	r.mu.Lock()
+	r.refresh()
+	r.set(key, change)
+	r.mu.Unlock()
+	unlock, err := r.lock(wait) // others read meanwhile
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	unlock, lockErr := r.lock()
-	if lockErr == nil {
-		defer unlock()
-	}
 	r.seen = time.Time{} // what was written within one tick of the file system's clock has one time
 	r.refresh()
+	r.set(key, change)
+	text, err := json.MarshalIndent(r.kept, "", "\t")
+	if err != nil {
+		return err
+	}
+	return files.Replace(r.file, text, 0o600)
+}
+
+// set changes a report that was read, and drops the oldest above the bound.
+func (r *reports) set(key string, change func(*report)) {
 	of := r.kept[key]
 	change(&of)
 	r.kept[key] = of
@@ -186,26 +205,18 @@ func (r *reports) put(key string, change func(*report)) error {
 		}
 		delete(r.kept, oldest)
 	}
-	if lockErr != nil {
-		return lockErr
-	}
-	text, err := json.MarshalIndent(r.kept, "", "\t")
-	if err != nil {
-		return err
-	}
-	return files.Replace(r.file, text, 0o600)
 }
 
 // lock keeps other processes from writing the file. It fails if there is no data folder: it is not for this that one is
 // made.
-func (r *reports) lock() (unlock func(), err error) {
+func (r *reports) lock(wait time.Duration) (unlock func(), err error) {
 	folder, name := filepath.Split(r.file)
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }() // the lock file stays open without it
-	return files.Lock(context.Background(), root, name+".lock", reportsWait)
+	return files.Lock(context.Background(), root, name+".lock", wait)
 }
 
 // goesBefore says which of two goes first where there are too many: one without a contract, or else the older.

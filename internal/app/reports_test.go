@@ -73,7 +73,7 @@ func TestDamagedReportsAreAskedForAgainAndNoDataFolderIsMade(t *testing.T) {
 func TestFewReportsAreKeptHoweverManyModelsAreNamed(t *testing.T) {
 	r := newReports(filepath.Join(t.TempDir(), "missing"))
 	for i := range mostReports + 1 {
-		_ = r.put(strconv.Itoa(i), func(of *report) { of.At = time.Unix(int64(i), 0) })
+		_ = r.put(strconv.Itoa(i), measuredWait, func(of *report) { of.At = time.Unix(int64(i), 0) })
 	}
 	assert.That(t, len(r.kept) == mostReports && r.get("0").At.IsZero(), "%d are kept, with the oldest: %v", len(r.kept),
 		r.get("0"))
@@ -103,7 +103,7 @@ func TestWhatAnEndpointRefusesOfSchemasIsKnownToEveryProcessForADay(t *testing.T
 	assert.That(t, len(again) == 1 && !strings.Contains(again[0], "maxItems"), "another process asks with %q", again)
 	r := newReports(dir)
 	for key := range r.read() {
-		assert.NoError(t, r.put(key, func(of *report) { of.RefusedAt = of.RefusedAt.Add(-2 * refusalStands) }))
+		assert.NoError(t, r.put(key, measuredWait, func(of *report) { of.RefusedAt = of.RefusedAt.Add(-2 * refusalStands) }))
 	}
 	later := ask()
 	assert.That(t, len(later) == 1 && strings.Contains(later[0], "maxItems"), "after a day it is not tried anew: %q", later)
@@ -116,10 +116,10 @@ func TestReportOfAModelWaitsForAnotherProcessThatWritesAndKeepsWhatItWrote(t *te
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		other, r := newReports(dir), newReports(dir)
-		assert.NoError(t, r.put("first", learnt))
-		unlock := assert.Must(other.lock())(t)
+		assert.NoError(t, r.put("first", measuredWait, learnt))
+		unlock := assert.Must(other.lock(measuredWait))(t)
 		put := make(chan error)
-		go func() { put <- r.put("ours", learnt) }()
+		go func() { put <- r.put("ours", measuredWait, learnt) }()
 		synctest.Wait()
 		assert.NoError(t, os.WriteFile(r.file, []byte(`{"theirs": {"at": "1970-01-01T00:00:01Z"}}`), 0o600))
 		assert.NoError(t, os.Chtimes(r.file, r.seen, r.seen)) // in the same tick of the file system's clock
@@ -134,12 +134,28 @@ func TestReportOfAModelWaitsForAnotherProcessThatWritesAndKeepsWhatItWrote(t *te
 func TestReportIsKeptByTheProcessAloneWhileAnotherWritesForTooLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		unlock := assert.Must(newReports(dir).lock())(t)
+		unlock := assert.Must(newReports(dir).lock(measuredWait))(t)
 		r := newReports(dir)
-		err := r.put("m", learnt)
+		err := r.put("m", measuredWait, learnt)
 		assert.That(t, err != nil && !r.get("m").At.IsZero(), "error %v, kept %v", err, r.get("m"))
 		unlock()
-		assert.NoError(t, r.put("n", learnt))
+		assert.NoError(t, r.put("n", measuredWait, learnt))
 		assert.Equal(t, len(r.read()), 2)
+	})
+}
+
+func TestReportsAreReadWhileAnotherProcessWritesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		r := newReports(dir)
+		unlock := assert.Must(newReports(dir).lock(measuredWait))(t)
+		put := make(chan error)
+		go func() { put <- r.put("m", measuredWait, learnt) }()
+		synctest.Wait()
+		before := time.Now()
+		at := r.get("m").At
+		assert.That(t, !at.IsZero() && time.Since(before) == 0, "read after %s: %v", time.Since(before), at)
+		unlock()
+		assert.NoError(t, <-put)
 	})
 }

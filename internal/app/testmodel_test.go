@@ -45,9 +45,9 @@ func TestContractStandsWhenAReportIsRenewedAndIsNotReplacedByAnOlderOne(t *testi
 	dir := t.TempDir()
 	r := newReports(dir)
 	newer, older := calling(model.Right, time.Now()), calling(model.Wrong, time.Now().Add(-time.Hour))
-	assert.NoError(t, newReports(dir).put("m", func(of *report) { of.Contract = &newer }))
+	assert.NoError(t, newReports(dir).put("m", measuredWait, func(of *report) { of.Contract = &newer }))
 	r.kept = map[string]report{"m": {Info: model.Info{Window: 1}, At: time.Now().Add(-time.Hour), Contract: &older}}
-	assert.NoError(t, r.put("m", func(of *report) { of.Info, of.At = model.Info{Window: 2}, time.Now() }))
+	assert.NoError(t, r.put("m", measuredWait, func(of *report) { of.Info, of.At = model.Info{Window: 2}, time.Now() }))
 	got := newReports(dir).get("m")
 	assert.That(t, got.Window == 2 && got.Contract.Of(model.SkillCall).Result == model.Right, "%+v, %+v", got, got.Contract)
 }
@@ -55,9 +55,9 @@ func TestContractStandsWhenAReportIsRenewedAndIsNotReplacedByAnOlderOne(t *testi
 func TestModelsWithoutAContractAreForgottenFirst(t *testing.T) {
 	r := newReports(filepath.Join(t.TempDir(), "missing"))
 	c := calling(model.Right, time.Unix(0, 0))
-	_ = r.put("tested", func(of *report) { of.Contract = &c })
+	_ = r.put("tested", measuredWait, func(of *report) { of.Contract = &c })
 	for i := range mostReports {
-		_ = r.put(strings.Repeat("x", i+1), func(of *report) { of.At = time.Unix(int64(i+1), 0) })
+		_ = r.put(strings.Repeat("x", i+1), measuredWait, func(of *report) { of.At = time.Unix(int64(i+1), 0) })
 	}
 	assert.That(t, r.get("tested").Contract != nil && r.get("x").At.IsZero(), "%d kept, the tested one is forgotten",
 		len(r.kept))

@@ -384,7 +384,7 @@ func (g *Given) addApprovals(
 	case len(waiting) > 0:
 		yes = agent.AllowedBy(q.Words, calls, waiting[0].Asked)
 	}
-	for _, n := range yes {
+	for _, n := range slices.Compact(slices.Sorted(slices.Values(yes))) { // a call is made once, however often it is named
 		if n < 1 || n > len(waiting) || q.Allows != nil && q.Allows.Run != env.Past[len(env.Past)-1] {
 			return nil, journal.ConsumedError(assistant.PendingID(q.Allows.Run, n))
 		}

@@ -104,15 +104,15 @@ func (s *Service) assistantNamed(name string) (*assistant.Assistant, error) {
 // Assistants lists the assistants of this program.
 func (s *Service) Assistants() []*assistant.Assistant { return slices.Clone(s.config.Assistants) }
 
-// decodeOptions turns an assistant.GivenOptions into the options of its assistant, with the settings; others stay as
-// they are.
-func (s *Service) decodeOptions(ctx context.Context, a *assistant.Assistant, given any) (any, error) {
-	remote, ok := given.(assistant.GivenOptions)
+// decodeOptions turns the assistant.GivenOptions of a request into the options of its assistant, with the settings, and
+// sets what the request sets; other options stay as they are.
+func (s *Service) decodeOptions(ctx context.Context, a *assistant.Assistant, r *Request) error {
+	remote, ok := r.Options.(assistant.GivenOptions)
 	switch {
 	case !ok:
-		return given, nil
+		return nil
 	case a.Options == nil:
-		return nil, &assistant.RequestError{
+		return &assistant.RequestError{
 			Why:  bt.Because("runs of this assistant are started by another assistant, not by a request"),
 			Hint: "ask another assistant"}
 	}
@@ -121,36 +121,38 @@ func (s *Service) decodeOptions(ctx context.Context, a *assistant.Assistant, giv
 		// no folder comes from the settings: they are the server's
 		isSaid := func(f *schema.Field) bool { return f.IsSet(into) || f.Tag.Get("names") == "folder" }
 		if err := a.Options.FillFromSettings(into, s.config.Setting, isSaid); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := a.Options.Decode(remote.JSON, into); err != nil {
-		return nil, &assistant.RequestError{
+		return &assistant.RequestError{
 			Why:  wrongOptions.With(strings.Replace(err.Error(), "arguments ", "the options ", 1)),
 			Hint: "the options are: " + strings.Join(a.Options.Names(), ", "), Err: err}
 	}
-	if err := s.applyPreset(ctx, a.Options, remote, into); err != nil {
-		return nil, &assistant.RequestError{Why: wrongOptions.With(err.Error()),
-			Hint: "GET /api/presets lists the presets", Err: err}
+	set := remote.Set()
+	base := a.Options.New(remote.Base)
+	for _, f := range a.Options.Fields {
+		if remote.Base != nil && f.IsSet(base) {
+			set = append(set, f.Name)
+		}
 	}
-	if err := a.Options.FindFolders(into, remote.Folder); err != nil {
-		return nil, err
-	}
-	return reflect.ValueOf(into).Elem().Interface(), nil
-}
-
-// applyPreset fills in the options of the preset that a request names, where the request itself says nothing.
-func (s *Service) applyPreset(ctx context.Context, o *schema.Object, of assistant.GivenOptions, into any) error {
-	said := map[string]json.RawMessage{}
-	_ = json.Unmarshal(of.JSON, &said) // it was decoded before
-	base := o.New(of.Base)
-	return preset.Apply(o, into, func(name string) (preset.Preset, error) {
+	err := preset.Apply(a.Options, into, func(name string) (preset.Preset, error) {
 		if s.config.Preset == nil {
 			return preset.Preset{}, errors.New("there are no presets here")
 		}
 		return s.config.Preset(ctx, name)
-	}, func(f *schema.Field) bool { return said[f.Name] != nil || of.Base != nil && f.IsSet(base) },
-		func(*schema.Field) {})
+	}, func(f *schema.Field) bool { return slices.Contains(set, f.Name) },
+		func(f *schema.Field) { set = append(set, f.Name) })
+	if err != nil {
+		return &assistant.RequestError{Why: wrongOptions.With(err.Error()),
+			Hint: "GET /api/presets lists the presets", Err: err}
+	}
+	if err := a.Options.FindFolders(into, remote.Folder); err != nil {
+		return err
+	}
+	r.Options, r.MayRead = reflect.ValueOf(into).Elem().Interface(), remote.MayRead
+	r.Sets = func(option string) bool { return slices.Contains(set, option) }
+	return nil
 }
 
 // runAndAssistant gives the row of a run and its assistant; an error if this program does not have that assistant.
@@ -212,7 +214,7 @@ func (s *Service) Submit(ctx context.Context, owner journal.Owner, r Request) (S
 		return err
 	})
 	// another submission may have been first
-	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrClaimed) {
+	if errors.Is(err, journal.ErrExists) || errors.Is(err, journal.ErrClaimed) || errors.Is(err, journal.ErrConsumed) {
 		if begun, findErr := s.findSubmitted(ctx, owner, r); !errors.Is(findErr, journal.ErrNotFound) {
 			return begun, findErr
 		}
@@ -311,15 +313,7 @@ func (s *Service) makeSpec(
 	if r.Key != "" {
 		asked = askedFor(r)
 	}
-	if given, remote := r.Options.(assistant.GivenOptions); remote && a.Options != nil {
-		base := a.Options.New(given.Base)
-		r.MayRead, r.Sets = given.MayRead, func(option string) bool {
-			return given.Sets(option) || slices.ContainsFunc(a.Options.Fields, func(f *schema.Field) bool {
-				return f.Name == option && f.IsSet(base)
-			})
-		}
-	}
-	if r.Options, err = s.decodeOptions(ctx, a, r.Options); err != nil {
+	if err = s.decodeOptions(ctx, a, &r); err != nil {
 		return nil, run.Spec{}, asUsageError(err)
 	}
 	file, text, err := s.loadTree(a)

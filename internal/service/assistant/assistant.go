@@ -11,7 +11,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -135,12 +137,11 @@ type GivenOptions struct {
 	MayRead func(path string) bool
 }
 
-// Sets says whether the JSON sets an option; null sets it to nothing.
-func (g GivenOptions) Sets(option string) bool {
+// Set lists the options that the JSON sets; null sets one to nothing.
+func (g GivenOptions) Set() []string {
 	var all map[string]json.RawMessage
 	_ = json.Unmarshal(g.JSON, &all) // what is no object is refused where it is decoded
-	_, set := all[option]
-	return set
+	return slices.Collect(maps.Keys(all))
 }
 
 // BeginWith makes an Assistant.Begin of a function that takes options of one type; others are an error.
