@@ -263,10 +263,14 @@ func (c *Caller) performCall(ctx context.Context, job run.Job) (any, error) {
 		r.Error = tool.Errorf(tool.Denied, "search with words of the person or of the web", "%s", r.Held)
 		return r, err
 	}
+	asked, err := run.PayloadOf[CallPayload](job)
+	if err != nil {
+		return nil, err
+	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	if p, ok := job.Asked.(CallPayload); ok && p.Rule == RulePreview {
-		r = previewCall(limited, t, call, r, p.Hold)
+	if asked.Rule == RulePreview {
+		r = previewCall(limited, t, call, r, asked.Hold)
 		return r, ctx.Err()
 	}
 	result, err := t.Call(limited, call)

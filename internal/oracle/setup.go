@@ -150,29 +150,40 @@ func roomForMaterial(window int) int {
 	return min(MaxMaterial, window*bytesPerToken/3)
 }
 
-// carry reads what was handed over with earlier runs. Where there is no room for all, it takes the parts with most
-// words of the question, and of pictures the latest.
+// carry reads what was handed over with earlier runs, of a document that was handed over again the latest text. Where
+// there is no room for all, it takes the parts with most words of the question, and of pictures the latest.
 func carry(
 	ctx context.Context, store journal.Store, r assistant.Request, env Env, pictures int,
 ) (c carried, err error) {
-	room := roomForMaterial(env.WindowTokens) - env.Material
+	room := max(0, roomForMaterial(env.WindowTokens)-env.Material)
 	type part struct {
 		document.Part
 		of, place, hits int
 	}
 	var texts, shown []part
+	latest := map[string]int{} // the run with which a document was handed over last, by name
+	for _, p := range env.Parts {
+		name, _ := p.Page()
+		latest[name] = len(env.Attached)
+	}
 	for n, id := range slices.Backward(env.Attached) { // the latest first
 		material, err := run.ReadText(ctx, store, r.Owner, id, MaterialText)
 		if err != nil {
 			return c, err
 		}
 		for place, p := range document.SplitParts(string(material)) {
-			switch {
-			case p.Type == "":
-				texts = append(texts, part{p, n, place, 0})
-			case len(shown) < pictures:
-				shown = append(shown, part{p, n, place, 0})
+			if p.Type != "" { // pictures that are pasted share a name
+				if len(shown) < pictures {
+					shown = append(shown, part{p, n, place, 0})
+				}
+				continue
 			}
+			name, _ := p.Page()
+			if last, again := latest[name]; again && last > n && name != document.Unnamed {
+				continue
+			}
+			latest[name] = n
+			texts = append(texts, part{p, n, place, 0})
 		}
 	}
 	size := 0

@@ -36,6 +36,25 @@ func TestAttachedDocumentStaysWholeWhileThereIsRoomAndIsCitedInFollowUps(t *test
 	wantParts(t, "a question on another topic", all, "A bridge of steel.", "The bearing was replaced.")
 }
 
+func TestDocumentThatIsHandedOverAgainTakesThePlaceOfTheOneBefore(t *testing.T) {
+	h := setUp(t, modeltest.Say("Grey: `plan.md`. "+enough()), modeltest.Say("Blue: `plan.md`. "+enough()),
+		modeltest.Say("Blue, still: `plan.md`. "+enough()))
+	for _, plan := range []string{"The hull is grey.", "The hull is blue."} {
+		q := h.question("Which colour has the hull by the plan?")
+		q.Material = document.JoinParts([]document.Part{{Name: "plan.md", Text: plan}})
+		h.finish(h.startQuestion(q))
+	}
+	h.finish(h.start("Which colour has the hull now?"))
+	for n := 2; n <= 3; n++ {
+		sent := ""
+		for _, m := range h.request(n).Messages {
+			sent += m.Text
+		}
+		wantParts(t, "a request", sent, "The hull is blue.")
+		assert.That(t, !strings.Contains(sent, "The hull is grey."), "request %d has the earlier text: %s", n, sent)
+	}
+}
+
 func TestOfAnAttachedDocumentWithoutRoomThePagesAboutTheQuestionAreRead(t *testing.T) {
 	h := setUp(t, modeltest.Say("Long. "+enough()), modeltest.Say("In May: `log.pdf p. 77`. "+enough()))
 	var pages []document.Part
