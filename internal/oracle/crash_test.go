@@ -141,6 +141,15 @@ func TestCrashAtEveryAppendAfterAYesMakesTheCallOnce(t *testing.T) {
 	}
 }
 
+func TestCallIsMadeOnceHoweverOftenItIsAllowed(t *testing.T) {
+	h := waitingHarness(t, modeltest.Say("Written. "+enough()))
+	asked := assert.Must(h.store.Runs(t.Context(), owner, journal.Filter{Limit: 1}))(t)
+	q := h.question(askRemind)
+	q.Allows = &assistant.Allowance{Run: asked[0].ID, Calls: []int{1, 1}}
+	h.finish(h.startQuestion(q))
+	same(t, "tools that were reached", h.world.called(), []string{"web_fetch", "vault_write"})
+}
+
 func TestReplayOfAYesDecidesAsRecorded(t *testing.T) {
 	h := waitingHarness(t, modeltest.Say("Written. "+enough()))
 	h.ask("yes")
