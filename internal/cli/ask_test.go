@@ -143,7 +143,7 @@ func TestWithoutAModelEachAssistantSaysWhatItCanDoAndHowToGetOne(t *testing.T) {
 	}{
 		{[]string{"ask", "--in", papers, "How does Close close the bridge?"}, "these are the best matches"},
 		{[]string{"ask", "--in", papers, "Where is the quux handled?"}, "I searched the code"},
-		{[]string{"ask", "--in", papers, "add a note about the bridge"}, "I can't write notes without a model"},
+		{[]string{"ask", "--in", papers, "add a note about the bridge"}, "I can't write without a language model"},
 		{[]string{"chat", "what is the meaning of life?"}, "plain forms like these are all that I understand"},
 		{[]string{"chat", "help"}, "plain forms like these are all that I understand"},
 		{[]string{"council", "ask", "skeptic"}, "‘sibyl council ask skeptic"},
