@@ -52,7 +52,7 @@ const (
 	needsNone    bt.Reason = "ground.needs_none: a {kind} question may need no source"
 	placesRead   bt.Reason = "ground.read: places read: {n}"
 	buildsOn     bt.Reason = "ground.builds_on: the conversation builds on earlier answers"
-	resultsSeen  bt.Reason = "ground.results: their code or notes were searched or listed"
+	resultsSeen  bt.Reason = "ground.results: a source other than the web was searched or listed"
 	noWord       bt.Reason = "ground.no_word: it has no word that could be looked up"
 	noTool       bt.Reason = "ground.no_tool: no tool can read one"
 	noneReadYet  bt.Reason = "ground.not_read: nothing was read yet"
