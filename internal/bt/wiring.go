@@ -27,6 +27,7 @@ func (c *compiler) checkWiring() {
 			}
 		}
 	}
+	c.dropUnread(bySlot)
 	c.checkParallelWriters()
 	c.warnOfReactiveTasks()
 	c.warnOfDoubledTexts()
@@ -106,7 +107,7 @@ func (c *compiler) checkWritten(s *slot, uses []use, inRoot bool, written []stri
 		switch {
 		case u.access == reads, u.access == updates:
 			c.src.problem(u.at, hint, "%s", what)
-		case u.node >= 0:
+		case u.node >= 0 && !u.byName:
 			c.src.warn(u.at, hint, "%s: port %s never gets a value from it", what, u.port)
 		}
 	}
@@ -118,8 +119,24 @@ func (c *compiler) warnIfUnread(s *slot, uses []use) {
 			return
 		}
 	}
-	if len(uses) > 0 {
-		c.src.warn(uses[0].at, "leave it out if nobody needs it", "nothing reads key {%s}", s.name)
+	named := slices.DeleteFunc(slices.Clone(uses), func(u use) bool { return u.byName })
+	if len(named) > 0 {
+		c.src.warn(named[0].at, "leave it out if nobody needs it", "nothing reads key {%s}", s.name)
+	}
+}
+
+// dropUnread disconnects the outputs that are connected by their names to keys that nothing reads.
+func (c *compiler) dropUnread(bySlot [][]use) {
+	for slot, uses := range bySlot {
+		if slices.ContainsFunc(uses, func(u use) bool { return u.access != writes }) {
+			continue
+		}
+		for _, u := range uses {
+			if u.byName {
+				bind := c.t.nodes[u.node].bind
+				bind.out = slices.DeleteFunc(bind.out, func(w wire) bool { return w.slot == int32(slot) })
+			}
+		}
 	}
 }
 
