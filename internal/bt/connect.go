@@ -192,7 +192,6 @@ func (c *compiler) compileScript(a attribute, sc *scope, i int32) *script {
 	}
 	for _, e := range s.stmts {
 		connect(e)
-		c.noteGrower(e, i, a)
 	}
 	return s
 }
