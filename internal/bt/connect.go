@@ -192,7 +192,6 @@ func (c *compiler) compileScript(a attribute, sc *scope, i int32) *script {
 	}
 	for _, e := range s.stmts {
 		connect(e)
-		c.noteGrower(e, i, a)
 	}
 	return s
 }
@@ -209,7 +208,7 @@ func (c *compiler) buildLeafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 	}
 	for k := range leaf.out {
 		p := &leaf.out[k]
-		a, ok := el.attr(p.Name)
+		a, byName, ok := c.portOf(el, p.Name)
 		if !ok {
 			continue
 		}
@@ -219,15 +218,26 @@ func (c *compiler) buildLeafNode(el *element, leaf *Leaf, sc *scope, i int32) {
 				a.value)
 			continue
 		}
-		slot := c.connect(sc, use{node: i, access: writes, typ: p.Type, port: p.Name, key: key, at: a.at})
+		slot := c.connect(sc, use{node: i, access: writes, typ: p.Type, port: p.Name, key: key, byName: byName, at: a.at})
 		n.bind.out = append(n.bind.out, wire{Port: p, slot: slot})
 	}
 	c.checkOtherAttributes(el, leaf.Name, leaf.names, sc, i)
 }
 
+// portOf is the attribute of a leaf's port. In a file that says so, a port that has none is the key of its name.
+func (c *compiler) portOf(el *element, name string) (a attribute, byName, ok bool) {
+	if a, ok = el.attr(name); ok || !c.src.connectsByName {
+		return a, false, ok
+	}
+	return attribute{name: name, value: "{=}", at: el.at}, true, true
+}
+
 func (c *compiler) connectInput(el *element, leaf *Leaf, p *Port, sc *scope, i int32) wire {
 	w := wire{Port: p, slot: -1}
-	a, ok := el.attr(p.Name)
+	a, byName, ok := c.portOf(el, p.Name)
+	if byName && p.HasDef {
+		ok, a = false, attribute{}
+	}
 	key, isKey := keyOf(a)
 	switch {
 	case isKey:
@@ -235,9 +245,9 @@ func (c *compiler) connectInput(el *element, leaf *Leaf, p *Port, sc *scope, i i
 		if !p.required() {
 			how = readsIfSet
 		}
-		w.slot = c.connect(sc, use{node: i, access: how, typ: p.Type, port: p.Name, key: key, at: a.at})
+		w.slot = c.connect(sc, use{node: i, access: how, typ: p.Type, port: p.Name, key: key, byName: byName, at: a.at})
 	case ok:
-		literal, err := p.literal(a.value)
+		literal, err := p.literal(joinLines(a.value))
 		if err != nil {
 			hint := fmt.Sprintf(`or write %s="{key}"`, p.Name)
 			if p.OneOf != nil {
@@ -256,6 +266,15 @@ func (c *compiler) connectInput(el *element, leaf *Leaf, p *Port, sc *scope, i i
 		w.literal = reflect.ValueOf(literal)
 	}
 	return w
+}
+
+// joinLines makes one line of a value that stands in the file on several: in XML, a line break in an attribute is a
+// space.
+func joinLines(value string) string {
+	if !strings.Contains(value, "\n") {
+		return value
+	}
+	return strings.Join(strings.Fields(value), " ")
 }
 
 // describePort is a port with its type and doc: "limit (int): how many".

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"sync"
 )
 
 // Leaf is a type of leaf node, made by Check, Func or Task.
@@ -41,14 +40,12 @@ func Check[I any](name, doc string, f func(I) (bool, string)) Leaf {
 // EmittingCheck is a Check that also emits a typed event, unless that is nil.
 func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, event Typed)) Leaf {
 	l := newLeaf(name, doc, checkLeaf, reflect.TypeFor[I](), nil)
-	var all frames[I, struct{}]
 	l.tick = func(b *binding, x *exec, i int32) Status {
-		at := all.load(b, x, i)
-		if at == nil {
+		in, ok := readIn[I](b, x, i)
+		if !ok {
 			return Failure
 		}
-		defer all.free(at)
-		yes, why, event := f(at.in)
+		yes, why, event := f(*in)
 		if event != nil {
 			x.emit(i, event)
 		}
@@ -72,57 +69,36 @@ func EmittingCheck[I any](name, doc string, f func(I) (yes bool, why string, eve
 // shared.
 func Func[I, O any](name, doc string, f func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, funcLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
-	var all frames[I, O]
-	l.tick = func(b *binding, x *exec, i int32) Status { return all.loadAndCompute(b, x, i, f) }
+	l.tick = func(b *binding, x *exec, i int32) Status {
+		in, ok := readIn[I](b, x, i)
+		if !ok {
+			return Failure
+		}
+		return computeOut(b, x, i, *in, f)
+	}
 	return l
 }
 
-// frame has the input and the output of a leaf, in one piece of memory.
-type frame[I, O any] struct {
-	in  I
-	out O
-}
-
-// frames are the unused frames of a leaf: keys and requests have copies of what was in them.
-type frames[I, O any] struct{ pool sync.Pool }
-
-// load returns a frame with the inputs; nil if that stopped the step.
-func (all *frames[I, O]) load(b *binding, x *exec, i int32) *frame[I, O] {
-	f, _ := all.pool.Get().(*frame[I, O])
-	if f == nil {
-		f = &frame[I, O]{}
-	}
-	if err := b.readInputs(x, reflect.ValueOf(&f.in).Elem()); err != nil {
+// readIn reads the inputs of a leaf; ok is false if that stopped the step.
+func readIn[I any](b *binding, x *exec, i int32) (in *I, ok bool) {
+	in = new(I)
+	if err := b.readInputs(x, reflect.ValueOf(in).Elem()); err != nil {
 		x.breakStep(i, err)
-		return nil
+		return nil, false
 	}
-	return f
+	return in, true
 }
 
-func (all *frames[I, O]) free(f *frame[I, O]) {
-	*f = frame[I, O]{}
-	all.pool.Put(f)
-}
-
-// loadAndCompute calls compute with the inputs, and writes its outputs.
-func (all *frames[I, O]) loadAndCompute(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
-	f := all.load(b, x, i)
-	if f == nil {
-		return Failure
-	}
-	defer all.free(f)
-	return f.compute(b, x, i, compute)
-}
-
-// compute calls a function with the inputs of the frame, and writes its outputs.
-func (f *frame[I, O]) compute(b *binding, x *exec, i int32, compute func(in I, out *O) error) Status {
-	out := reflect.ValueOf(&f.out).Elem()
+// computeOut calls a function with the inputs of a leaf, and writes its outputs.
+func computeOut[I, O any](b *binding, x *exec, i int32, in I, compute func(in I, out *O) error) Status {
+	out := new(O)
+	fields := reflect.ValueOf(out).Elem()
 	for k := range b.out {
-		if _, err := b.out[k].setField(x, out); err != nil {
+		if _, err := b.out[k].setField(x, fields); err != nil {
 			return x.breakStep(i, err)
 		}
 	}
-	return b.writeOutputs(x, i, out, compute(f.in, &f.out))
+	return b.writeOutputs(x, i, fields, compute(in, out))
 }
 
 func newLeaf(name, doc string, class leafClass, in, out reflect.Type) Leaf {

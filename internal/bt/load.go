@@ -95,6 +95,11 @@ func (s *source) findTrees(root *element) map[string]*treeDef {
 	if format, ok := root.attr("BTCPP_format"); !ok || format.value != "4" {
 		s.problem(root.at, `write <root BTCPP_format="4">`, "this is not BehaviorTree.CPP format 4")
 	}
+	if def, ok := root.attr("default_ports"); ok {
+		if s.connectsByName = def.value == "{=}"; !s.connectsByName {
+			s.problem(def.at, `write default_ports="{=}", or leave it out`, "default_ports is ‘%s’", def.value)
+		}
+	}
 	for _, el := range root.kids {
 		switch el.name {
 		case "TreeNodesModel":

@@ -306,3 +306,34 @@ func TestValueThatAPortDoesNotTakeIsRefusedAtItsPlace(t *testing.T) {
 			"%s: %q; want %q", node, got, want)
 	}
 }
+
+func TestPortsThatAreLeftOutAreKeysOfTheirNamesWhereTheFileSaysSo(t *testing.T) {
+	byName := func(main string) string {
+		return strings.Replace(file(main), "<root ", `<root default_ports="{=}" `, 1)
+	}
+	for _, c := range []struct {
+		text string
+		want values
+	}{
+		{byName(`<Sequence><Emit/><Use/></Sequence>`), values{Text: "emitted"}},
+		{byName(`<Sequence><Emit/><Use text="written"/></Sequence>`), values{Text: "written"}},
+		{byName(`<Sequence><Emit text="{other}"/><Use int="3"/></Sequence>`), values{Int: 3}},
+		{byName("<Use text=\"on\n   two lines\"/>"), values{Text: "on two lines"}},
+		{file(`<Sequence><Emit text="{text}"/><Use/></Sequence>`), values{}},
+		{file(`<Sequence><Emit/><Use/></Sequence>`), values{}},
+	} {
+		var got values
+		r := registry(t, useLeaf(func(v values) { got = v }), emitLeaf(&values{Text: "emitted"}))
+		tree := load(t, r, c.text, Options{})
+		step(t, tree, tree.NewState(), Input{})
+		assert.NoDiff(t, cmp.Diff(c.want, got), "%s (-want +got)", c.text)
+	}
+	for text, want := range map[string][]string{
+		byName(`<Emit/>`): nil,
+		byName(`<Need/>`): {"1:96: nothing writes key {text}"},
+		strings.Replace(byName(`<Emit/>`), "{=}", "yes", 1): {
+			`1:7: default_ports is ‘yes’ // write default_ports="{=}", or leave it out`},
+	} {
+		assert.NoDiff(t, cmp.Diff(want, problems(t, someLeaves(t), text, Options{})), "%s (-want +got)", text)
+	}
+}

@@ -48,6 +48,8 @@ type source struct {
 	attrs    []attribute // of the plain tags
 	problems []Problem
 	hints    int // names for which a similar one was searched
+
+	connectsByName bool // a port of a leaf that a node does not name is the key of its name
 }
 
 type position struct{ line, col int }

@@ -62,6 +62,7 @@ type use struct {
 	typ    reflect.Type
 	port   string
 	key    string // its name at that place
+	byName bool   // the node does not name the port: it is connected to the key of its name
 	at     int
 }
 

@@ -26,18 +26,16 @@ func Task[I, O any](
 	name, doc string, plan func(I) ([]Request, error), collect func(in I, done []Completion, out *O) error,
 ) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
-	var all frames[I, O]
 	l.tick = func(b *binding, x *exec, i int32) Status {
-		f := all.beginTask(b, x, i, plan)
-		if f == nil {
+		in, ok := beginTask(b, x, i, plan)
+		if !ok {
 			return Failure
 		}
-		defer all.free(f)
 		done, ok := x.collectTask(i)
 		if !ok {
 			return Running
 		}
-		return f.compute(b, x, i, func(in I, out *O) error { return collect(in, done, out) })
+		return computeOut(b, x, i, *in, func(in I, out *O) error { return collect(in, done, out) })
 	}
 	return l
 }
@@ -76,27 +74,28 @@ func Each[I, O any](name, doc string, plan func(I) ([]Request, error), settle fu
 	out *O) error,
 	finish func(in I, out *O) error) Leaf {
 	l := newLeaf(name, doc, taskLeaf, reflect.TypeFor[I](), reflect.TypeFor[O]())
-	var all frames[I, O]
 	l.tick = func(b *binding, x *exec, i int32) Status {
-		f := all.beginTask(b, x, i, plan)
-		if f == nil {
+		in, ok := beginTask(b, x, i, plan)
+		if !ok {
 			return Failure
 		}
-		defer all.free(f)
 		for _, k := range x.unsettled(i) {
 			r := &x.s.Tasks[x.taskIndex(i)].Requests[k]
 			r.Settled = true
 			done := *r.Done
-			st := all.loadAndCompute(b, x, i, func(in I, out *O) error { return settle(in, k, done, out) })
-			if st != Success {
+			st := computeOut(b, x, i, *in, func(in I, out *O) error { return settle(in, k, done, out) })
+			if st == Success {
+				in, ok = readIn[I](b, x, i)
+			}
+			if st != Success || !ok {
 				x.cancelTask(i)
-				return st
+				return Failure
 			}
 		}
 		if _, ok := x.collectTask(i); !ok {
 			return Running
 		}
-		return all.loadAndCompute(b, x, i, finish)
+		return computeOut(b, x, i, *in, finish)
 	}
 	return l
 }
@@ -116,36 +115,36 @@ func (x *exec) unsettled(i int32) []int {
 	return found
 }
 
-// beginTask loads the frame of a task; when the task begins, it also records the requests, which collectTask issues.
-// The result is nil if it failed.
-func (all *frames[I, O]) beginTask(b *binding, x *exec, i int32, plan func(I) ([]Request, error)) *frame[I, O] {
-	f := all.load(b, x, i)
-	if f == nil || x.cells[i].On {
-		return f
+// beginTask reads the inputs of a task; when the task begins, it also records the requests, which collectTask issues.
+// ok is false if it failed.
+func beginTask[I any](b *binding, x *exec, i int32, plan func(I) ([]Request, error)) (in *I, ok bool) {
+	in, ok = readIn[I](b, x, i)
+	if !ok || x.cells[i].On {
+		return in, ok
 	}
-	requests, err := plan(f.in)
+	requests, err := plan(*in)
 	if fault := asFault(err); fault != nil {
 		x.fail(i, fault.Kind, fault.Reason)
-		return nil
+		return nil, false
 	}
 	task := PendingTask{Node: i, Base: x.s.NextOp, Requests: make([]pendingRequest, len(requests))}
 	for k, r := range requests {
 		payload, err := json.Marshal(r.Payload)
 		if err != nil {
 			x.breakStep(i, fmt.Errorf("request %s: %w", r.Kind, err))
-			return nil
+			return nil, false
 		}
 		if len(payload) > MaxPayload {
 			x.breakStep(i, fmt.Errorf("request %s has %d bytes, and one has at most %d: %w", r.Kind, len(payload),
 				MaxPayload, ErrBound))
-			return nil
+			return nil, false
 		}
 		task.Requests[k].Effect = Effect{Op: x.s.NextOp, Leaf: x.nodes[i].leaf.Name, Node: i,
 			Index: k, Kind: r.Kind, Label: r.Label, Payload: payload, Once: r.Once}
 		x.s.NextOp++
 	}
 	x.s.Tasks = append(x.s.Tasks, task)
-	return f
+	return in, true
 }
 
 // collectTask issues the requests that may start; when all are completed, it removes the task and returns the

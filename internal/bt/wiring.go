@@ -27,10 +27,9 @@ func (c *compiler) checkWiring() {
 			}
 		}
 	}
+	c.dropUnread(bySlot)
 	c.checkParallelWriters()
 	c.warnOfReactiveTasks()
-	c.warnOfDoubledTexts()
-	c.warnOfTooManyRounds()
 }
 
 // usesBySlot groups the uses by their keys; those of a key are in the order of the file.
@@ -106,7 +105,7 @@ func (c *compiler) checkWritten(s *slot, uses []use, inRoot bool, written []stri
 		switch {
 		case u.access == reads, u.access == updates:
 			c.src.problem(u.at, hint, "%s", what)
-		case u.node >= 0:
+		case u.node >= 0 && !u.byName:
 			c.src.warn(u.at, hint, "%s: port %s never gets a value from it", what, u.port)
 		}
 	}
@@ -118,8 +117,24 @@ func (c *compiler) warnIfUnread(s *slot, uses []use) {
 			return
 		}
 	}
-	if len(uses) > 0 {
-		c.src.warn(uses[0].at, "leave it out if nobody needs it", "nothing reads key {%s}", s.name)
+	named := slices.DeleteFunc(slices.Clone(uses), func(u use) bool { return u.byName })
+	if len(named) > 0 {
+		c.src.warn(named[0].at, "leave it out if nobody needs it", "nothing reads key {%s}", s.name)
+	}
+}
+
+// dropUnread disconnects the outputs that are connected by their names to keys that nothing reads.
+func (c *compiler) dropUnread(bySlot [][]use) {
+	for slot, uses := range bySlot {
+		if slices.ContainsFunc(uses, func(u use) bool { return u.access != writes }) {
+			continue
+		}
+		for _, u := range uses {
+			if u.byName {
+				bind := c.t.nodes[u.node].bind
+				bind.out = slices.DeleteFunc(bind.out, func(w wire) bool { return w.slot == int32(slot) })
+			}
+		}
 	}
 }
 
@@ -166,7 +181,7 @@ func (c *compiler) warnOfReactiveTasks() {
 			continue
 		}
 		warned := map[kind]bool{} // one warning for each kind is enough
-		c.visitAncestors(int32(i), func(up *node, _, kid int32) {
+		c.visitAncestors(int32(i), func(up *node, kid int32) {
 			again := false
 			switch up.kind {
 			case kReactiveSequence, kReactiveFallback:
@@ -187,10 +202,10 @@ func (c *compiler) warnOfReactiveTasks() {
 }
 
 // visitAncestors visits the ancestors of a node from below, each with its child on the way up.
-func (c *compiler) visitAncestors(node int32, visit func(up *node, parent, kid int32)) {
+func (c *compiler) visitAncestors(node int32, visit func(up *node, kid int32)) {
 	for kid := node; kid >= 0; kid = c.t.nodes[kid].parent {
 		if parent := c.t.nodes[kid].parent; parent >= 0 {
-			visit(&c.t.nodes[parent], parent, kid)
+			visit(&c.t.nodes[parent], kid)
 		}
 	}
 }

@@ -16,9 +16,8 @@ import (
 // units, times how much of the question it holds, how close together, and how much of it its name says. What kind of
 // file it is and the paths that the question names raise or lower all units of a file.
 const (
-	fileStrictness = 0.3    // how much more often a long file must repeat a term
-	pathField      = 0.2727 // a term in the path, in the score of a file
-	hintBonus      = 1.5    // for a path that the question names
+	fileStrictness = 0.3 // how much more often a long file must repeat a term
+	hintBonus      = 1.5 // for a path that the question names
 )
 
 // weighTermsByFiles sets the weight of each term by how many files hold it, and notes the words that are in no file. A
@@ -53,13 +52,13 @@ func (s *lookup) bestFiles() []tally {
 	value, covered := make([]float64, len(s.weights)), make([]float64, len(s.weights))
 	for i := range s.tallies {
 		f := &s.tallies[i]
-		f.inPath = s.matchName(strings.TrimSuffix(f.path, path.Ext(f.path)))
+		inPath := s.matchName(strings.TrimSuffix(f.path, path.Ext(f.path)))
 		for t, n := range f.terms {
-			x, named := float64(n)/float64(exactMatch), f.inPath[t]
+			x, named := float64(n)/float64(exactMatch), inPath[t]
 			if f.called != nil {
 				named = max(named, f.called[t])
 			}
-			value[t] = search.Saturated(x, float64(f.size)/usual, fileStrictness) + named*pathField
+			value[t] = search.Saturated(x, float64(f.size)/usual, fileStrictness)
 			covered[t] = min(1, max(x, named))
 		}
 		f.fit = s.fitOf(f, covered)

@@ -3,7 +3,6 @@ package code
 import (
 	"cmp"
 	"math"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,19 +19,14 @@ const (
 	nearLines      = 6    // lines in which terms count as close
 	nearBonus      = 0.9
 	nameBonus      = 1.3 // for the part of the question that the name says
-	pairBonus      = 0.1 // for words that are neighbours in the question and here
-	pairBytes      = 30  // bytes
-	inPathShare    = 0.45
 	fileBonus      = 0.5 // for the best file, beside the worst
 	mentionBonus   = 0.5 // for a definition that the question names
 	callerBonus    = 1.0 // for one that uses it, where its users are asked for
 	calleeShare    = 0.2 // what is left then of the score of the definition itself
-	sameDirTwin    = 0.5 // what is left for a definition of the same name as a better one
-	otherDirTwin   = 0.8
+	twinShare      = 0.5 // what is left for a definition of the same name as a better one
 
-	typeRank    = 0.8 // a type contains the words of all its members
-	promiseRank = 0.8 // a method of an interface is implemented elsewhere
-	testBonus   = 1.25
+	typeRank  = 0.8 // a type contains the words of all its members
+	testBonus = 1.25
 
 	maxPassages = 60 // that are compared with each other
 )
@@ -129,9 +123,8 @@ func (s *lookup) scoreUnit(u unit) passage {
 		}
 	}
 	length := float64(u.end-u.start+1) / usualUnit
-	for t, inPath := range u.tally.inPath {
+	for t := range amount {
 		amount[t] = search.Saturated(amount[t], length, unitStrictness)
-		best[t] = max(best[t], inPath*inPathShare)
 	}
 	if u.tally.called != nil && u.tally.kind.settings {
 		for t, how := range u.tally.called {
@@ -141,8 +134,7 @@ func (s *lookup) scoreUnit(u unit) passage {
 	line, near := s.bestLine(u.spots)
 	p := passage{unit: u, line: line, start: u.start, end: u.end}
 	if all := s.weights.Total(); all > 0 {
-		covered := s.weights.Sum(best) + nearBonus*near + nameBonus*s.weights.Sum(inNames) +
-			pairBonus*s.pairWeight(u.spots)
+		covered := s.weights.Sum(best) + nearBonus*near + nameBonus*s.weights.Sum(inNames)
 		p.score = s.weights.Sum(amount) / all * covered / all
 	}
 	p.score = (p.score + s.bonusFor(&u)) * s.priorOf(&u) / math.Pow(1+length, lengthCost)
@@ -172,24 +164,6 @@ func (s *lookup) bestLine(spots []spot) (line int, weight float64) {
 	return line, weight
 }
 
-// pairWeight returns the weight of the neighbouring words of the question that follow each other in a line.
-func (s *lookup) pairWeight(spots []spot) float64 {
-	sum := 0.0
-	seen := map[int]bool{}
-	for i, a := range spots {
-		for _, b := range spots[i+1:] {
-			if b.line != a.line || b.column > a.column+pairBytes {
-				break
-			}
-			if b.term == a.term+1 && b.column > a.column && !seen[a.term] {
-				seen[a.term] = true
-				sum += (s.weights[a.term] + s.weights[b.term]) / 2
-			}
-		}
-	}
-	return sum
-}
-
 // priorOf returns the factor for a unit's kind and place, independent of its words.
 func (s *lookup) priorOf(u *unit) float64 {
 	f := u.rank
@@ -202,12 +176,8 @@ func (s *lookup) priorOf(u *unit) float64 {
 	if s.query.asksCallers && s.mentionBonusFor(u) > 0 {
 		f *= calleeShare
 	}
-	switch d := u.def; {
-	case d == nil:
-	case d.kind == "type":
+	if u.def != nil && u.def.kind == "type" {
 		f *= typeRank
-	case d.member && !d.isValue():
-		f *= promiseRank
 	}
 	return f
 }
@@ -231,37 +201,30 @@ func (s *lookup) bonusFor(u *unit) float64 {
 	return 0
 }
 
-// mentionBonusFor returns the bonus of a definition that the question names: all of it if the owner (a type or a
-// package) fits too, and less if only the name fits.
+// mentionBonusFor returns the bonus of a definition that the question names, with its owner (a type or a package) or
+// alone.
 func (s *lookup) mentionBonusFor(u *unit) float64 {
-	bonus := 0.0
 	for _, m := range s.query.definitions {
-		switch {
-		case u.def == nil || u.def.name != m.name:
-		case m.owner == "", m.owner == u.def.container, hintFit(strings.ToLower(m.owner), u.src.path) > 0:
-			bonus = mentionBonus
-		default:
-			bonus = max(bonus, mentionBonus/4)
+		if u.def != nil && u.def.name == m.name && (m.owner == "" || m.owner == u.def.container ||
+			hintFit(strings.ToLower(m.owner), u.src.path) > 0) {
+			return mentionBonus
 		}
 	}
-	return bonus
+	return 0
 }
 
 // lowerRepeats lowers the score of passages that repeat a better one: the same definition for another system, or a twin
 // in another package.
 func lowerRepeats(passages []passage) {
-	type name struct{ dir, symbol string }
-	inDir, anywhere := map[name]int{}, map[string]int{}
+	better := map[string]int{} // definitions of a name so far
 	for i := range passages {
 		p := &passages[i]
 		if p.unit.def == nil {
 			continue
 		}
-		n := name{path.Dir(p.unit.src.path), p.unit.def.symbol()}
-		p.score *= math.Pow(sameDirTwin, float64(inDir[n])) * math.Pow(otherDirTwin,
-			float64(anywhere[n.symbol]-inDir[n]))
-		inDir[n]++
-		anywhere[n.symbol]++
+		name := p.unit.def.symbol()
+		p.score *= math.Pow(twinShare, float64(better[name]))
+		better[name]++
 	}
 	slices.SortFunc(passages, comparePassages)
 }

@@ -154,7 +154,6 @@ type tally struct {
 	path   string
 	size   int
 	terms  []int32
-	inPath []float64 // how well each term matches the path
 	kind   *fileKind // if the question may ask for it
 	called []float64 // how well each term fits what people call its kind; nil if none does
 	fit    float64   // how much of the question asks for its kind
