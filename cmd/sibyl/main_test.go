@@ -299,6 +299,7 @@ func exits(ts *testscript.TestScript, _ bool, args []string) {
 	if got != args[0] {
 		ts.Fatalf("%s exits %s, not %s", args[1], got, args[0])
 	}
+	wantUnderstood(ts)
 }
 
 // holds looks for a text in files, and in all files of folders: holds TEXT FILE….

@@ -56,7 +56,7 @@ func newAPI(s *Server) huma.API {
 				},
 				Content: map[string]*huma.MediaType{problemType: {Schema: &huma.Schema{Ref: schemasRef + "Problem"}}}}},
 			SecuritySchemes: map[string]*huma.SecurityScheme{
-				"token": {Type: "http", Scheme: "bearer", Description: "What ‘sibyl user add’ shows once."},
+				"token": {Type: "http", Scheme: "bearer", Description: "What ‘sibyl user add NAME’ shows once."},
 				"cookie": {Type: "apiKey", In: "cookie", Name: "sibyl_PORT",
 					Description: "What a browser gets that signs in; PORT is the server's."},
 			},

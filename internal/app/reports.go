@@ -30,8 +30,8 @@ const reportStands = time.Minute
 // refusalStands is how long an endpoint is not sent again what it has refused: servers are updated.
 const refusalStands = 24 * time.Hour
 
-// listStands is how long a list that has not changed is not written again.
-const listStands = 10 * time.Minute
+// rewriteAfter is how old a kept list is written again although it has not changed.
+const rewriteAfter = 10 * time.Minute
 
 // reports keeps what is known of models: what providers last reported and have refused, and the contracts. It is a file
 // of the data folder that several processes share. What can't be read or written there is kept by the process alone. It
@@ -92,7 +92,7 @@ func (r *reports) serve(
 	list, own := p.List, key("")
 	p.List = func(ctx context.Context) ([]string, error) {
 		names, err := list(ctx)
-		if before := r.get(own); err == nil && (time.Since(before.At) > listStands || !slices.Equal(before.Lists, names)) {
+		if before := r.get(own); err == nil && (time.Since(before.At) > rewriteAfter || !slices.Equal(before.Lists, names)) {
 			_ = r.put(own, learntWait, func(of *report) { of.Lists, of.At = names, now() }) // or it is asked again
 		}
 		return names, err

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sibyl/internal/app"
 	conversation "sibyl/internal/cli/talk"
@@ -39,7 +41,7 @@ func (c *command) askCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.given = cmd.Flags().Changed
 			if f.last {
-				return c.showLast(cmd.Context(), f, args)
+				return c.showLast(cmd, f, args)
 			}
 			if len(args) == 0 && c.opensConversation() && !f.shadow && !c.codeOnly && len(f.attach) == 0 {
 				return c.converseFrom(cmd.Context(), f)
@@ -60,8 +62,6 @@ func (c *command) askCommand() *cobra.Command {
 	fl.StringVar(&c.notices, "notices", "",
 		"append notices to this file as JSON lines; '' for none (default: the setting notices)")
 	cmd.MarkFlagsMutuallyExclusive("continue", "session")
-	cmd.MarkFlagsMutuallyExclusive("last", "attach")
-	cmd.MarkFlagsMutuallyExclusive("last", "shadow")
 	c.withView(cmd, "one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("code", "json")
 	return cmd
@@ -276,11 +276,26 @@ func questionOptions(f *optionFlagSet[oracle.Options], cfg config.Config) (oracl
 	return o, nil
 }
 
-// showLast prints the answer of the last question that has one, or of the last one of a session.
-func (c *command) showLast(ctx context.Context, f askFlags, args []string) error {
-	if len(args) > 0 {
+// besideLast are the flags of ask that do something with --last: they say which answer, and how it is printed.
+var besideLast = [...]string{"last", "continue", "session", "code", "json", "quiet"}
+
+// showLast prints the answer of the last question that has one, or of the last one of a session. The exit code is that
+// of the run.
+func (c *command) showLast(cmd *cobra.Command, f askFlags, args []string) error {
+	var idle []string
+	cmd.LocalFlags().Visit(func(flag *pflag.Flag) {
+		if !slices.Contains(besideLast[:], flag.Name) && cmd.InheritedFlags().Lookup(flag.Name) == nil {
+			idle = append(idle, "--"+flag.Name)
+		}
+	})
+	switch {
+	case len(args) > 0:
 		return withCode(ExitUsage, errors.New("--last asks nothing: leave out the question, or --last"))
+	case idle != nil:
+		return withCode(ExitUsage, fmt.Errorf("--last asks nothing, so %s would do nothing: leave out one or the other",
+			strings.Join(idle, ", ")))
 	}
+	ctx := cmd.Context()
 	cfg, err := c.settingsWithoutStored()
 	if err != nil {
 		return err
@@ -294,6 +309,9 @@ func (c *command) showLast(ctx context.Context, f askFlags, args []string) error
 		err = c.printJSON(res.Outcome)
 	} else if err == nil {
 		c.showAnswer(c.newScreen(), res.Answer)
+	}
+	if err == nil {
+		c.code = max(c.code, outcomeCode(res))
 	}
 	return errors.Join(err, a.Close())
 }
@@ -384,27 +402,36 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 	if err := appendNotices(c.notices, r, res, time.Now()); err != nil {
 		fmt.Fprintf(c.Err, "· the notices could not be saved: %v\n", err)
 	}
-	failed := ExitFailed
-	if res.Status == journal.Cancelled {
-		failed = ExitStopped
+	code, f := outcomeCode(res), res.Failure
+	switch {
+	case f == nil:
+		c.code = max(c.code, code)
+		return nil
+	case strings.Contains(res.Answer, f.Message): // the answer states the failure
+		c.code = code
+		return nil
 	}
-	switch f := res.Failure; {
-	case f != nil && strings.Contains(res.Answer, f.Message): // the answer states the failure
-		c.code = failed
-	case f != nil && f.Kind == oracle.StopRefused:
-		return withCode(ExitRefused, errors.New(f.Message))
-	case f != nil:
-		text := f.Message
-		if f.Hint != "" {
-			text += "\n      " + f.Hint
-		}
-		return withCode(failed, errors.New(text))
+	text := f.Message
+	if f.Hint != "" && code != ExitRefused {
+		text += "\n      " + f.Hint
+	}
+	return withCode(code, errors.New(text))
+}
+
+// outcomeCode is the exit code for the result of a run.
+func outcomeCode(res service.Result) int {
+	f := res.Failure
+	switch {
+	case f != nil && f.Kind == oracle.StopRefused && !strings.Contains(res.Answer, f.Message):
+		return ExitRefused
 	case res.Status == journal.Cancelled:
-		c.code = ExitStopped
+		return ExitStopped
+	case f != nil:
+		return ExitFailed
 	case res.Partial:
-		c.code = max(c.code, ExitPartial)
+		return ExitPartial
 	}
-	return nil
+	return ExitAnswered
 }
 
 // showAnswer prints an answer or, with --code, what its code blocks hold, with an empty line between two of them; an

@@ -20,6 +20,7 @@ import (
 	"sibyl/internal/council/session"
 	"sibyl/internal/inquiry"
 	"sibyl/internal/journal"
+	"sibyl/internal/model"
 	"sibyl/internal/oracle"
 	"sibyl/internal/render"
 	"sibyl/internal/task"
@@ -339,8 +340,9 @@ func knownModels(ctx context.Context, a *app.App) []string {
 		}
 	}
 	known = slices.DeleteFunc(known, func(id string) bool {
-		_, name, _ := strings.Cut(id, ":")
-		return name == "" || strings.Contains(name, "*")
+		provider, name := model.SplitID(id)
+		isProvider := slices.ContainsFunc(a.Models, func(p model.Provider) bool { return p.Name == provider })
+		return name == "" || strings.Contains(name, "*") || !isProvider
 	})
 	slices.Sort(known)
 	return slices.Compact(known)

@@ -85,7 +85,7 @@ func (c *command) reportRemainingProblems(left []error) {
 func (c *command) edit(ctx context.Context, name string) error {
 	program, err := conversation.Editor(c.env)
 	if err != nil {
-		return withCode(ExitUsage, fmt.Errorf("%w, or use ‘sibyl config set’", err))
+		return withCode(ExitUsage, fmt.Errorf("%w, or use ‘sibyl config set NAME VALUE’", err))
 	}
 	// #nosec G204 -- the person's own editor, without a shell
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), program[0], append(program[1:], name)...)

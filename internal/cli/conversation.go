@@ -169,7 +169,7 @@ func (t *talker) Offer(words, instead string) (name, question string) {
 	return "", ""
 }
 
-// Start begins a run. Flags before the words override the conversation's model and folders, and these the settings.
+// Start begins a run. Flags before and behind the words override the conversation's model and folders, and these the settings.
 func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversation.Run, error) {
 	if err := checkTyped(asked.Words); err != nil {
 		return conversation.Run{}, err
@@ -184,6 +184,9 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 	if asked.Flagged {
 		var err error
 		if words, err = flagsBefore(o, into, given, words); err != nil {
+			return conversation.Run{}, err
+		}
+		if words, err = flagsBehind(o, into, given, words); err != nil {
 			return conversation.Run{}, err
 		}
 		if err := applyPreset(o, into, given, t.a.Config); err != nil { // before what the conversation is set to
@@ -305,6 +308,30 @@ func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words
 		return words[from[len(from)-n]:], nil
 	}
 	return "", errors.New("words are missing behind the options")
+}
+
+// flagsBehind parses the flags that end the words, as flagsBefore does, and returns the words before them. What is not
+// flags to its end is words.
+func flagsBehind(o *schema.Object, into any, given map[*schema.Field]bool, words string) (string, error) {
+	tokens := token.FindAllStringIndex(words, -1)
+	for _, at := range tokens[min(1, len(tokens)):] {
+		if words[at[0]] != '-' || isNoFlag(words[at[0]:at[1]]) {
+			continue
+		}
+		rest := token.FindAllString(words[at[0]:], -1)
+		for i, one := range rest {
+			rest[i] = strings.ReplaceAll(one, `"`, "")
+		}
+		trial := &cobra.Command{}
+		bindFlags(trial, o, o.New(nil), map[*schema.Field]bool{}, nil)
+		if trial.Flags().Parse(rest) != nil || trial.Flags().NArg() > 0 {
+			continue
+		}
+		cmd := &cobra.Command{}
+		bindFlags(cmd, o, into, given, nil)
+		return strings.TrimRight(words[:at[0]], " \t\n"), cmd.Flags().Parse(rest)
+	}
+	return words, nil
 }
 
 // isNoFlag reports whether a token begins with a hyphen but is no flag: -5, a lone hyphen.

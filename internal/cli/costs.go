@@ -146,11 +146,11 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 		}
 	}
 	if priced && c.prices.Public != "" {
-		c.note("by public prices of %s; ‘sibyl config set models.prices’ sets your own", c.prices.Public)
+		c.note("by public prices of %s; ‘sibyl config edit’ sets your own, as models.prices", c.prices.Public)
 	}
 	if len(unpriced) > 0 {
 		slices.Sort(unpriced)
-		c.note("no price is known for %s; ‘sibyl config set models.prices’ sets one", strings.Join(unpriced, ", "))
+		c.note("no price is known for %s; ‘sibyl config edit’ sets one, in models.prices", strings.Join(unpriced, ", "))
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (s *councilSession) addRecording(ctx context.Context, file string, recorded
 	one, err := s.addFile(ctx, file)
 	if err != nil {
 		return withCode(ExitFailed,
-			errors.Join(recorded, fmt.Errorf("the recording is in %s; ‘sibyl council add’ adds it: %w", file, err)))
+			errors.Join(recorded, fmt.Errorf("‘sibyl council add %s’ adds the recording: %w", file, err)))
 	}
 	if err := os.Remove(file); err != nil {
 		s.note("%v", err)

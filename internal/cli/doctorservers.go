@@ -109,7 +109,7 @@ func checkWitness(ctx context.Context, a *app.App) finding {
 	const choose = "‘sibyl config set inquiry.witness ollama:MODEL’"
 	id := a.Config.Inquiry.Witness
 	if id == "" {
-		return absent("not set up", "is questioned by ‘sibyl investigate’: "+
+		return absent("not set up", "is questioned in an inquiry: "+
 			"choose one with "+choose+", or with --witness")
 	}
 	provider, wanted := model.SplitID(id)

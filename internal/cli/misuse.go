@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sibyl/internal/text"
 )
@@ -52,8 +54,17 @@ func helpHint(cmd *cobra.Command) string {
 	return fmt.Sprintf("; see ‘%s --help’", cmd.CommandPath())
 }
 
-// rewordFlagError adds a reference to the help to an error about a flag.
+// rewordFlagError adds a reference to the help to an error about a flag. A flag of ask behind words that are no command
+// is no error: the words are.
 func rewordFlagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if words := cmd.Flags().Args(); cmd.Parent() == nil && len(words) > 0 && errors.As(err, &unknown) {
+		ask, _, found := cmd.Find([]string{"ask"})
+		if name := unknown.GetSpecifiedName(); found == nil && (ask.Flags().Lookup(name) != nil ||
+			len(name) == 1 && ask.Flags().ShorthandLookup(name) != nil) {
+			return groupRun(cmd, words)
+		}
+	}
 	return withCode(ExitUsage, fmt.Errorf("%w%s", err, helpHint(cmd)))
 }
 

@@ -300,7 +300,7 @@ func (c *command) runStop() *cobra.Command {
 	return &cobra.Command{
 		Use: "stop RUN", Short: "Stop a run; what it has written is kept", Args: cobra.ExactArgs(1),
 		RunE: c.onRun(func(ctx context.Context, a *app.App, r journal.Run) error {
-			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by ‘sibyl run stop’"); err != nil {
+			if err := a.Service.Cancel(ctx, c.owner(), r.ID, "stopped by the user"); err != nil {
 				return withCode(ExitUsage, err)
 			}
 			fmt.Fprintln(c.Out, r.ID, "is being stopped")

@@ -292,7 +292,7 @@ func (k *checker) checkWitness() (string, []Violation) {
 	_, p := k.cfg.providerOfModel(id)
 	switch {
 	case id == "":
-		return "none is set; ‘sibyl investigate’ needs --witness", nil
+		return "none is set; an inquiry needs --witness", nil
 	case p.Local || p.Kind == KindOllama:
 		return id, nil
 	}

@@ -223,7 +223,7 @@ func isSwitch(content *yaml.Node) bool {
 func (n names) unknownSetting(path string) string {
 	if looksLikeKey(lastName(path)) {
 		return path + ": keys don't belong in this file: name an environment variable with key_env, " +
-			"or a command that prints the key with key_command, or store it with ‘sibyl config set-key’"
+			"or a command that prints the key with key_command, or store it with ‘sibyl config set-key NAME’"
 	}
 	tops := map[string]bool{}
 	for known := range n {

@@ -27,7 +27,8 @@ type Change struct {
 
 // Set writes one setting into the file, creating it if needed. A list takes several words, or one of the form [a, b];
 // names and values take one word of the form {a: b}. Comments and order remain. The result is checked before writing:
-// an error, also one of works for the settings that would result, leaves the file unchanged and repeats no secret.
+// an error leaves the file unchanged and repeats no secret, also one of works, which gets the settings that would hold
+// if no variable overrode this one.
 func Set(opts Options, name string, words []string, works func(Config) error) (Change, error) {
 	value, err := valueOf(name, words)
 	if err != nil {
@@ -211,7 +212,7 @@ func rewrite(
 		left, err = newProblems(before.problems, after.problems, names)
 	}
 	if err == nil && works != nil {
-		err = works(after.cfg)
+		err = works(after.withoutVariables(names, opts))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%w; nothing was written", err)
@@ -255,6 +256,22 @@ func examine(path string, content []byte, opts Options) (e examined, err error) 
 		}
 	}
 	return e, nil
+}
+
+// withoutVariables gives what would hold if no variable overrode the named settings.
+func (e examined) withoutVariables(names []string, opts Options) Config {
+	where, cfg, src := opts.places(), e.cfg, e.source
+	isOverridden := func(name string) bool {
+		_, is := where.variables[src.origins[name]]
+		return is
+	}
+	for slices.ContainsFunc(names, isOverridden) {
+		for _, name := range names {
+			delete(where.variables, src.origins[name])
+		}
+		cfg, src, _ = combine(e.source.configFile, where, opts.Stored) // what else is wrong was found before
+	}
+	return cfg
 }
 
 // newProblems returns an error for problems that a change caused or that concern the named settings, and the earlier

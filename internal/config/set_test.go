@@ -166,6 +166,12 @@ func TestAVariableThatWinsIsTold(t *testing.T) {
 	assert.That(t, err == nil && done.Overridden == "SIBYL_MAX_TURNS", "%+v, %v", done, err)
 	_, err = s.set("max_turns", "700")
 	assert.That(t, err != nil, "a wrong value was written since a variable hides it")
+	var checked int
+	_, err = Set(Options{Environ: s.environ, Home: s.home}, "max_turns", []string{"8"}, func(cfg Config) error {
+		checked = cfg.MaxTurns
+		return nil
+	})
+	assert.That(t, err == nil && checked == 8, "what was checked is %d, %v", checked, err)
 }
 
 func TestAFileIsThePersonsAloneOrKeepsItsMode(t *testing.T) {

@@ -29,7 +29,7 @@ type contents struct {
 const (
 	version        = 1
 	maxBytes       = 1 << 20 // of a file that is read here
-	storeAgainHint = "move it away and store the keys again with ‘sibyl config set-key’"
+	storeAgainHint = "move it away and store the keys again with ‘sibyl config set-key NAME’"
 )
 
 // read returns the keys by name, none where there is no file.

@@ -66,10 +66,10 @@ const (
 // other is tried. A name that fits several models is an *AmbiguousModelError.
 func (c Catalog) Choose(ctx context.Context, wanted string) (id string, err error) {
 	if wanted != "" {
-		if provider, _ := SplitID(wanted); !c.has(provider) {
-			return c.byName(ctx, wanted)
+		if id, err = c.named(ctx, wanted); err != nil {
+			return "", err
 		}
-		p, name, err := c.providerOf(wanted)
+		p, name, err := c.providerOf(id)
 		if err != nil {
 			return "", err
 		}

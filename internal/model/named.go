@@ -10,10 +10,10 @@ import (
 )
 
 // namingTime bounds how long the providers are asked for their lists when a model is named without its provider.
-// listStands is how old a kept list may be for a name that is not exactly in it.
+// mostListAge is how old a kept list may be for a name that is not exactly in it.
 const (
-	namingTime = 2 * time.Second
-	listStands = time.Hour
+	namingTime  = 2 * time.Second
+	mostListAge = time.Hour
 )
 
 // AmbiguousModelError says that a name without a provider fits several models.
@@ -134,52 +134,135 @@ func isDated(name string, names []string) bool {
 	})
 }
 
-// byName finds a model that is named without its provider, among what the providers that are set up list. Lists that
-// were kept are read first: the providers are asked only if those don't settle it, and for a short time.
+// byName finds a model that is named without its provider, among what the providers that are set up list. Those of this
+// machine come first: where one has exactly that name, no other is asked, and none is meant. Of the others, lists that
+// were kept are read first: they are asked only if those don't settle it, and for a short time.
 func (c Catalog) byName(ctx context.Context, wanted string) (id string, err error) {
-	kept := c.keptLists()
-	ids, fit := fitting(kept, wanted)
-	isOld := slices.ContainsFunc(kept, func(l modelList) bool { return time.Since(l.at) > listStands })
-	if fit > fitsWhole && (len(ids) == 0 || isOld) {
-		kept = c.askLists(ctx)
-		if ctx.Err() != nil {
-			return "", context.Cause(ctx)
+	var own, hosted Catalog
+	for _, p := range c {
+		if p.Local {
+			own = append(own, p)
+		} else {
+			hosted = append(hosted, p)
 		}
-		ids, _ = fitting(kept, wanted)
 	}
-	switch len(ids) {
-	case 0:
-		return "", c.unknownName(wanted, kept)
-	case 1:
+	lists := own.keptLists()
+	ids, fit := fitting(lists, wanted)
+	if fit > fitsWhole {
+		lists = own.askLists(ctx)
+		ids, fit = fitting(lists, wanted)
+	}
+	if fit > fitsWhole {
+		fresh := hosted.keptLists()
+		ids, fit = fitting(slices.Concat(lists, fresh), wanted)
+		if fit > fitsWhole {
+			isOld := func(l modelList) bool { return len(ids) == 0 || time.Since(l.at) > mostListAge }
+			fresh = slices.DeleteFunc(fresh, isOld)
+			lists = slices.Concat(lists, fresh, hosted.without(fresh).askLists(ctx))
+			ids, _ = fitting(lists, wanted)
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case len(ids) == 0:
+		return "", c.unknownName(wanted, lists)
+	case len(ids) == 1:
 		return ids[0], nil
 	}
 	return "", &AmbiguousModelError{Name: wanted, Models: ids}
 }
 
+// named finds what a text names: a model, or a provider alone that is set up. A text that begins as one of a provider
+// names a model of another provider if only that one has a model of this whole name, as Ollama has mistral:7b beside a
+// provider mistral; and if the provider is not set up.
+func (c Catalog) named(ctx context.Context, wanted string) (id string, err error) {
+	p, name, err := c.providerOf(wanted)
+	switch {
+	case !c.has(p.Name):
+		return c.byName(ctx, wanted)
+	case err != nil:
+		other, found := c.byName(ctx, wanted)
+		best := other
+		if several, is := errors.AsType[*AmbiguousModelError](found); is {
+			best = several.Models[0]
+		}
+		if best == "" || name != "" && fitOf(modelOf(best), wanted) > fitsLast {
+			return "", err
+		}
+		return other, found
+	case name == "" || name == p.Default || p.Local:
+		return wanted, nil
+	}
+	if kept := (Catalog{p}).keptLists(); len(kept) > 0 && kept[0].has(name) {
+		return wanted, nil
+	}
+	return c.elsewhere(ctx, p, wanted)
+}
+
+// elsewhere returns wanted, or the id of a model of another provider than p that has it for its whole name.
+func (c Catalog) elsewhere(ctx context.Context, p Provider, wanted string) (id string, err error) {
+	others := c.without([]modelList{{Provider: p}})
+	lists := others.keptLists()
+	silent := slices.DeleteFunc(others.without(lists), func(other Provider) bool { return !other.Local })
+	shortly, cancel := context.WithTimeout(ctx, probeTimeout)
+	defer cancel()
+	switch ids, fit := fitting(append(silent.askLists(shortly), lists...), wanted); {
+	case ctx.Err() != nil:
+		return "", context.Cause(ctx)
+	case fit > fitsWhole:
+		return wanted, nil
+	case len(ids) == 1:
+		return ids[0], nil
+	default:
+		return "", &AmbiguousModelError{Name: wanted, Models: ids}
+	}
+}
+
+// setUp are the providers that can be asked.
+func (c Catalog) setUp() Catalog {
+	return slices.DeleteFunc(slices.Clone(c), func(p Provider) bool { return p.Missing != "" })
+}
+
+// without are the providers that have none of the lists.
+func (c Catalog) without(lists []modelList) Catalog {
+	return slices.DeleteFunc(slices.Clone(c), func(p Provider) bool {
+		return slices.ContainsFunc(lists, func(l modelList) bool { return l.Name == p.Name })
+	})
+}
+
+func modelOf(id string) string {
+	_, name := SplitID(id)
+	return name
+}
+
 // Find is Choose for a name that is to be kept: that of a provider alone stays as it is, and of a model whose provider
 // lists its models in a short time, it is an error if that one is not among them.
 func (c Catalog) Find(ctx context.Context, wanted string) (id string, err error) {
-	provider, name := SplitID(wanted)
-	if !c.has(provider) {
-		return c.byName(ctx, wanted)
+	if id, err = c.named(ctx, wanted); err != nil {
+		return "", err
 	}
-	p, _, err := c.providerOf(wanted)
+	p, name, err := c.providerOf(id)
 	if err != nil || name == "" || name == p.Default {
-		return wanted, err
+		return id, err
 	}
 	for _, l := range (Catalog{p}).askLists(ctx) {
-		all := slices.Clone(l.names)
-		if l.err == nil && !slices.ContainsFunc(all, func(n string) bool { return n == name || n == name+latestTag }) {
+		if l.err == nil && !l.has(name) {
 			return "", fmt.Errorf("%s lists no model %s: ‘sibyl models’ shows what it has", p.Name, name)
 		}
 	}
-	return wanted, nil
+	return id, nil
+}
+
+// has reports whether a model of that name is listed.
+func (l modelList) has(name string) bool {
+	return slices.Contains(l.names, name) || slices.Contains(l.names, name+latestTag)
 }
 
 // keptLists are the lists that providers gave before, of those that are set up.
 func (c Catalog) keptLists() (all []modelList) {
-	for _, p := range c {
-		if p.Missing != "" || p.Listed == nil {
+	for _, p := range c.setUp() {
+		if p.Listed == nil {
 			continue
 		}
 		if names, at := p.Listed(); !at.IsZero() {
@@ -195,10 +278,7 @@ func (c Catalog) askLists(ctx context.Context) (all []modelList) {
 	ctx, cancel := context.WithTimeout(ctx, namingTime)
 	defer cancel()
 	told := make([]chan modelList, 0, len(c))
-	for _, p := range c {
-		if p.Missing != "" {
-			continue
-		}
+	for _, p := range c.setUp() {
 		one := make(chan modelList, 1)
 		told = append(told, one)
 		all = append(all, modelList{Provider: p, err: context.DeadlineExceeded})
@@ -244,7 +324,7 @@ func (c Catalog) unknownName(wanted string, lists []modelList) error {
 		}
 	}
 	text := fmt.Sprintf("no model is called %q: ‘sibyl models’ lists those that are there", wanted)
-	if provider, name := SplitID(wanted); name != "" {
+	if provider, name := SplitID(wanted); name != "" && !strings.Contains(provider, "/") {
 		text = fmt.Sprintf("there is no provider %q, and no model is called %q: write provider:model, with one of %s; "+
 			"‘sibyl models’ lists the models", provider, wanted, strings.Join(names, ", "))
 	}

@@ -33,9 +33,11 @@ type windowRule struct {
 	info    Info
 }
 
-// InfoByName returns what is known of a hosted model by its name alone; zero if nothing is.
+// InfoByName returns what is known of a hosted model by its name alone, without what stands before its last slash and
+// behind a colon; zero if nothing is.
 func InfoByName(name string) Info {
-	name = strings.ReplaceAll(strings.ToLower(name[strings.LastIndexByte(name, '/')+1:]), ".", "-")
+	name, _, _ = strings.Cut(name[strings.LastIndexByte(name, '/')+1:], ":")
+	name = strings.ReplaceAll(strings.ToLower(name), ".", "-")
 	for _, w := range windowRules() {
 		if fits, _ := path.Match(w.pattern, name); fits {
 			return w.info

@@ -104,7 +104,7 @@ func showAnswer(outcome json.RawMessage) (assistant.Shown, error) {
 // Remedy says what would help against a failure of the model.
 func Remedy(k model.Kind) string {
 	return map[model.Kind]string{
-		model.Auth:      "‘sibyl config test’ shows which key is wrong, ‘sibyl config set-key’ stores another",
+		model.Auth:      "‘sibyl config test’ shows which key is wrong, ‘sibyl config set-key NAME’ stores another",
 		model.RateLimit: "wait a while, or ask another model with -m",
 		model.ContextLength: "ask for less at a time, use a model with a larger context window, or, if the settings " +
 			"give its window, correct it (window, ollama.context)",

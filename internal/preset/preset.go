@@ -2,6 +2,7 @@
 //
 // Guarantees:
 //   - An option that the person gives comes before that of the preset, and this before the settings.
+//   - A preset from elsewhere takes sources away and adds nothing: no model, folder or limit is set by it.
 //   - No variable reaches a model unfilled: one without a value is an error that names it.
 package preset
 
@@ -154,7 +155,7 @@ func brief(name string) string { return fmt.Sprintf("%.60s", name) }
 
 // Apply finds the preset that is named in the struct that into points to, and sets the options that the person has not
 // given to those of the preset. marked is called for each of these. Without a preset it does nothing, and a value for a
-// variable is an error.
+// variable is an error, and so is an option of a foreign one that is not given, but one that takes a source away.
 func Apply(o *schema.Object, into any, find func(name string) (Preset, error), given func(*schema.Field) bool,
 	marked func(*schema.Field)) error {
 	var chosen *schema.Preset
@@ -182,17 +183,29 @@ func Apply(o *schema.Object, into any, find func(name string) (Preset, error), g
 		return err
 	}
 	known := Names(o)
+	var beyond []string
 	for _, e := range p.Options {
 		if err := Check(e, filepath.Base(p.File), known); err != nil {
 			return err
 		}
 		at := slices.IndexFunc(o.Fields, func(f *schema.Field) bool { name, _ := f.Flag(); return name == e.Name })
-		if f := o.Fields[at]; !given(f) {
-			if err := f.SetText(into, e.Text); err != nil {
-				return fmt.Errorf("%s, line %d: %s %w", filepath.Base(p.File), e.Line, e.Name, err)
-			}
-			marked(f)
+		f := o.Fields[at]
+		takesAway := f.Kind() == "choice" && e.Text == "false"
+		switch {
+		case given(f):
+			continue
+		case p.Foreign && !takesAway:
+			beyond = append(beyond, e.Name)
+			continue
 		}
+		if err := f.SetText(into, e.Text); err != nil {
+			return fmt.Errorf("%s, line %d: %s %w", filepath.Base(p.File), e.Line, e.Name, err)
+		}
+		marked(f)
+	}
+	if beyond != nil {
+		return fmt.Errorf("the preset %s is not from your own presets, so it may not set %s: give --%s yourself, or copy "+
+			"the file to your presets", chosen.Name, strings.Join(beyond, ", "), strings.Join(beyond, " and --"))
 	}
 	prompt, err := p.fill(set)
 	if err != nil {

@@ -2,6 +2,7 @@ package preset_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,6 +43,31 @@ func TestPresetGivesWhatThePersonDidNot(t *testing.T) {
 	assert.Require(t, err == nil, "%v", err)
 	assert.That(t, o.Model == "a:b" && o.Turns == 7 && o.Web != nil && !*o.Web && o.Folder.Name == "src", "%+v", o)
 	assert.Equalf(t, o.Preset.Prompt, "Review in a calm way: {{tone}} = x. (the question)", "the prompt")
+}
+
+func TestPresetFromElsewhereTakesSourcesAwayAndSetsNothingElse(t *testing.T) {
+	apply := func(lines string, given ...string) (o options, err error) {
+		o.Preset.Name = "./p.md"
+		of := schema.Of[options]()
+		entries, prompt, err := front.Split("---\n" + lines + "\n---\nLook.")
+		assert.Nil(t, err)
+		err = preset.Apply(of, &o, func(name string) (preset.Preset, error) {
+			p := preset.New(name, "/c/p.md", "", entries, prompt)
+			p.Foreign = true
+			return p, nil
+		}, func(f *schema.Field) bool { name, _ := f.Flag(); return slices.Contains(given, name) }, func(*schema.Field) {})
+		return o, err
+	}
+	o, err := apply("web: false")
+	assert.That(t, err == nil && o.Web != nil && !*o.Web && o.Preset.Foreign, "%+v, %v", o, err)
+	o, err = apply("model: a:b\nmax-turns: 9", "model", "max-turns")
+	assert.That(t, err == nil && o.Model == "" && o.Turns == 0, "what the person gives is replaced: %+v, %v", o, err)
+	for _, line := range []string{"model: a:b", "in: src", "web: true", "max-turns: 1"} {
+		name, _, _ := strings.Cut(line, ":")
+		_, err := apply(line)
+		assert.That(t, err != nil && strings.Contains(err.Error(), "it may not set "+name+": give --"+name+" yourself"),
+			"%s: %v", line, err)
+	}
 }
 
 func TestWrongPresetsSayWhatWouldBeRight(t *testing.T) {

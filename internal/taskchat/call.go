@@ -114,7 +114,7 @@ func callTool() bt.Leaf {
 	}
 	collect := func(i actIn, done []bt.Completion, o *out) error {
 		var told, others []Remark
-		var changes []Changed
+		var changes, refused []Changed
 		for n, c := range done {
 			var was Item
 			if n < len(i.Act.Targets) {
@@ -123,6 +123,9 @@ func callTool() bt.Leaf {
 			r, did := writeRemark(c, was)
 			if !did {
 				others = append(others, r)
+				if n < len(i.Act.Undoes) {
+					refused = append(refused, i.Act.Undoes[n])
+				}
 				continue
 			}
 			told = append(told, r)
@@ -138,8 +141,10 @@ func callTool() bt.Leaf {
 		}
 		if i.Act.Intent != understand.Undo {
 			o.Metadata.rememberChange(changes)
-		} else if kept := o.Metadata.AgentContext.Changes; len(changes) == len(done) && len(kept) > 0 {
-			o.Metadata.AgentContext.Changes = kept[:len(kept)-1]
+		} else if kept := o.Metadata.AgentContext.Changes; len(kept) > 0 {
+			o.Metadata.AgentContext.Changes = slices.Clip(kept[:len(kept)-1])
+			slices.Reverse(refused)
+			o.Metadata.rememberChange(refused)
 		}
 		if i.Act.wantsAlarm() && len(changes) > 0 {
 			told = append(told, Remark{What: sayNoRing})

@@ -299,7 +299,7 @@ func lastChange() bt.Leaf {
 		Remarks []Remark `port:"remarks"`
 	}
 	return bt.Func("LastChange",
-		"Finds what was changed last in this conversation. FAILURE if that is nothing, which is told.",
+		"Finds what the last message that changed anything did. FAILURE if that is nothing, which is told.",
 		func(i in, o *out) error {
 			all := i.Metadata.AgentContext.Changes
 			if len(all) == 0 {

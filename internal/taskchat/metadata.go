@@ -38,7 +38,7 @@ type AgentContext struct {
 	Language           string      `json:"language,omitempty" doc:"Of the last message."`
 	Unlisted           bool        `json:"unlisted,omitempty" doc:"The last list had more tasks than were shown."`
 	Shown              []string    `json:"shown,omitempty" doc:"The titles of the last list."`
-	Changes            [][]Changed `json:"changes,omitempty" doc:"What can be undone, the oldest first."`
+	Changes            [][]Changed `json:"changes,omitempty" doc:"What can be undone, for each message, the oldest first."`
 }
 
 // Changed is a task that was changed, and its version since; of a deleted one, the version that was deleted.
@@ -52,10 +52,21 @@ const keptChanges = 5
 
 // rememberChange adds the tasks that one act changed to the changes that can be undone.
 func (m *Metadata) rememberChange(tasks []Changed) {
-	if len(tasks) == 0 {
-		return
+	if len(tasks) > 0 {
+		m.AgentContext.Changes = append(slices.Clip(m.AgentContext.Changes), tasks)
 	}
-	all := append(slices.Clip(m.AgentContext.Changes), tasks)
+}
+
+// joinChanges makes one change of all that came after those before, since what one message did is undone together, and
+// keeps the last of the changes.
+func (m *Metadata) joinChanges(before [][]Changed) {
+	all, same := m.AgentContext.Changes, 0
+	for same < min(len(all), len(before)) && slices.Equal(all[same], before[same]) {
+		same++
+	}
+	if same < len(all) {
+		all = append(slices.Clip(all[:same]), slices.Concat(all[same:]...))
+	}
 	m.AgentContext.Changes = all[max(len(all)-keptChanges, 0):]
 }
 

@@ -44,6 +44,7 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	}
 	m.AgentContext.Language = cmp.Or(w.Language, m.AgentContext.Language)
 	m.AgentContext.LastTask, m.AgentContext.Changes = w.Metadata.AgentContext.LastTask, w.Metadata.AgentContext.Changes
+	m.joinChanges(given.Metadata.AgentContext.Changes)
 	out := run.Outcome{Status: journal.Done}
 	remarks := w.Remarks
 	switch {

@@ -177,7 +177,7 @@ func (r *repairJob) adoptAudio(info fs.FileInfo, sequence int, rest string) (ent
 	sum, err := hashFile(r.root, r.fileName(audioFolder, info.Name()))
 	switch {
 	case !strings.HasPrefix(rest, "audio."):
-		return "", "its name does not look like 001_audio.ogg; ‘sibyl council add’ adds a recording"
+		return "", "its name does not look like 001_audio.ogg; ‘sibyl council add FILE’ adds a recording"
 	case info.Size() == 0:
 		return "", "it is empty"
 	case r.Entry(sequence) != nil:
