@@ -173,19 +173,12 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	waits, err := a.Service.Awaits(ctx, c.owner(), session)
-	if err != nil {
-		return err
-	}
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o,
 			Sets: f.sets})
 	})
 	if err != nil {
 		return err
-	}
-	if waits && r.Spec.Consume == nil {
-		c.note("what waited for your approval was not approved: it was not done, and waits no longer")
 	}
 	if env, ok := r.Spec.Env.(oracle.Env); ok {
 		c.folders = []string{env.CodeRoot, env.Vault}
@@ -283,7 +276,7 @@ var besideLast = [...]string{"last", "continue", "session", "code", "json", "qui
 // of the run.
 func (c *command) showLast(cmd *cobra.Command, f askFlags, args []string) error {
 	var idle []string
-	cmd.LocalFlags().Visit(func(flag *pflag.Flag) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
 		if !slices.Contains(besideLast[:], flag.Name) && cmd.InheritedFlags().Lookup(flag.Name) == nil {
 			idle = append(idle, "--"+flag.Name)
 		}
@@ -363,7 +356,7 @@ func (c *command) showProgress(ctx context.Context, r *service.Run) (*progress, 
 	ctx = context.WithoutCancel(ctx)
 	p := c.newProgress()
 	p.before, p.reply = r.Before, replyFlag(r)
-	p.language = c.spoken(r.Spec.Title)
+	p.work.Language = c.spoken(r.Spec.Title)
 	var early []string
 	for u := range r.Watch(ctx, 0) {
 		p.update(u)

@@ -351,7 +351,8 @@ func (t *talker) waitForResult(ctx context.Context, r *service.Run, told []strin
 	if err != nil {
 		return res, err
 	}
-	res.Warnings = append(slices.Clone(told), res.Warnings...)
+	res.Warnings = append(slices.Clone(told), conversation.Warnings(res, t.c.spoken(r.Spec.Title))...)
+	res.WarningCodes = nil // they are worded
 	if r.Assistant() == inquiry.Name {
 		lines, err := t.c.writeEndedInquiry(ctx, t.a, r.ID)
 		if err != nil {

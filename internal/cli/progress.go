@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -13,18 +14,18 @@ import (
 	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
+	"sibyl/web/src/words/sentences"
 )
 
 // progress prints on stderr what a run does, and on stdout its answer.
 type progress struct {
 	*command
-	screen   *screen
-	reply    string        // the flag with which ‘sibyl ask’ continues the session
-	before   int64         // how many records the run had when it was resumed: an earlier resume is not told again
-	step     *service.Step // the trace of which is printed after its lines
-	begun    time.Time
-	language string   // of what is told of the run
-	told     []string // lines that were printed; show leaves out warnings that repeat them
+	screen *screen
+	reply  string        // the flag with which ‘sibyl ask’ continues the session
+	before int64         // how many records the run had when it was resumed: an earlier resume is not told again
+	step   *service.Step // the trace of which is printed after its lines
+	begun  time.Time
+	told   []string // lines that were printed; show leaves out warnings that repeat them
 
 	mu   sync.Mutex
 	work conversation.Work
@@ -64,7 +65,7 @@ func (p *progress) update(u service.Update) {
 	}
 	p.trackWork(u)
 	var lines []string
-	if line := conversation.Progress(u, p.verbose || p.trace, p.language); line != "" {
+	if line := conversation.Progress(u, p.verbose || p.trace, p.work.Language); line != "" {
 		lines = append(lines, line)
 	}
 	if u.Early != nil {
@@ -139,10 +140,10 @@ func (p *progress) show(r service.Result) {
 	if r.Answer != "" {
 		p.showAnswer(p.screen, r.Answer)
 	}
-	notes := slices.DeleteFunc(slices.Clone(r.Warnings), func(line string) bool {
+	notes := slices.DeleteFunc(conversation.Warnings(r, p.work.Language), func(line string) bool {
 		return slices.Contains(p.told, "· "+line)
 	})
-	notes = append(waitingLines(r, cmp.Or(p.reply, "-c")), notes...)
+	notes = append(waitingLines(r, cmp.Or(p.reply, "-c"), p.work.Language), notes...)
 	if !p.quiet {
 		notes = append(notes, r.Notes...)
 		if costs := costsOf(p.prices, r.Usage); costs != "" {
@@ -158,7 +159,10 @@ func (p *progress) show(r service.Result) {
 }
 
 // waitingLines say what the person is asked to approve or answer, and how to reply with a flag of ‘sibyl ask’.
-func waitingLines(r service.Result, reply string) (lines []string) {
+func waitingLines(r service.Result, reply, language string) (lines []string) {
+	say := func(format, words string) string {
+		return sentences.Format(language, format, strings.TrimSpace("sibyl ask "+reply+" "+words))
+	}
 	for n, w := range r.Waiting {
 		line := conversation.AskFor(w)
 		if len(r.Waiting) > 1 || r.Asks {
@@ -168,14 +172,14 @@ func waitingLines(r service.Result, reply string) (lines []string) {
 	}
 	switch {
 	case len(r.Waiting) > 0 && r.Asks:
-		return append(lines, "the answer also asks you something: ‘yes’ with a number approves this, as in ‘sibyl "+
-			"ask "+reply+" \"yes 1\"’; any other reply answers the question")
+		return append(lines, say("the answer also asks you something: ‘yes’ with a number approves this, as in ‘%s’; any "+
+			"other reply answers the question", `"yes 1"`))
 	case len(r.Waiting) > 1:
-		return append(lines, "reply with the numbers you approve, as in ‘sibyl ask "+reply+" \"yes 1\"’")
+		return append(lines, say("reply with the numbers you approve, as in ‘%s’", `"yes 1"`))
 	case len(r.Waiting) == 1:
-		return append(lines, "‘sibyl ask "+reply+" yes’ approves it")
+		return append(lines, say("‘%s’ approves it", "yes"))
 	case r.Asks:
-		return append(lines, "it asks you something: answer with ‘sibyl ask "+reply+"’")
+		return append(lines, say("it asks you something: answer with ‘%s’", ""))
 	}
 	return nil
 }

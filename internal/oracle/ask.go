@@ -94,8 +94,12 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 			return s.Describe(ctx, id).NoPictures
 		})
 	}
-	if spec.Consume, err = given.addApprovals(ctx, s.Store, r, env); err != nil {
+	asked := 0
+	if spec.Consume, asked, err = given.addApprovals(ctx, s.Store, r, env); err != nil {
 		return spec, err
+	}
+	if asked > 0 && len(spec.Consume) == 0 {
+		env.Setup = append(env.Setup, approvalLapsed.With())
 	}
 	spec.Texts = []run.Text{{Name: SegmentsText, Content: texts.Encoded()}, agent.ToolText(tools)}
 	if o.Material != "" {
@@ -365,13 +369,13 @@ func (e Exchange) pastAfter() int {
 
 // addApprovals adds the calls that the person approves now, of those that the last run of the session asked about: by
 // number, or in words. It returns the pending rows that this consumes; journal.ErrConsumed if a number is no longer
-// open.
+// open. asked is how many calls could be approved.
 func (g *Given) addApprovals(
 	ctx context.Context, store journal.Store, q assistant.Request, env Env,
-) (consume []string, err error) {
+) (consume []string, asked int, err error) {
 	rows, waiting, err := openApprovals(ctx, store, q, g.Said.Piped, env)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	var calls []agent.Waiting
 	for _, w := range waiting {
@@ -386,18 +390,18 @@ func (g *Given) addApprovals(
 	}
 	for _, n := range slices.Compact(slices.Sorted(slices.Values(yes))) { // a call is made once, however often it is named
 		if n < 1 || n > len(waiting) || q.Allows != nil && q.Allows.Run != env.Past[len(env.Past)-1] {
-			return nil, journal.ConsumedError(assistant.PendingID(q.Allows.Run, n))
+			return nil, 0, journal.ConsumedError(assistant.PendingID(q.Allows.Run, n))
 		}
 		w := waiting[n-1]
 		if w.Vault != env.Vault && w.Waiting.Write {
-			return nil, &assistant.RequestError{Why: otherNotes.With(),
+			return nil, 0, &assistant.RequestError{Why: otherNotes.With(),
 				Hint: "name the same notes again",
 				Err: fmt.Errorf("the write was to %s, but the notes are now %s", cmp.Or(w.Vault, "no notes"),
 					cmp.Or(env.Vault, "none"))}
 		}
 		g.Said.Yes, g.Said.For, consume = append(g.Said.Yes, w.Waiting), w.Question, append(consume, rows[n-1])
 	}
-	return consume, nil
+	return consume, len(waiting), nil
 }
 
 // openApprovals are the pending rows of the calls that the last run of the session asked about, in the order of the

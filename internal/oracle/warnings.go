@@ -43,7 +43,8 @@ const (
 
 	partsLeft bt.Reason = "notice.parts_left: Of what was attached earlier, the parts with most words of the " +
 		"question were read. Left out for want of room: {n}."
-	topicChanged bt.Reason = "notice.topic_changed: The topic has changed: all " +
+	approvalLapsed bt.Reason = "notice.approval_lapsed: What waited for your yes was not done, and waits no longer."
+	topicChanged   bt.Reason = "notice.topic_changed: The topic has changed: all " +
 		"earlier exchanges except the last were left out."
 
 	modelDecides bt.Reason = "ground.model_decides: only the model decides when it is done"
@@ -97,7 +98,8 @@ func warningReasons() []bt.Reason {
 		ServerChanged, ServerLate, ServerSilent, ServerUnusable, modelDecides, hasReceipt, noneWritten,
 		needsNone, placesRead, resultsSeen, noWord, buildsOn, noTool, noneReadYet, notWhole, blocked, wouldHelp,
 		citedUnread, wrongQuestion,
-		wrongPictures, otherNotes, sourceGone, sourceBarred, sourceChanged, sourceDropped, partsLeft, notCovered, also)
+		wrongPictures, otherNotes, sourceGone, sourceBarred, sourceChanged, sourceDropped, partsLeft, approvalLapsed,
+		notCovered, also)
 }
 
 // leftFor is the sentence for what was not looked at for a reason.

@@ -271,7 +271,7 @@ func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
 	b := newBare(t)
 	res := answer("I couldn't find that task.")
 	res.Failure = &assistant.Failure{Message: res.Answer}
-	n := strings.Count(strings.Join(b.resultLines(res), "\n"), "find that task")
+	n := strings.Count(strings.Join(b.resultLines(res, ""), "\n"), "find that task")
 	assert.That(t, n == 1, "it is told %d times", n)
 }
 

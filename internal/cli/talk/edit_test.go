@@ -98,7 +98,7 @@ func TestWorkIsToldInWords(t *testing.T) {
 		`x {"query":"cut of…`:                      "x",
 		"x {}":                                     "x",
 	} {
-		assert.Equalf(t, UnderWay(run.RequestedEffect{Kind: agent.EffectCall, Label: label}), want, "%s is told as", label)
+		assert.Equalf(t, UnderWay(run.RequestedEffect{Kind: agent.EffectCall, Label: label}, ""), want, "%s is told as", label)
 	}
 }
 

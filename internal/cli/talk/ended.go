@@ -2,7 +2,6 @@ package talk
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +11,7 @@ import (
 	"sibyl/internal/render"
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
+	"sibyl/web/src/words/sentences"
 )
 
 // handleEnded keeps an answer as the last exchange, prints its result, and asks about calls that wait for a yes.
@@ -35,16 +35,17 @@ func (m *model) handleEnded(msg endedMsg) tea.Cmd {
 		m.open = l.Of
 	}
 	m.setPrompt()
-	return m.print(m.resultLines(res)...)
+	return m.print(m.resultLines(res, l.run.Language)...)
 }
 
 // resultLines lays out a result: answer, sources, warnings, failure, and the last of its notes.
-func (m *model) resultLines(res service.Result) (lines []string) {
+func (m *model) resultLines(res service.Result, language string) (lines []string) {
 	lines = append(lines, "")
 	if res.Answer != "" {
 		lines = append(lines, m.columns(render.Lines(res.Answer, m.layout(m.answerWidth())), m.sources(res.Sources))...)
 	}
-	beside := slices.Clone(res.Warnings)
+	say := func(format string) string { return sentences.Format(language, format) }
+	beside := Warnings(res, language)
 	if f := res.Failure; f != nil {
 		if f.Message != res.Answer {
 			beside = append(beside, f.Message)
@@ -53,10 +54,10 @@ func (m *model) resultLines(res service.Result) (lines []string) {
 			beside = append(beside, f.Hint)
 		}
 	} else if res.Status == journal.Cancelled {
-		beside = append(beside, "stopped; what it found is kept")
+		beside = append(beside, say("stopped; what it found is kept"))
 	}
 	if res.Asks {
-		beside = append(beside, "it asks you something: type your answer")
+		beside = append(beside, say("it asks you something: type your answer"))
 	}
 	if n := len(res.Notes); n > 0 { // the last one counts turns, tokens and time
 		beside = append(beside, res.Notes[n-1])

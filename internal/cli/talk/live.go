@@ -98,7 +98,7 @@ func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 		return nil
 	}
 	if msg.err == nil {
-		l.run = msg.run
+		l.run, l.Language = msg.run, msg.run.Language
 		m.Sessions[l.Of], m.lastModel = msg.run.Session, msg.run.Model
 		return tea.Batch(l.forwardUpdates(m.ctx), l.waitForUpdates(m.ctx))
 	}
@@ -314,7 +314,7 @@ func (l *live) status(now time.Time, width int) string {
 	instead := ""
 	switch {
 	case l.stopping:
-		instead = "stopping; Ctrl-C again leaves without waiting"
+		instead = l.words("stopping; Ctrl-C again leaves without waiting")
 	case l.What() == "" && l.Waiting(now) == "":
 		instead = l.activity
 	}

@@ -251,7 +251,7 @@ func (m *model) stopRun() {
 	if l.run.Wait == nil {
 		select {
 		case begun := <-l.startResults:
-			l.run = begun.run
+			l.run, l.Language = begun.run, begun.run.Language
 		case <-ctx.Done():
 			m.leftBehind = errors.New("the run is still starting: ‘sibyl run list’ shows it")
 		}

@@ -12,10 +12,10 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/agent"
+	"sibyl/internal/bt"
 	"sibyl/internal/render"
 	"sibyl/internal/run"
 	"sibyl/internal/service"
-	"sibyl/internal/text"
 	"sibyl/web/src/words/sentences"
 )
 
@@ -31,7 +31,7 @@ func Progress(u service.Update, control bool, language string) string {
 	if u.Event != nil {
 		_ = json.Unmarshal(u.Event.Data, &took) // events without that field took no time
 	}
-	return WithDuration(text.Capitalize(sentences.Say(u.Told, language)), took.MS)
+	return WithDuration(sentences.SayFirst(u.Told, language), took.MS)
 }
 
 // WithDuration appends to what was done how long it took, if that was at least 100 ms.
@@ -53,6 +53,8 @@ func WithoutShown(answer string, shown []string) string {
 
 // Work follows what a run is doing, for a status line.
 type Work struct {
+	Language string // of its words; "": English
+
 	wait   *run.Wait             // the pause before a retry; nil: none
 	reads  *run.Reading          // by a model; nil: none reads
 	ops    []run.RequestedEffect // in progress
@@ -107,9 +109,9 @@ func (w *Work) What() string {
 	case len(w.ops) == 0:
 		return ""
 	case w.said > 0:
-		return "writing"
+		return w.words("writing")
 	}
-	return UnderWay(w.ops[0])
+	return UnderWay(w.ops[0], w.Language)
 }
 
 // Waiting says when a paused run retries, and why it pauses; "": it doesn't pause.
@@ -117,7 +119,7 @@ func (w *Work) Waiting(now time.Time) string {
 	if w.wait == nil {
 		return ""
 	}
-	return fmt.Sprintf("asking again in %d s: %s",
+	return w.words("asking again in %d s: %s",
 		max(0, int(math.Ceil(w.wait.Until.Sub(now).Seconds()))), oneLine(w.wait.Why))
 }
 
@@ -131,9 +133,9 @@ func (w *Work) Reading(now time.Time) string {
 	case r == nil:
 		return ""
 	case r.Read > 0:
-		return fmt.Sprintf("reading the prompt, %d %%", min(100, r.Read*100/r.Tokens))
+		return w.words("reading the prompt, %d %%", min(100, r.Read*100/r.Tokens))
 	case now.Sub(r.Since) >= readsAtOnce:
-		return "reading the prompt, about " + text.Count(r.Tokens, "token")
+		return w.words("reading the prompt, about %s", w.tokenCount(r.Tokens))
 	}
 	return ""
 }
@@ -143,10 +145,10 @@ func (w *Work) Reading(now time.Time) string {
 func (w *Work) Line(begun, now time.Time, width int, instead string) string {
 	what, end := cmp.Or(instead, w.Waiting(now), w.Reading(now), w.What()), ""
 	if more := len(w.ops) - 1; more > 0 && what == w.What() {
-		end = fmt.Sprintf(" and %d more", more)
+		end = w.words(" and %d more", more)
 	}
 	if n := w.tokens + w.said/bytesOfToken; n > 0 {
-		end += " · " + text.Count(n, "token")
+		end += " · " + w.tokenCount(n)
 	}
 	return ansi.Truncate(clock(now.Sub(begun))+" · "+what, width-1-ansi.StringWidth(end), "…") + end
 }
@@ -156,7 +158,30 @@ func (w *Work) AnswerCount() string {
 	if w.early == 0 || w.of < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%d of %d have answered", w.early, w.of)
+	return w.words("%d of %d have answered", w.early, w.of)
+}
+
+// words fills in a format in the language of the work.
+func (w *Work) words(format string, values ...any) string {
+	return sentences.Format(w.Language, format, values...)
+}
+
+func (w *Work) tokenCount(n int) string {
+	if n == 1 {
+		return w.words("1 token")
+	}
+	return w.words("%d tokens", n)
+}
+
+// Warnings are the warnings of a result in a language.
+func Warnings(res service.Result, language string) (all []string) {
+	for i, line := range res.Warnings {
+		if i < len(res.WarningCodes) {
+			line = sentences.Say(bt.Why{Text: line, Coded: res.WarningCodes[i]}, language)
+		}
+		all = append(all, line)
+	}
+	return all
 }
 
 // clock formats a duration in seconds, or from a minute on in minutes and seconds.
@@ -167,10 +192,10 @@ func clock(d time.Duration) string {
 	return fmt.Sprintf("%d s", max(0, int(d.Seconds())))
 }
 
-// UnderWay describes in a few words an effect in progress.
-func UnderWay(asked run.RequestedEffect) string {
+// UnderWay describes in a few words, in a language, an effect in progress.
+func UnderWay(asked run.RequestedEffect, language string) string {
 	if asked.Kind == agent.EffectTurn {
-		return "thinking, " + oneLine(asked.Name())
+		return sentences.Format(language, "thinking, %s", oneLine(asked.Name()))
 	}
 	tool, arguments, isCall := strings.Cut(asked.Name(), " {")
 	if !isCall {

@@ -94,6 +94,6 @@ export const common = {
   "state.running": ["in progress", "läuft", "em curso"],
   "state.queued": ["waiting", "wartet", "em espera"],
   "state.suspended": ["paused", "pausiert", "em pausa"],
-  "state.interrupted": ["interrupted", "unterbrochen", "interrompida"],
+  "state.interrupted": ["paused", "pausiert", "em pausa"],
   "state.set_aside": ["set aside", "zurückgestellt", "posta de lado"],
 } as const;

@@ -20,7 +20,7 @@ export const inquiry = {
   "inquiry.goes-on": ["An inquiry of yours goes on. There is one at a time.", "Eine Ihrer Befragungen läuft noch. Es gibt immer nur eine.", "Já decorre um inquérito seu. Só pode haver um de cada vez."],
   "inquiry.goes-on.open": ["Go to it", "Dorthin", "Abri-lo"],
   "inquiry.status.running": ["in progress", "läuft", "em curso"],
-  "inquiry.status.interrupted": ["interrupted", "unterbrochen", "interrompido"],
+  "inquiry.status.interrupted": ["paused", "pausiert", "em pausa"],
   "inquiry.status.completed": ["complete", "vollständig", "completo"],
   "inquiry.status.failed": ["ended early", "vorzeitig beendet", "terminado antes do fim"],
   "inquiry.status.limit-reached": ["limit reached", "Grenze erreicht", "limite atingido"],
