@@ -62,7 +62,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 			return err
 		},
 		Node: node.Config{Self: node.Node{Holder: a.Engine.Holder, Name: nodeName(cfg.Name), Build: build},
-			Engine: a.Engine, Store: a.Store, Registry: a.Database,
+			Engine: a.Engine, Registry: a.Database,
 			Clock: &a.Clock, Duties: a.duties(), Log: a.log},
 	}
 	c.NewHTTP = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {

@@ -18,10 +18,12 @@ type compiler struct {
 	shallow    bool // subtrees are not compiled
 	full       bool // maxNodes or maxLaidOut was reached
 	laidOut    int  // bytes of attributes so far, bounded by maxLaidOut
+	growers    []grower
+	getsText   map[int32]bool // slots to which a script writes a text
 }
 
 func newCompiler(src *source, known *Leaves, trees map[string]*treeDef, t *Tree) *compiler {
-	c := &compiler{src: src, known: known, trees: trees, t: t}
+	c := &compiler{src: src, known: known, trees: trees, t: t, getsText: map[int32]bool{}}
 	c.root = c.newScope(t.rootKeys, nil)
 	return c
 }

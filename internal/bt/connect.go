@@ -192,6 +192,7 @@ func (c *compiler) compileScript(a attribute, sc *scope, i int32) *script {
 	}
 	for _, e := range s.stmts {
 		connect(e)
+		c.noteGrower(e, i, a)
 	}
 	return s
 }

@@ -30,6 +30,8 @@ func (c *compiler) checkWiring() {
 	c.dropUnread(bySlot)
 	c.checkParallelWriters()
 	c.warnOfReactiveTasks()
+	c.warnOfDoubledTexts()
+	c.warnOfTooManyRounds()
 }
 
 // usesBySlot groups the uses by their keys; those of a key are in the order of the file.
@@ -181,7 +183,7 @@ func (c *compiler) warnOfReactiveTasks() {
 			continue
 		}
 		warned := map[kind]bool{} // one warning for each kind is enough
-		c.visitAncestors(int32(i), func(up *node, kid int32) {
+		c.visitAncestors(int32(i), func(up *node, _, kid int32) {
 			again := false
 			switch up.kind {
 			case kReactiveSequence, kReactiveFallback:
@@ -202,10 +204,10 @@ func (c *compiler) warnOfReactiveTasks() {
 }
 
 // visitAncestors visits the ancestors of a node from below, each with its child on the way up.
-func (c *compiler) visitAncestors(node int32, visit func(up *node, kid int32)) {
+func (c *compiler) visitAncestors(node int32, visit func(up *node, parent, kid int32)) {
 	for kid := node; kid >= 0; kid = c.t.nodes[kid].parent {
 		if parent := c.t.nodes[kid].parent; parent >= 0 {
-			visit(&c.t.nodes[parent], kid)
+			visit(&c.t.nodes[parent], parent, kid)
 		}
 	}
 }

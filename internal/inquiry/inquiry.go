@@ -30,9 +30,15 @@ const (
 	EffectWrite   = "inquiry.write"    // the session's file
 )
 
+// Runs reads the runs of inquiries, as journal.Store does.
+type Runs interface {
+	run.Reader
+	Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error)
+}
+
 // Deps are the Inquiry's dependencies.
 type Deps struct {
-	Store   journal.Store
+	Store   Runs
 	Files   func(owner journal.Owner) (*record.Folder, error)
 	Choose  func(ctx context.Context, asked string) (model string, err error)
 	Model   func(ctx context.Context, id string) (model.Model, error)

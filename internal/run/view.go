@@ -14,6 +14,13 @@ import (
 	"sibyl/internal/journal"
 )
 
+// Reader reads what is kept of a run, as journal.Store does.
+type Reader interface {
+	Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error)
+	Records(ctx context.Context, owner journal.Owner, run string, from int64) ([]journal.Record, error)
+	Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error)
+}
+
 // View is what performers and outcomes may read of a run: its start, its receipts by record number, and the rows of
 // earlier runs. It is safe for concurrent use.
 type View struct {
@@ -21,7 +28,7 @@ type View struct {
 	Session string
 	Owner   journal.Owner
 
-	store  journal.Store
+	store  Reader
 	mu     sync.Mutex
 	recs   []journal.Record
 	bodies []any // of recs, as Read gives them; nil for traces
@@ -140,7 +147,7 @@ func (v *View) Text(ctx context.Context, name string) (text []byte, err error) {
 }
 
 // ReadText returns a text that a run of an owner began with; nil if it keeps none of that name.
-func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id, name string) ([]byte, error) {
+func ReadText(ctx context.Context, store Reader, owner journal.Owner, id, name string) ([]byte, error) {
 	recs, err := store.Records(ctx, owner, id, 0)
 	if err != nil {
 		return nil, err
@@ -157,7 +164,7 @@ func ReadText(ctx context.Context, store journal.Store, owner journal.Owner, id,
 }
 
 // ReadStart decodes what a run of an owner began with: its Env, and its inputs as View.Given does.
-func ReadStart(ctx context.Context, store journal.Store, owner journal.Owner, id string, env, given any) error {
+func ReadStart(ctx context.Context, store Reader, owner journal.Owner, id string, env, given any) error {
 	recs, err := store.Records(ctx, owner, id, 0)
 	if err != nil {
 		return err
@@ -179,7 +186,7 @@ func (v *View) Earlier(ctx context.Context, id string) (r journal.Run, err error
 }
 
 // ReadEnd returns the end record of a run; journal.ErrNotFound if it has not ended.
-func ReadEnd(ctx context.Context, store journal.Store, owner journal.Owner, id string) (EndRecord, error) {
+func ReadEnd(ctx context.Context, store Reader, owner journal.Owner, id string) (EndRecord, error) {
 	r, err := store.Run(ctx, owner, id)
 	if err != nil {
 		return EndRecord{}, err
@@ -200,7 +207,7 @@ func ReadEnd(ctx context.Context, store journal.Store, owner journal.Owner, id s
 
 // Recorded returns the view of a run that recs hold, for readers who do not drive it; journal.ErrCorrupt if one of them
 // can't be read.
-func (a *Assistant) Recorded(store journal.Store, r journal.Run, recs []journal.Record) (*View, error) {
+func (a *Assistant) Recorded(store Reader, r journal.Run, recs []journal.Record) (*View, error) {
 	v := &View{ID: r.ID, Session: r.Session, Owner: r.Owner, store: store}
 	for _, rec := range recs {
 		body, err := a.read(rec)
@@ -246,9 +253,9 @@ func (v *View) WithTexts(texts []Text) (*View, error) {
 	return changed, nil
 }
 
-// overlaidBlobs is a store with some contents that are only in memory.
+// overlaidBlobs is a Reader with some contents that are only in memory.
 type overlaidBlobs struct {
-	journal.Store
+	Reader
 	lent map[string][]byte
 }
 
@@ -256,7 +263,7 @@ func (l overlaidBlobs) Blob(ctx context.Context, owner journal.Owner, hash strin
 	if content, ok := l.lent[hash]; ok {
 		return content, nil
 	}
-	return l.Store.Blob(ctx, owner, hash)
+	return l.Reader.Blob(ctx, owner, hash)
 }
 
 // treeKey names a loaded tree.

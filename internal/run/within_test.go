@@ -131,7 +131,7 @@ func works(t *testing.T, store journal.Store, e *run.Engine) {
 	ctx, cut := context.WithCancel(t.Context())
 	over := make(chan error, 1)
 	go func() {
-		over <- node.Work(ctx, node.Config{Self: node.Node{Holder: e.Holder}, Engine: e, Store: store,
+		over <- node.Work(ctx, node.Config{Self: node.Node{Holder: e.Holder}, Engine: e,
 			Registry: teststore.Empty(t), Clock: &node.Clock{},
 			Log: slog.New(slog.DiscardHandler)})
 	}()

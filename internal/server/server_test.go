@@ -43,7 +43,7 @@ func config(t *testing.T, registry node.Registry) Config {
 		Listening: func(string) {},
 		Users:     func(context.Context) (bool, error) { return true, nil },
 		Ready:     func(context.Context) error { return nil },
-		Node: node.Config{Self: node.Node{Holder: "h", Name: "n"}, Engine: engine, Store: engine.Store,
+		Node: node.Config{Self: node.Node{Holder: "h", Name: "n"}, Engine: engine,
 			Registry: registry, Clock: &node.Clock{}, Log: log},
 		NewHTTP: func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 			mux := http.NewServeMux()

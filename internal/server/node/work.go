@@ -25,7 +25,6 @@ const mostResumedAtOnce = 64
 type Config struct {
 	Self     Node // as it is to be known; Most, StartedAt and SeenAt are filled in
 	Engine   *run.Engine
-	Store    journal.Store
 	Registry Registry
 	Clock    *Clock
 	Duties   []Duty

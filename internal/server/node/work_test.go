@@ -64,7 +64,7 @@ func (c *cluster) process(holder string, most int, duties ...node.Duty) *process
 	go func() {
 		defer close(over)
 		err := node.Work(ctx, node.Config{Self: node.Node{Holder: holder, Name: holder}, Engine: p.engine,
-			Store: c.store, Registry: c.registry, Clock: p.clock,
+			Registry: c.registry, Clock: p.clock,
 			Duties: duties, Log: slog.New(slog.NewTextHandler(locked{c}, nil))})
 		assert.That(c, err == nil, "node %s: %v", holder, err)
 	}()

@@ -94,6 +94,39 @@ func TestMessageQuotesOnlyTheBeginningOfALongText(t *testing.T) {
 	}
 }
 
+func TestWhatWillGoBeyondABoundIsWarnedOf(t *testing.T) {
+	looped := func(code string) string {
+		return `<Sequence><Script code="t := 'x'; n := 1; done := false"/><Loop max="9" until="{done}"><Script code="` +
+			code + `"/></Loop></Sequence>`
+	}
+	doubles := "key {t} doubles with each round of the Loop"
+	for _, c := range []struct{ body, warning string }{
+		{looped("t := t .. t"), doubles},
+		{looped("t := (t .. ' ') .. t"), doubles},
+		{looped("t += t"), doubles},
+		{looped("t = done ? t : t + t"), doubles},
+		{looped("t := t .. 'x'"), ""},
+		{looped("t := done ? t : t"), ""},
+		{looped("n := n + n"), ""},
+		{looped("n += n"), ""},
+		{`<Script code="t := 'x'; t := t .. t"/>`, ""},
+		{`<Repeat num_cycles="20000"><AlwaysSuccess/></Repeat>`, "20000 rounds of a Repeat in which nothing waits"},
+		{`<Sequence><Script code="done := false"/><Loop max="10000" until="{done}"><Sequence><AlwaysSuccess/></Sequence></Loop></Sequence>`, "10000 rounds of a Loop"},
+		{`<Repeat num_cycles="20000"><Ask question="why?"/></Repeat>`, ""},
+		{`<Repeat num_cycles="20000"><Delay delay_msec="1"><AlwaysSuccess/></Delay></Repeat>`, ""},
+		{`<Repeat num_cycles="9"><AlwaysSuccess/></Repeat>`, ""},
+	} {
+		var found []string
+		for _, p := range load(t, someLeaves(t), file(c.body), Options{}).Warnings {
+			if strings.Contains(p.Message, "doubles") || strings.Contains(p.Message, "rounds") {
+				found = append(found, p.Message)
+			}
+		}
+		assert.That(t, (c.warning != "" || found == nil) && (c.warning == "" || (len(found) == 1 &&
+			strings.HasPrefix(found[0], c.warning))), "%s: %q, want %q", c.body, found, c.warning)
+	}
+}
+
 func TestWhatAnEffectIsAskedWithIsBounded(t *testing.T) {
 	tr := load(t, someLeaves(t), file(`<Ask question="{words}"/>`),
 		Options{Given: []Port{{Name: "words", Type: reflect.TypeFor[string]()}}})
