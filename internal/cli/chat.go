@@ -61,14 +61,14 @@ func (c *command) chat(ctx context.Context, a *app.App, f chatFlags, ready func(
 		_, err = c.holdConversation(ctx, a, ready, taskchat.Name, asked, nil, map[string]string{taskchat.Name: session})
 		return err
 	case len(args) == 0 && c.InTTY:
-		err = c.converse(ctx, a, session, o)
+		err = c.converse(ctx, a, session, o, f.sets)
 	default:
 		if len(args) == 0 {
 			args = []string{"-"}
 		}
 		var words string
 		if words, err = c.words(args, 8*taskchat.MaxMessage); err == nil {
-			err = c.say(ctx, a, &session, &o, words)
+			err = c.say(ctx, a, &session, &o, f.sets, words)
 		}
 	}
 	return errors.Join(err, c.retire(ctx, a))
@@ -95,7 +95,9 @@ func (c *command) conversationOf(ctx context.Context, a *app.App, name string) (
 
 // converse reads and answers messages line by line, for terminals that can't be drawn on, until an empty line or the
 // end of the input. Cancelling ctx is an error.
-func (c *command) converse(ctx context.Context, a *app.App, session string, o taskchat.Options) error {
+func (c *command) converse(
+	ctx context.Context, a *app.App, session string, o taskchat.Options, sets func(string) bool,
+) error {
 	d := &dialogue{c}
 	for {
 		words, err := d.ask(ctx, "> ")
@@ -103,7 +105,7 @@ func (c *command) converse(ctx context.Context, a *app.App, session string, o ta
 			return nil
 		}
 		if err == nil {
-			err = c.say(ctx, a, &session, &o, words)
+			err = c.say(ctx, a, &session, &o, sets, words)
 		}
 		if err != nil {
 			return err
@@ -113,9 +115,13 @@ func (c *command) converse(ctx context.Context, a *app.App, session string, o ta
 
 // say sends one message and prints the answer. It sets *session to the session of the run, and o.Model to the model
 // that the person chose if several could answer. An answer that only asks back counts as complete.
-func (c *command) say(ctx context.Context, a *app.App, session *string, o *taskchat.Options, words string) error {
+func (c *command) say(
+	ctx context.Context, a *app.App, session *string, o *taskchat.Options, sets func(string) bool, words string,
+) error {
+	set := o.Model
 	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return c.start(ctx, a, service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o})
+		return c.start(ctx, a, service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o,
+			Sets: func(option string) bool { return sets(option) || option == "model" && o.Model != set }})
 	})
 	if err != nil {
 		return err

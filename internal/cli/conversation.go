@@ -169,7 +169,8 @@ func (t *talker) Offer(words, instead string) (name, question string) {
 	return "", ""
 }
 
-// Start begins a run. Flags before and behind the words override the conversation's model and folders, and these the settings.
+// Start begins a run. Flags before and behind the words override the conversation's model and folders, and these the
+// settings.
 func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversation.Run, error) {
 	if err := checkTyped(asked.Words); err != nil {
 		return conversation.Run{}, err

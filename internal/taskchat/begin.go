@@ -1,6 +1,7 @@
 package taskchat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,7 @@ const Retention = 30 * 24 * time.Hour
 
 // History reads what a conversation goes on from, as journal.Store does.
 type History interface {
+	run.Reader
 	Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error)
 	Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error)
 }
@@ -68,7 +70,8 @@ const (
 // Env is what a run was begun on. It is journaled, and holds no secret.
 type Env struct {
 	Model string   `json:"model"`
-	Past  []string `json:"past,omitempty"` // earlier runs of the conversation, oldest first
+	Asked string   `json:"asked,omitempty"` // the model that the person asked for, in their words; "": none
+	Past  []string `json:"past,omitempty"`  // earlier runs of the conversation, oldest first
 }
 
 // Models implements assistant.UsesModels.
@@ -137,11 +140,15 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
-	id, err := d.Choose(ctx, o.Model)
+	asked, err := d.askedModel(ctx, b, o)
+	if err != nil {
+		return run.Spec{}, err
+	}
+	id, err := d.Choose(ctx, cmp.Or(asked, o.Model))
 	if err != nil {
 		return run.Spec{}, assistant.ModelError(err)
 	}
-	env := Env{Model: id}
+	env := Env{Model: id, Asked: asked}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
 	_, given.Zone = d.Now().Local().Zone()
 	spec := run.Spec{Title: text.Brief(words, journal.MostTitle)}
@@ -168,6 +175,26 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 
 // claimKey is the claim that at most one running run of a conversation holds.
 func claimKey(session string) string { return "conversation " + session }
+
+// askedModel is the model that the person has asked for: with this message, or with the last one that named a model.
+func (d Deps) askedModel(ctx context.Context, b assistant.Request, o Options) (asked string, err error) {
+	switch {
+	case b.Sets == nil:
+		return "", nil
+	case b.Sets("model") || b.Session == "":
+		if b.Sets("model") {
+			asked = o.Model
+		}
+		return asked, nil
+	}
+	last, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return "", err
+	}
+	var before Env
+	err = run.ReadStart(ctx, d.Store, b.Owner, last[0].ID, &before, new(Given))
+	return before.Asked, err
+}
 
 // readConversation puts into given what the conversation remembers: its metadata, and the question it was left with.
 // past are its last runs, oldest first; consume is the pending row of the latest one.

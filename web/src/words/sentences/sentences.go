@@ -70,8 +70,8 @@ func Say(w bt.Why, language string) string {
 	})
 }
 
-// SayFirst is Say for the beginning of a line: the first letter is a capital, unless the line begins with a name that no
-// word looks like, such as that of a file or a model.
+// SayFirst is Say for the beginning of a line: the first letter is a capital, unless the line begins with a name such
+// as that of a file or a model.
 func SayFirst(w bt.Why, language string) string {
 	said := Say(w, language)
 	first, _, _ := strings.Cut(said, " ")
