@@ -1,6 +1,7 @@
 package taskchat
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -62,7 +63,8 @@ const (
 // Env is what a run was begun on. It is journaled, and holds no secret.
 type Env struct {
 	Model string   `json:"model"`
-	Past  []string `json:"past,omitempty"` // earlier runs of the conversation, oldest first
+	Asked string   `json:"asked,omitempty"` // the model that the person chose for the conversation
+	Past  []string `json:"past,omitempty"`  // earlier runs of the conversation, oldest first
 }
 
 // Models implements assistant.UsesModels.
@@ -121,7 +123,7 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: describeWish, Form: AgentResponse{},
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Setup: d.setup, Offers: describeWish, Form: AgentResponse{},
 		Show: shownOutcome, ShowEffect: showEffect,
 		Events: Events(), Reasons: whys()}
 }
@@ -131,11 +133,18 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
+	if b.Sets != nil && !b.Sets("model") {
+		before, err := d.setup(ctx, b.Owner, b.Session)
+		if err != nil {
+			return run.Spec{}, err
+		}
+		o.Model = cmp.Or(before.Model, o.Model)
+	}
 	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
 		return run.Spec{}, assistant.ModelError(err)
 	}
-	env := Env{Model: id}
+	env := Env{Model: id, Asked: o.Model}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
 	_, given.Zone = d.Now().Local().Zone()
 	spec := run.Spec{Title: text.Brief(words, journal.MostTitle)}
@@ -158,6 +167,20 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	given.Asked = given.Open.answerable()
 	spec.Given, spec.Env = given, env
 	return spec, nil
+}
+
+// setup tells which model was chosen in a conversation.
+func (d Deps) setup(ctx context.Context, owner journal.Owner, session string) (told assistant.Setup, err error) {
+	if session == "" {
+		return told, nil
+	}
+	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: session, Assistant: Name, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return told, err
+	}
+	var env Env
+	err = run.ReadStart(ctx, d.Store, owner, last[0].ID, &env, &Given{})
+	return assistant.Setup{Model: env.Asked}, err
 }
 
 // claimKey is the claim that at most one running run of a conversation holds.
