@@ -85,7 +85,7 @@ func TestWhatIsDictatedStandsInTheFieldToBeEdited(t *testing.T) {
 	})()`)
 	p.until("the words in the field", `document.querySelector("#words").value.startsWith("We should move the office in May.")`)
 	p.shoots("dictated")
-	assert.That(t, evaluate[bool](p, `!document.querySelector("main li") && document.activeElement === document.querySelector("#words")`),
+	assert.That(t, evaluate[bool](p, `!document.querySelector("main .question") && document.activeElement === document.querySelector("#words")`),
 		"what was dictated was sent, or is not where it can be edited")
 }
 
