@@ -39,6 +39,8 @@ export default defineConfig({
     cssTarget: ["chrome123", "firefox120", "safari17.5"], // which know light-dark()
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
+    // What a conversation needs is one file with all that it imports: it packs best so, and other views find it loaded.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "conversation", test: /\/views\/Conversation\.svelte$/ }] } } },
     manifest: true, // for the test that adds up what a conversation loads; it is not served
   },
   server: { host: "127.0.0.1", proxy: { "/api": "http://127.0.0.1:7333", "/openapi.json": "http://127.0.0.1:7333" } },

@@ -156,6 +156,9 @@ func (h *replyStream[R]) emitDelta(d model.Delta) error {
 	if w := d.Wait; w != nil {
 		h.emit(run.Piece{Wait: PauseFor(*w)})
 	}
+	if d.Thinking != "" {
+		h.emit(run.Piece{Thinking: d.Thinking})
+	}
 	h.show(h.listener.Write(d.Text))
 	return nil
 }

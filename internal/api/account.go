@@ -21,6 +21,7 @@ type Me struct {
 	ExpiresAt time.Time  `json:"expires_at" doc:"When the token or cookie ends."`
 	Folders   []string   `json:"folders" doc:"The names of the folders that the options of an assistant may name, or a folder in one of them: “notes/2024”."`
 	Build     string     `json:"build" doc:"Of the server."`
+	Dictates  bool       `json:"dictates,omitempty" doc:"The server has a transcriber: POST /api/dictation hears recordings."`
 	Currency  string     `json:"currency,omitempty" doc:"In which costs are told. Left out: the server knows no prices, and tells none."`
 }
 
@@ -69,7 +70,7 @@ func (s *Server) accountRoutes() {
 func (s *Server) describeUser(t user.Token) Me {
 	folders := slices.Sorted(maps.Keys(s.config.Folders(t.User)))
 	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
-		Currency: s.config.Service.Currency(), Folders: folders}
+		Currency: s.config.Service.Currency(), Folders: folders, Dictates: s.config.Council.Missing() == ""}
 }
 
 func (s *Server) listAssistants(context.Context, *noInput) (list Assistants, err error) {

@@ -209,6 +209,7 @@ func New(c Config) (*Server, error) {
 	s.askRoutes()
 	if s.config.Documents != nil {
 		s.documentRoute()
+		s.dictationRoute()
 	}
 	s.chatRoutes()
 	s.taskRoutes()

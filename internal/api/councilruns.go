@@ -201,6 +201,7 @@ type CouncilSitting struct {
 	Answers []CouncilSatAnswer `json:"answers"`
 	Silent  []council.Silent   `json:"without_answer"`
 	Chair   *CouncilChair      `json:"chair,omitempty" doc:"What the chair made of the answers. Left out where nobody presided."`
+	Merges  string             `json:"merges,omitempty" doc:"The run of an earlier sitting, whose answers the chair merged once more: this one shows all of that one."`
 	Skipped []string           `json:"skipped" doc:"What was left out, and why."`
 	LeftOut []council.Skipped  `json:"left_out" doc:"The same in parts."`
 	Failure *assistant.Failure `json:"failure,omitempty"`
@@ -284,7 +285,7 @@ func (s *Server) listSittings(ctx context.Context, in *struct {
 
 // addOutcome fills in the outcome of a sitting.
 func (f *CouncilSitting) addOutcome(sat council.SittingResult) {
-	f.Oracles, f.Silent, f.LeftOut = sat.Oracles, sat.Silent, sat.Skipped
+	f.Oracles, f.Silent, f.LeftOut, f.Merges = sat.Oracles, sat.Silent, sat.Skipped, sat.Merges
 	for _, a := range sat.ByOracles() {
 		f.Answers = append(f.Answers, CouncilSatAnswer{a.Oracle, a.Run, a.Sequence, render.HTML(a.Text), a.Model,
 			a.CutOff, a.Repeated, a.Unsaved != ""})

@@ -3,13 +3,18 @@ package api
 import (
 	"context"
 	"io"
+	"log/slog"
 	"mime"
 	"net/http"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"sibyl/internal/council"
 	"sibyl/internal/files"
 	"sibyl/internal/media/document"
 	"sibyl/internal/model"
@@ -104,6 +109,75 @@ func (s *Server) documentText(w http.ResponseWriter, r *http.Request, label stri
 	withText := slices.DeleteFunc(slices.Clone(parts), document.Part.IsBlank)
 	return DocumentText{Name: label, Parts: len(withText), Picture: parts[0].Type, Material: document.JoinParts(parts)},
 		nil
+}
+
+// Dictated is what was heard in a recording.
+type Dictated struct {
+	Text     string `json:"text"`
+	By       string `json:"by" doc:"The transcriber."`
+	Language string `json:"language,omitempty"`
+}
+
+// mostDictated is the largest recording that is dictated, in bytes: half an hour of speech.
+const mostDictated = 16 << 20
+
+func (s *Server) dictationRoute() {
+	const at = "/api/dictation"
+	s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[Dictated](), true, "")
+	register(s, route{id: "dictate", at: "POST " + at, tag: "events", summary: "Have a recording written down, to edit it",
+		needs: user.Write, takesFiles: true, content: []mediaType{{jsonType, "Dictated", ""}}}, s.dictate)
+	s.api.OpenAPI().Paths[at].Post.RequestBody = fileBody(
+		"A recording, as it is, with its content type. The transcriber of the settings hears it; nothing of it is kept.",
+		nil, "audio/webm", "audio/ogg", "audio/mp4", "audio/wav", octets)
+}
+
+// dictate answers with what is heard in the recording in the body.
+func (s *Server) dictate(ctx context.Context, in *struct {
+	Language string `query:"language" maxLength:"20" doc:"In which it is spoken, as in “de”. Left out: it is found out."`
+}) (*huma.StreamResponse, error) {
+	if s.config.Council.Missing() != "" {
+		return nil, newProblem(http.StatusConflict, "no_transcriber", "Nothing is set up on this server that transcribes.",
+			"Whoever runs the server can set up a model, a server or a command that does.")
+	}
+	return s.answerUpload(ctx, func(w http.ResponseWriter, r *http.Request) {
+		heard, err := s.hearDictation(w, r, in.Language)
+		s.writeAnswer(w, r, http.StatusOK, heard, err)
+	})
+}
+
+func (s *Server) hearDictation(w http.ResponseWriter, r *http.Request, language string) (d Dictated, err error) {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	ending, isFile := fileEnding(kind)
+	if err != nil || !isFile || r.Header.Get("Content-Encoding") != "" {
+		return d, newProblem(http.StatusUnsupportedMediaType, "no_recording", "This is no recording.",
+			"Send a recording as it is, with its content type, not compressed.")
+	}
+	in, err := s.newIntake(w, r, min(s.config.Limits.Upload, mostDictated))
+	if err != nil {
+		return d, err
+	}
+	content, err := io.ReadAll(in)
+	if err = in.readError(err); err != nil {
+		return d, err
+	}
+	folder, err := os.MkdirTemp("", "dictation")
+	if err != nil {
+		return d, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // what stays is in the system's folder for such files
+	file := filepath.Join(folder, "said."+ending)
+	if err := os.WriteFile(file, content, 0o600); err != nil {
+		return d, err
+	}
+	t, err := s.config.Council.Transcribe(r.Context(), file, language, council.Transcribing{
+		Progress: func(int, int) {}, Wait: func(model.Wait) {}})
+	if err != nil {
+		s.config.Log.LogAttrs(r.Context(), slog.LevelWarn, "a recording could not be written down",
+			slog.String("request_id", infoOf(r.Context()).id), slog.String("error", err.Error()))
+		return d, newProblem(http.StatusUnprocessableEntity, "not_heard", "The recording could not be written down.",
+			"Try it again. If it stays so, the log of the server says why.")
+	}
+	return Dictated{Text: strings.TrimSpace(t.Text), By: t.By, Language: t.Language}, nil
 }
 
 func noDocument() *Problem {

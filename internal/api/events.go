@@ -104,6 +104,13 @@ type BeingRead struct {
 	Read   int    `json:"read" doc:"Of them; 0 where its server does not tell."`
 }
 
+// Thought is the data of the event thinking: what a model thinks, which is no part of its answer, and is kept by nobody.
+type Thought struct {
+	About
+	Op   uint64 `json:"op"`
+	Text string `json:"text" doc:"The last of it by now. It replaces what was told before."`
+}
+
 // RunEnded is the data of the events end and answer.
 type RunEnded struct {
 	About
@@ -122,7 +129,7 @@ func streamEvents() []streamEvent {
 		{"record", reflect.TypeFor[RecordAdded]()}, {"step", reflect.TypeFor[StepMade]()},
 		{"event", reflect.TypeFor[Decided]()}, {"text", reflect.TypeFor[Draft]()},
 		{"retract", reflect.TypeFor[Retracted]()}, {"wait", reflect.TypeFor[Paused]()},
-		{"reading", reflect.TypeFor[BeingRead]()},
+		{"reading", reflect.TypeFor[BeingRead]()}, {"thinking", reflect.TypeFor[Thought]()},
 		{"end", reflect.TypeFor[RunEnded]()}, {"answer", reflect.TypeFor[RunEnded]()}}
 }
 

@@ -104,15 +104,23 @@ func (s *Server) folderFinder(t user.Token) func(*schema.Field, string) (string,
 
 // mayRead returns a function that says whether a folder is one of a user's, or lies in one.
 func (s *Server) mayRead(t user.Token) func(path string) bool {
-	return func(path string) bool {
-		for _, own := range s.config.Folders(t.User) {
-			within, err := filepath.Rel(own, path)
-			if err == nil && (within == "." || folderIn(own, filepath.ToSlash(within)) == path) {
-				return true
-			}
+	return func(path string) bool { return s.folderName(t, path) != "" }
+}
+
+// folderName is the name that a user has for a folder; "" for one that they may not name.
+func (s *Server) folderName(t user.Token, path string) string {
+	known := s.config.Folders(t.User)
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		within, err := filepath.Rel(known[name], path)
+		switch {
+		case path == "" || err != nil:
+		case within == ".":
+			return name
+		case folderIn(known[name], filepath.ToSlash(within)) == path:
+			return name + "/" + filepath.ToSlash(within)
 		}
-		return false
 	}
+	return ""
 }
 
 // folderIn is the path of a subfolder; "" if it does not exist, may not be named, or is reached by a link.

@@ -17,6 +17,8 @@ import (
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/inquiry/record"
 	"sibyl/internal/journal"
+	"sibyl/internal/service"
+	"sibyl/internal/service/assistant"
 )
 
 // keyedRoute begins something: in a house, what a user asks for.
@@ -229,6 +231,24 @@ func TestFoldersInThoseThatAUserMayNameAreListed(t *testing.T) {
 	assert.That(t, slices.Equal(got.Folders, want) && got.More, "ada is told %+v", got)
 	h.get(question{path: "/api/folders", token: adasReader}, &got)
 	assert.That(t, slices.Equal(got.Folders, want), "who may only read is told %+v", got)
+}
+
+func TestSessionNamesItsFoldersAsItsUserDoesAndNoOthers(t *testing.T) {
+	h, reports := withInquiry(t)
+	makes(t, reports, "2024/may")
+	set := assistant.Setup{Model: "played:one", Files: []string{"a.pdf"}}
+	h.panel.Setup = func(context.Context, journal.Owner, string) (assistant.Setup, error) { return set, nil }
+	h.open()
+	var begun api.Begun
+	h.get(question{method: "POST", path: "/api/runs", body: asking("hello")}, &begun)
+	for path, name := range map[string]string{reports: "reports", filepath.Join(reports, "2024/may"): "reports/2024/may",
+		filepath.Dir(reports): "", t.TempDir(): "", "": ""} {
+		set.Code = path
+		var got service.Conversation
+		h.get(question{path: "/api/sessions/" + begun.Session + "?brief=true"}, &got)
+		assert.That(t, got.Setup != nil && got.Setup.Code == name && got.Setup.Model == set.Model &&
+			slices.Equal(got.Setup.Files, set.Files), "of %q the user is told %+v", path, got.Setup)
+	}
 }
 
 func TestFolderWithManyFoldersIsListedInPart(t *testing.T) {

@@ -124,9 +124,17 @@ func (s *Server) getSession(ctx context.Context, in *struct {
 }) (c service.Conversation, err error) {
 	if in.Brief {
 		c.Session, err = s.config.Service.Session(ctx, ownerOf(ctx), in.Session)
+	} else {
+		c, err = s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
+	}
+	if err != nil {
 		return c, err
 	}
-	return s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
+	if c.Setup, err = s.config.Service.Setup(ctx, c.Session); err == nil && c.Setup != nil {
+		t := infoOf(ctx).token
+		c.Setup.Code, c.Setup.Vault = s.folderName(t, c.Setup.Code), s.folderName(t, c.Setup.Vault)
+	}
+	return c, err
 }
 
 func (s *Server) renameSession(ctx context.Context, in *struct {

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -130,7 +131,7 @@ func (t *stream) run(first any, from source) {
 				isOver = !more || t.handle(a)
 			}
 		case <-due:
-			t.drafts.flush("", t.writeDraft)
+			t.drafts.flush("", t)
 		case <-beat.C:
 			if t.lostAccess() != nil {
 				return
@@ -183,7 +184,10 @@ func (t *stream) handle(a arrival) (over bool) {
 	who := About{h.Run, h.Session, h.Assistant}
 	switch {
 	case h.Text != "":
-		t.drafts.queueDraft(who, h.Op, h.Draft)
+		t.drafts.of(who, h.Op).text = h.Draft
+		return false
+	case h.Thought != nil:
+		t.drafts.of(who, h.Op).thought = h.Thought
 		return false
 	case h.Retract:
 		if t.drafts.drop(who, h.Op) {
@@ -195,7 +199,7 @@ func (t *stream) handle(a arrival) (over bool) {
 		t.writeEvent("sync", "", Synced{Run: who.Run, Session: who.Session, Assistant: who.Assistant})
 		return false
 	}
-	t.drafts.flush(who.Run, t.writeDraft) // what was said before comes before
+	t.drafts.flush(who.Run, t) // what was said before comes before
 	switch {
 	case h.Wait != nil:
 		t.writeEvent("wait", "", Paused{who, h.Op, h.Wait.Until, h.Wait.Why, h.Wait.Model, h.Wait.Kind})
@@ -297,29 +301,30 @@ type drafts struct {
 
 type drafted struct {
 	About
-	op   uint64
-	text []byte // nil: nothing is to be sent
-	sent bool   // something of it was
+	op      uint64
+	text    []byte // nil: nothing is to be sent
+	thought []byte // as text
+	sent    bool   // something of it was
 }
 
 // unsent are those of which something is to be sent, of one run or, if that is empty, of all.
 func (d *drafts) unsent(run string) (all []*drafted) {
 	for _, one := range d.all {
-		if one.text != nil && (run == "" || one.Run == run) {
+		if (one.text != nil || one.thought != nil) && (run == "" || one.Run == run) {
 			all = append(all, one)
 		}
 	}
 	return all
 }
 
-// queueDraft queues a draft in place of the unsent one of its operation.
-func (d *drafts) queueDraft(who About, op uint64, text []byte) {
+// of is the draft of an operation. What is set in it takes the place of what was not sent yet.
+func (d *drafts) of(who About, op uint64) *drafted {
 	i := slices.IndexFunc(d.all, func(one *drafted) bool { return one.op == op && one.Run == who.Run })
 	if i < 0 {
 		i = len(d.all)
 		d.all = append(d.all, &drafted{About: who, op: op})
 	}
-	d.all[i].text = text
+	return d.all[i]
 }
 
 // drop forgets what an operation said, and tells whether something of it was sent.
@@ -338,13 +343,18 @@ func (d *drafts) dropAll(who About) {
 }
 
 // flush sends what is not sent yet of a run or, if that is empty, of all.
-func (d *drafts) flush(run string, send func(About, uint64, []byte)) {
+func (d *drafts) flush(run string, to *stream) {
 	size := 0
 	for _, one := range d.unsent(run) {
-		text := trimPartialRune(one.text)
-		one.text, one.sent = nil, true
-		size += len(text)
-		send(one.About, one.op, text)
+		text, thought := trimPartialRune(one.text), trimPartialRune(one.thought)
+		size += len(text) + len(thought)
+		if one.thought != nil {
+			to.writeEvent("thinking", "", Thought{one.About, one.op, strings.ToValidUTF8(string(thought), "")})
+		}
+		if one.text != nil {
+			to.writeDraft(one.About, one.op, text)
+		}
+		one.text, one.thought, one.sent = nil, nil, true
 	}
 	if size > 0 {
 		d.next = time.Now().Add(max(draftEvery, time.Duration(size)*time.Second/draftBytes))

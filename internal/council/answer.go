@@ -88,7 +88,7 @@ func (p *performer) answerAsOracle(ctx context.Context, job run.Job) (any, error
 // emitPieces passes on the text of an answer as it arrives, with its pauses.
 func emitPieces(job run.Job) func(model.Delta) error {
 	return func(d model.Delta) error {
-		piece := run.Piece{Text: d.Text, Retract: d.Retract}
+		piece := run.Piece{Text: d.Text, Retract: d.Retract, Thinking: d.Thinking}
 		if d.Wait != nil {
 			piece.Wait = agent.PauseFor(*d.Wait)
 		}

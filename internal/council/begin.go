@@ -32,6 +32,7 @@ type Options struct {
 	Chair   string   `json:"chair,omitempty" names:"oracle" max:"200" doc:"the oracle who merges the answers of several, and says where they agree, differ, and what they overlook"`
 	Model   string   `json:"model,omitempty" flag:",m" names:"model" setting:"model" doc:"the model, by its name or as provider:model"`
 	Name    bool     `json:"name,omitempty" flag:"-" doc:"a model is to name the session; nothing is asked"`
+	Merge   string   `json:"merge,omitempty" flag:"-" max:"64" doc:"the run of a sitting whose answers the chair merges once more; who has answered is not asked again"`
 	Again   bool     `json:"again,omitempty" flag:"-" doc:"of a transcription: also recordings that have failed"`
 
 	member *memberStart // of an oracle of a sitting
@@ -50,9 +51,12 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 		Options: schema.Of[Options](),
 		Events:  Events(), Reasons: whys(), Show: shownOutcome, Early: earlyAnswer, ShowEffect: showEffect,
 		Offers: wishes().Offers,
-		Begin: d.specFrom(func(o Options) specMaker {
-			if o.Name {
+		Begin: d.specFrom(func(b assistant.Request, o Options) specMaker {
+			switch {
+			case o.Name:
 				return d.namingSpec
+			case o.Merge != "":
+				return d.mergingSpec(b.Owner)
 			}
 			return d.askingSpec
 		})}
@@ -61,7 +65,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 // DescribeTranscription describes the assistant that transcribes recordings.
 func DescribeTranscription(of *assistant.Assistant, d Deps) *assistant.Assistant {
 	t := withName(of, TranscriptionName, "transcribes the recordings of a Council session")
-	t.Begin = d.specFrom(func(Options) specMaker { return d.transcriptionSpec })
+	t.Begin = d.specFrom(func(assistant.Request, Options) specMaker { return d.transcriptionSpec })
 	t.Exclusive = true // the running one also takes recordings that are added meanwhile
 	return t
 }
@@ -78,7 +82,7 @@ func withName(of *assistant.Assistant, name, about string) *assistant.Assistant 
 func DescribeMember(of *assistant.Assistant, d Deps) *assistant.Assistant {
 	m := withName(of, MemberName, "one oracle of a Council sitting")
 	m.Companion, m.Options = true, nil
-	m.Begin = d.specFrom(func(Options) specMaker { return d.memberSpec })
+	m.Begin = d.specFrom(func(assistant.Request, Options) specMaker { return d.memberSpec })
 	return m
 }
 
@@ -91,7 +95,9 @@ func refuse(why bt.Why, hint string, err error) error {
 type specMaker func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error)
 
 // specFrom makes the Begin of an assistant: it finds the session, and has the chosen specMaker make the spec.
-func (d Deps) specFrom(choose func(Options) specMaker) func(context.Context, assistant.Request) (run.Spec, error) {
+func (d Deps) specFrom(
+	choose func(assistant.Request, Options) specMaker,
+) func(context.Context, assistant.Request) (run.Spec, error) {
 	return assistant.BeginWith(func(ctx context.Context, b assistant.Request, o Options) (run.Spec, error) {
 		folder, err := d.Sessions(b.Owner)
 		if err != nil {
@@ -101,7 +107,7 @@ func (d Deps) specFrom(choose func(Options) specMaker) func(context.Context, ass
 		if err != nil {
 			return run.Spec{}, refuse(bt.Because("no such Council session"), "‘sibyl council list’ lists them", err)
 		}
-		spec, err := choose(o)(ctx, folder, o, s)
+		spec, err := choose(b, o)(ctx, folder, o, s)
 		if err != nil {
 			return spec, err
 		}
@@ -149,12 +155,8 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 	given.Kind, given.Sitting = KindSitting, run.NewID(d.Now())
 	spec.Texts = []run.Text{a.entries, {Name: textContext, Content: []byte(a.context.Text)}}
 	if given.Chaired {
-		for _, name := range []string{textChair, textBriefly} {
-			prompt, err := d.promptText(name)
-			if err != nil {
-				return spec, err
-			}
-			spec.Texts = append(spec.Texts, prompt)
+		if spec.Texts, err = d.addChairTexts(spec.Texts); err != nil {
+			return spec, err
 		}
 	}
 	for _, one := range a.oracles {
@@ -166,6 +168,59 @@ func (d Deps) askingSpec(ctx context.Context, folder *session.Store, o Options, 
 	}
 	spec.Given, spec.Env = given, a.env
 	return spec, nil
+}
+
+// addChairTexts adds the prompts of a chair.
+func (d Deps) addChairTexts(texts []run.Text) ([]run.Text, error) {
+	for _, name := range []string{textChair, textBriefly} {
+		prompt, err := d.promptText(name)
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, prompt)
+	}
+	return texts, nil
+}
+
+// mergingSpec makes the spec of a sitting over the answers of an earlier one. Its oracles have their runs from there:
+// those that have answered are heard, and not asked again.
+func (d Deps) mergingSpec(owner journal.Owner) specMaker {
+	return func(ctx context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
+		var env Env
+		var given Given
+		row, err := d.Store.Run(ctx, owner, o.Merge)
+		if err == nil {
+			err = run.ReadStart(ctx, d.Store, owner, o.Merge, &env, &given)
+		}
+		if err != nil || given.Kind != KindSitting || given.Session != s.ID || row.Status == journal.Running {
+			return run.Spec{}, refuse(bt.Because("there is no such sitting that has ended"), "ask the oracles anew", nil)
+		}
+		chair, err := d.findOracle(ctx, cmp.Or(o.Chair, given.Chair.ID), env.Language)
+		if err != nil {
+			return run.Spec{}, refuse(unknownOracle.With(), "‘sibyl council oracles’ lists them", err)
+		}
+		if env.Model, err = d.chooseModel(ctx, o); err != nil {
+			return run.Spec{}, err
+		}
+		if env.Model == "" {
+			return run.Spec{}, refuse(needModel.With(), "‘sibyl init’ sets one up", nil)
+		}
+		given.Chaired, given.Chair, env.Merges = true, seatOf(chair), o.Merge
+		spec := run.Spec{Title: row.Title, Given: given, Env: env}
+		names := []string{textEntries, textContext}
+		for _, seat := range given.Oracles {
+			names = append(names, textOracle+"."+seat.ID)
+		}
+		for _, name := range names {
+			content, err := run.ReadText(ctx, d.Store, owner, o.Merge, name)
+			if err != nil {
+				return spec, err
+			}
+			spec.Texts = append(spec.Texts, run.Text{Name: name, Content: content})
+		}
+		spec.Texts, err = d.addChairTexts(spec.Texts)
+		return spec, err
+	}
 }
 
 // gather finds oracles, model and context, and refuses requests that can't be carried out.

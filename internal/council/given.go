@@ -39,6 +39,7 @@ type Env struct {
 	Name     string   `json:"name,omitempty"`     // of the session
 	Language string   `json:"language,omitempty"` // of the session
 	Sitting  string   `json:"sitting,omitempty"`  // of an answer: the run of the sitting that it belongs to
+	Merges   string   `json:"merges,omitempty"`   // of a sitting: the run of the earlier one whose answers it merges again
 	Cut      string   `json:"cut,omitempty"`      // what of the session did not fit, in words: "7 of 9 transcripts"
 	Doubted  []string `json:"doubted,omitempty"`  // what of the context may not have been said, in words
 	Left     []string `json:"left,omitempty"`     // what is not in the context, and why, in words

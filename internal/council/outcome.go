@@ -46,7 +46,8 @@ type SittingResult struct {
 	Answer         *Answer   `json:"answer,omitempty"`  // of one who was asked alone
 	Answers        []Answer  `json:"answers,omitempty"` // of several
 	Silent         []Silent  `json:"without_answer,omitempty"`
-	Chair          *Answer   `json:"chair,omitempty"` // nil: nobody presided
+	Chair          *Answer   `json:"chair,omitempty"`  // nil: nobody presided
+	Merges         string    `json:"merges,omitempty"` // the run of the earlier sitting whose answers the chair merged again
 	*MergedAnswers           // what the chair made of the answers
 	Skipped        []Skipped `json:"skipped,omitempty"`
 }
@@ -103,7 +104,8 @@ func outcome(v *run.View, e run.Ending) run.Outcome {
 	_ = c.readStart() // a run that did not begin as it should has nothing to show
 	o := Outcome{Kind: c.given.Kind, Run: v.ID, Session: c.given.Session, Name: c.env.Name, Model: c.env.Model,
 		Language: c.env.Language,
-		Cut:      c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, SittingResult: SittingResult{Oracles: c.given.Oracles}}
+		Cut:      c.env.Cut, Left: c.env.Left, Doubted: c.env.Doubted, SittingResult: SittingResult{Oracles: c.given.Oracles,
+			Merges: c.env.Merges}}
 	c.addReceipts(&o, e)
 	r := run.Outcome{Status: journal.Done, Reason: reasons[c.given.Kind]}
 	switch {

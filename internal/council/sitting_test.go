@@ -418,3 +418,23 @@ func TestWordsOfScriptsWithoutSpacesAreProven(t *testing.T) {
 	assert.Require(t, out.MergedAnswers != nil, "it is left out: %+v", out.Skipped)
 	same(t, "by", out.Sentences[0].By, []string{"Ada"})
 }
+
+func TestChairThatFailedMergesTheSameAnswersOnceMore(t *testing.T) {
+	h := advised(t, "nothing that can be read")
+	p := h.process("one", h.journal)
+	o := h.ask("ada", "bob", "cleo")
+	o.Chair = "bob"
+	_, first := p.run(o)
+	same(t, "what the chair made at first", first.MergedAnswers == nil, true)
+	replies := len(h.requests(council.Purpose))
+	h.plays = advised(t, sentences("Sell in spring. ~ ada: sell the house in spring")).plays
+	_, second := p.run(council.Options{Session: h.id, Merge: first.Run})
+	same(t, "requests to oracles", len(h.requests(council.Purpose)), replies)
+	same(t, "the sitting that it merges", second.Merges, first.Run)
+	same(t, "answers", len(second.Answers), len(first.Answers))
+	assert.That(t, second.MergedAnswers != nil && second.Chair != nil && second.Chair.Oracle.Name == "Bob",
+		"the chair made %+v", second.SittingResult)
+	same(t, "the run of the first answer", second.Answers[0].Run, first.Answers[0].Run)
+	p.refused(council.Name, council.Options{Session: h.id, Merge: first.Answers[0].Run}, "no such sitting")
+	p.refused(council.Name, council.Options{Session: h.id, Merge: "none"}, "no such sitting")
+}

@@ -79,7 +79,7 @@ func (p *performer) performSum(ctx context.Context, job run.Job, payload SumPayl
 	}
 	noting := &witness.Noting{Model: p.fitting(q, m)}
 	resp, err := noting.Chat(witness.WithReading(ctx, agent.TellReading(job)), q.Request, func(d model.Delta) error {
-		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract})
+		job.Emit(run.Piece{Text: d.Text, Retract: d.Retract, Thinking: d.Thinking})
 		return nil
 	})
 	own, dropped := agent.OriginOfTexts(q.TextsByOrigin(textSummary, "language")).Own(strings.TrimSpace(resp.Text))

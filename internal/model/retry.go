@@ -228,7 +228,7 @@ func (e *Error) text() string {
 // relay passes text on to a receiver, and retracts it before another attempt or another model.
 type relay struct {
 	emit    func(Delta) error // nil: there is no receiver
-	emitted bool              // text that is not retracted
+	emitted bool              // text or thinking that is not retracted
 }
 
 // retractAndAsk retracts what was emitted, and asks m. Usage, Attempts and Tries include those of the response before.
@@ -249,7 +249,7 @@ func (r *relay) receiver() func(Delta) error {
 		return nil
 	}
 	return func(d Delta) error {
-		if d.Retract || d.Text != "" {
+		if d.Retract || d.Text != "" || d.Thinking != "" {
 			r.emitted = !d.Retract
 		}
 		return r.emit(d)

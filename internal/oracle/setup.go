@@ -49,6 +49,37 @@ func readSetup(ctx context.Context, store History, r assistant.Request) (s setup
 	return s, nil
 }
 
+// setupOf tells what a session was set up with.
+func setupOf(
+	ctx context.Context, store History, owner journal.Owner, session string,
+) (told assistant.Setup, err error) {
+	s, err := readSetup(ctx, store, assistant.Request{Owner: owner, Session: session})
+	if err != nil || s.run == "" {
+		return told, err
+	}
+	told = assistant.Setup{Code: s.env.CodeRoot, Vault: s.env.Vault, Model: s.env.Asked, Web: s.web()}
+	for _, id := range s.attached {
+		var env Env
+		if err := run.ReadStart(ctx, store, owner, id, &env, &Given{}); err != nil {
+			return told, err
+		}
+		for _, name := range env.materialNames() {
+			if !slices.Contains(told.Files, name) {
+				told.Files = append(told.Files, name)
+			}
+		}
+	}
+	return told, nil
+}
+
+// web says whether the web is searched, where that was set.
+func (s setup) web() *bool {
+	if s.env.NoWeb || slices.Contains(s.given.Named, tool.Web) {
+		return new(!s.env.NoWeb)
+	}
+	return nil
+}
+
 // restore sets the options that a request leaves open to those of its session. It returns what that left out, and what
 // the request changes.
 func (s setup) restore(o *Options, r assistant.Request) (told agent.Whys, err error) {
@@ -88,8 +119,8 @@ func (s setup) restore(o *Options, r assistant.Request) (told agent.Whys, err er
 	if !r.Sets("model") && s.env.Asked != "" {
 		o.Model = s.env.Asked
 	}
-	if !r.Sets("web") && (s.env.NoWeb || named(tool.Web)) {
-		o.Web = new(!s.env.NoWeb)
+	if web := s.web(); web != nil && !r.Sets("web") {
+		o.Web = web
 	}
 	if !r.Sets("fallback") && s.env.NoFallback {
 		o.Fallback = new(false)

@@ -11,6 +11,7 @@ import (
 	"sibyl/internal/media/document"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
 )
 
 func TestAttachedDocumentStaysWholeWhileThereIsRoomAndIsCitedInFollowUps(t *testing.T) {
@@ -78,4 +79,24 @@ func TestOfAnAttachedDocumentWithoutRoomThePagesAboutTheQuestionAreRead(t *testi
 	assert.That(t, slices.ContainsFunc(a.Notices, func(n agent.Notice) bool {
 		return n.Type == oracle.NoticeSetup && strings.Contains(n.Text, "Left out for want of room")
 	}), "what was left out is told to nobody: %+v", a.Notices)
+}
+
+func TestSessionTellsWhatItWasSetUpWithAndAllThatWasHandedOver(t *testing.T) {
+	h := setUp(t, modeltest.Say("Of steel: `bridge.txt:1`. "+enough()), modeltest.Say("Grey: `paint.txt:1`. "+enough()),
+		modeltest.Say("Nothing else. "+enough()))
+	for n, name := range []string{"bridge.txt", "paint.txt", ""} {
+		q := h.question(fmt.Sprintf("What is the bridge like, part %d?", n))
+		q.Web = new(false)
+		if name != "" {
+			q.Material = document.JoinParts([]document.Part{{Name: name, Text: "A bridge of grey steel."}})
+		}
+		h.finish(h.startQuestion(q))
+	}
+	of := oracle.Describe(&run.Assistant{}, h.surroundings(h.store))
+	got := assert.Must(of.Setup(t.Context(), owner, h.session))(t)
+	same(t, "files", strings.Join(got.Files, " "), "bridge.txt paint.txt")
+	same(t, "the folder of code", got.Code, h.env.CodeRoot)
+	assert.That(t, got.Web != nil && !*got.Web, "the web is %v", got.Web)
+	none := assert.Must(of.Setup(t.Context(), "eve", h.session))(t)
+	assert.That(t, none.Code == "" && len(none.Files) == 0, "another person is told %+v", none)
 }

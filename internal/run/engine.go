@@ -69,13 +69,15 @@ type Job struct {
 }
 
 // Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if
-// set, says that the operation pauses; Reading, if set, how far a model is with reading what it was sent.
+// set, says that the operation pauses; Reading, if set, how far a model is with reading what it was sent. Thinking is
+// what a model thinks: it is shown while the operation is under way, and kept by nobody.
 type Piece struct {
-	Op      uint64
-	Text    string
-	Retract bool
-	Wait    *Wait
-	Reading *Reading
+	Op       uint64
+	Text     string
+	Retract  bool
+	Wait     *Wait
+	Reading  *Reading
+	Thinking string
 }
 
 // Reading says how many of so many tokens a model has read, and since when it reads. No tokens: it reads no more. Read

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"slices"
@@ -17,6 +18,7 @@ type Update struct {
 	Step    *TraceStep
 	Piece   *Piece
 	Draft   []byte // of a piece: all text of its operation so far
+	Thought []byte // of a piece without text: the last of what its operation's model has thought so far
 	Settled int64  // of a piece: the number of its operation's receipt, 0 while that is under way
 	Left    bool
 }
@@ -46,6 +48,8 @@ type draft struct {
 	retracted int   // how often
 	wait      *Wait // the pause that it is in
 	reading   *Reading
+	thought   []byte // the last of what a model thinks
+	thoughts  int    // how often there was more of it
 	posted    bool
 	settled   int64 // the number of the receipt
 }
@@ -94,13 +98,28 @@ func (f *feed) piece(p Piece) {
 			d.retract()
 		}
 		d.text = append(d.text, p.Text...)
+		d.think(p.Thinking)
 		d.wait, d.reading = p.Wait, p.Reading // whatever else comes ends them
 	})
 }
 
+// mostThought is how much of what a model thinks is kept for watchers, in bytes: the last of it.
+const mostThought = 16 << 10
+
+// think adds to what a model thinks. It must not overwrite the bytes: watchers may hold them.
+func (d *draft) think(text string) {
+	if text == "" {
+		return
+	}
+	d.thoughts++
+	if d.thought = append(d.thought, text...); len(d.thought) > 2*mostThought {
+		d.thought = bytes.Clone(d.thought[len(d.thought)-mostThought:])
+	}
+}
+
 // retract removes the text so far. It must not overwrite the bytes: watchers may hold them.
 func (d *draft) retract() {
-	d.text = nil
+	d.text, d.thought = nil, nil
 	d.wait, d.reading = nil, nil
 	d.retracted++
 }
@@ -110,7 +129,7 @@ func (f *feed) settleDraft(op uint64, seq int64) {
 	f.change(func() {
 		if d := f.drafts[op]; d != nil {
 			d.settled = seq
-			d.wait, d.reading = nil, nil
+			d.wait, d.reading, d.thought = nil, nil, nil
 		}
 		delete(f.drafts, op)
 	})
@@ -151,6 +170,7 @@ type draftReader struct {
 	retracted int
 	wait      *Wait
 	reading   *Reading
+	thoughts  int
 }
 
 // unseen returns the updates that r has not seen; of records and steps only from record number from on. changed is
@@ -186,11 +206,15 @@ func (f *feed) unseen(r *reader, from int64) (fresh []Update, changed <-chan str
 func (h *draftReader) appendUnseen(fresh []Update) []Update {
 	d := h.draft
 	if h.retracted != d.retracted {
-		if h.bytes > 0 {
+		if h.bytes > 0 || h.thoughts > 0 {
 			fresh = append(fresh, Update{Piece: &Piece{Op: d.op, Retract: true}})
 		}
 		h.retracted = d.retracted
-		h.bytes = 0
+		h.bytes, h.thoughts = 0, 0
+	}
+	if all := min(len(d.thought), mostThought); all > 0 && d.thoughts != h.thoughts {
+		fresh = append(fresh, Update{Piece: &Piece{Op: d.op}, Thought: d.thought[len(d.thought)-all:]})
+		h.thoughts = d.thoughts
 	}
 	if all := len(d.text); all > h.bytes {
 		said := &Piece{Op: d.op, Text: string(d.text[h.bytes:])}

@@ -211,3 +211,40 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
+
+func TestThinkingIsToldWhileItLastsAndItsLastAlone(t *testing.T) {
+	f := newFeed()
+	f.open(1)
+	var r reader
+	told := func() (thought string, retracted bool) {
+		fresh, _ := f.unseen(&r, 0)
+		for _, u := range fresh {
+			if u.Piece.Retract {
+				retracted, thought = true, ""
+			}
+			thought += string(u.Thought)
+		}
+		return thought, retracted
+	}
+	want := func(thought string, retracted bool) {
+		t.Helper()
+		got, was := told()
+		assert.That(t, got == thought && was == retracted, "told %q, retracted %t", got, was)
+	}
+	f.piece(Piece{Op: 1, Thinking: "First the lease, "})
+	f.piece(Piece{Op: 1, Thinking: "then who holds it."})
+	want("First the lease, then who holds it.", false)
+	want("", false)
+	f.piece(Piece{Op: 1, Retract: true})
+	f.piece(Piece{Op: 1, Thinking: "Once more."})
+	want("Once more.", true)
+	for n := range 4 * mostThought {
+		f.piece(Piece{Op: 1, Thinking: fmt.Sprint(n % 10)})
+	}
+	long, _ := told()
+	assert.That(t, len(long) == mostThought && long[len(long)-1] == '0'+byte((4*mostThought-1)%10), "%d bytes are told", len(long))
+	f.settleDraft(1, 5)
+	var late reader
+	fresh, _ := f.unseen(&late, 0)
+	assert.That(t, len(fresh) == 0, "what was thought is told once the receipt is there: %+v", fresh)
+}

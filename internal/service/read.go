@@ -26,6 +26,7 @@ type Conversation struct {
 	journal.Session
 	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant; without those whose place another one took."`
 	Replaced int               `json:"replaced,omitempty" doc:"How many runs another one took the place of. The audit has them."`
+	Setup    *assistant.Setup  `json:"setup,omitempty" doc:"What it was set up with; left out in files, and where its assistant keeps nothing."`
 
 	shown []assistant.Shown
 }
@@ -68,6 +69,16 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 		c.Outcomes, c.shown = append(c.Outcomes, end.Outcome), append(c.shown, res.Shown)
 	}
 	return c, nil
+}
+
+// Setup tells what a session was set up with; nil if its assistant keeps nothing, or is missing.
+func (s *Service) Setup(ctx context.Context, in journal.Session) (*assistant.Setup, error) {
+	a := s.byName[in.Assistant]
+	if a == nil || a.Setup == nil {
+		return nil, nil
+	}
+	told, err := a.Setup(ctx, in.Owner, in.ID)
+	return &told, err
 }
 
 // sessionRuns lists the runs of a session, oldest first.

@@ -105,9 +105,8 @@ func (r *Run) Watch(ctx context.Context, from int64) iter.Seq[Update] {
 	}
 }
 
-// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait, Reading and Left
-// is set;
-// Told may accompany Record and Event. What an Update points to must not be changed.
+// Update is one thing that happens in a run. Exactly one of Record, Step, Event, Text, Retract, Wait, Reading, Thought
+// and Left is set; Told may accompany Record and Event. What an Update points to must not be changed.
 type Update struct {
 	Seq     int64                // the record that it belongs to; of text, the last before it
 	After   Place                // where a watch that has it continues
@@ -121,8 +120,9 @@ type Update struct {
 	Retract bool                 // all text of operation Op until now
 	Wait    *run.Wait            // that operation Op pauses for
 	Reading *run.Reading         // by the model of operation Op
+	Thought []byte               // the last of what the model of operation Op thinks, by now
 	Left    bool                 // this process no longer drives the run: all provisional text is void
-	Op      uint64               // of Text, Retract, Wait and Reading
+	Op      uint64               // of Text, Retract, Wait, Reading and Thought
 	Told    bt.Why               // what to tell people of it; without text: nothing
 }
 
@@ -262,7 +262,8 @@ func (w *watcher) updatesFor(u run.Update) (all []Update, err error) {
 			return nil, nil // whoever watches from there has the result already
 		}
 		return []Update{{Seq: w.reached.Record, After: w.continuationPlace(), Op: u.Piece.Op, Text: u.Piece.Text,
-			Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait, Reading: u.Piece.Reading}}, nil
+			Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait, Reading: u.Piece.Reading,
+			Thought: u.Thought}}, nil
 	}
 	for _, one := range w.convert(u) {
 		if w.reached = one.After; w.reached.Compare(w.from) > 0 {

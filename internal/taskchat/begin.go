@@ -70,7 +70,7 @@ const (
 // Env is what a run was begun on. It is journaled, and holds no secret.
 type Env struct {
 	Model string   `json:"model"`
-	Asked string   `json:"asked,omitempty"` // the model that the person asked for, in their words; "": none
+	Asked string   `json:"asked,omitempty"` // the model that the person chose for the conversation
 	Past  []string `json:"past,omitempty"`  // earlier runs of the conversation, oldest first
 }
 
@@ -130,7 +130,7 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Offers: describeWish, Form: AgentResponse{},
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Setup: d.setup, Offers: describeWish, Form: AgentResponse{},
 		Show: shownOutcome, ShowEffect: showEffect,
 		Events: Events(), Reasons: whys()}
 }
@@ -140,15 +140,18 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
-	asked, err := d.askedModel(ctx, b, o)
-	if err != nil {
-		return run.Spec{}, err
+	if b.Sets != nil && !b.Sets("model") {
+		before, err := d.setup(ctx, b.Owner, b.Session)
+		if err != nil {
+			return run.Spec{}, err
+		}
+		o.Model = cmp.Or(before.Model, o.Model)
 	}
-	id, err := d.Choose(ctx, cmp.Or(asked, o.Model))
+	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
 		return run.Spec{}, assistant.ModelError(err)
 	}
-	env := Env{Model: id, Asked: asked}
+	env := Env{Model: id, Asked: o.Model}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
 	_, given.Zone = d.Now().Local().Zone()
 	spec := run.Spec{Title: text.Brief(words, journal.MostTitle)}
@@ -173,28 +176,22 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	return spec, nil
 }
 
+// setup tells which model was chosen in a conversation.
+func (d Deps) setup(ctx context.Context, owner journal.Owner, session string) (told assistant.Setup, err error) {
+	if session == "" {
+		return told, nil
+	}
+	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: session, Assistant: Name, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return told, err
+	}
+	var env Env
+	err = run.ReadStart(ctx, d.Store, owner, last[0].ID, &env, &Given{})
+	return assistant.Setup{Model: env.Asked}, err
+}
+
 // claimKey is the claim that at most one running run of a conversation holds.
 func claimKey(session string) string { return "conversation " + session }
-
-// askedModel is the model that the person has asked for: with this message, or with the last one that named a model.
-func (d Deps) askedModel(ctx context.Context, b assistant.Request, o Options) (asked string, err error) {
-	switch {
-	case b.Sets == nil:
-		return "", nil
-	case b.Sets("model") || b.Session == "":
-		if b.Sets("model") {
-			asked = o.Model
-		}
-		return asked, nil
-	}
-	last, err := d.Store.Runs(ctx, b.Owner, journal.Filter{Session: b.Session, Assistant: Name, Limit: 1})
-	if err != nil || len(last) == 0 {
-		return "", err
-	}
-	var before Env
-	err = run.ReadStart(ctx, d.Store, b.Owner, last[0].ID, &before, new(Given))
-	return before.Asked, err
-}
 
 // readConversation puts into given what the conversation remembers: its metadata, and the question it was left with.
 // past are its last runs, oldest first; consume is the pending row of the latest one.

@@ -324,6 +324,23 @@ func TestConversationIsLoadedWithEachMessage(t *testing.T) {
 	}
 }
 
+func TestConversationKeepsTheModelUntilAnotherIsChosen(t *testing.T) {
+	h := newHouse(t)
+	p := h.process("one")
+	session := ""
+	say := func(model string, sets bool) string {
+		h.Helper()
+		begun := assert.Must(p.service.Start(t.Context(), ada, service.Request{Assistant: taskchat.Name, Session: session,
+			Words: "show my tasks", Options: taskchat.Options{Model: model}, Sets: func(string) bool { return sets }}))(h)
+		assert.Must(begun.Wait(t.Context()))(h)
+		session = begun.Session
+		told := assert.Must(p.service.Setup(t.Context(), assert.Must(p.service.Session(t.Context(), ada, session))(h)))(h)
+		return told.Model
+	}
+	got := []string{say("played:one", true), say("", false), say("played:two", true), say("played:usual", false), say("", true)}
+	assert.That(t, slices.Equal(got, []string{"played:one", "played:one", "played:two", "played:two", ""}), "%q", got)
+}
+
 func TestWishesThatWaitDoNotPileUpWithoutEnd(t *testing.T) {
 	h, m := withModel(t)
 	h.has(ada, "Call John", "Call Anna")

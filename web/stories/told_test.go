@@ -278,7 +278,7 @@ func TestModelThatFailsIsAskedAgainInPlace(t *testing.T) {
 	p.until("nothing that beats",
 		`!document.querySelector("main [aria-busy=true] .beat, main .answer > p > span[aria-hidden]")`)
 	mended.Store(true)
-	p.press("Try again")
+	p.press("Go on")
 	p.sees("A lease is taken by Acquire.")
 	p.until("that what was wrong is told no more", `!document.body.innerText.includes("takes no more requests")`)
 }

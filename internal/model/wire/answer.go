@@ -130,7 +130,11 @@ func (x *Call) EmitText(text string) error {
 	for text != "" { // up to each place at which it is checked, so that cuts of the text decide nothing
 		part := text[:x.text.untilCheck(len(text))]
 		_, repeats := x.text.add(part)
-		if err := x.emitAnswer(x.split.write(part)); err != nil {
+		answer, anew := x.split.write(part)
+		if err := x.emitThinking(x.split.takeThought()); err != nil {
+			return err
+		}
+		if err := x.emitAnswer(answer, anew); err != nil {
 			return err
 		}
 		if !repeats && x.split.answer.Len() == 0 { // of what nobody is shown, less is enough
@@ -144,9 +148,19 @@ func (x *Call) EmitText(text string) error {
 	return x.stopIfEndless(false)
 }
 
-// CountThinking counts a piece of thinking that comes apart from the text.
+// CountThinking counts a piece of thinking that comes apart from the text, and passes it on as that.
 func (x *Call) CountThinking(text string) error {
-	return x.countSilent(&x.thought, text)
+	if err := x.countSilent(&x.thought, text); err != nil {
+		return err
+	}
+	return x.emitThinking(text)
+}
+
+func (x *Call) emitThinking(text string) error {
+	if text == "" {
+		return nil
+	}
+	return x.emitDelta(model.Delta{Thinking: text})
 }
 
 // CountCall counts a piece of a call: its name or its arguments.
@@ -154,7 +168,7 @@ func (x *Call) CountCall(text string) error {
 	return x.countSilent(&x.called, text)
 }
 
-// countSilent counts what is not shown.
+// countSilent counts what is no text of the answer.
 func (x *Call) countSilent(to *repetition, text string) error {
 	if err := x.CountBytes(len(text)); err != nil || text == "" {
 		return err

@@ -21,6 +21,7 @@ type splitter struct {
 	line     lineState
 	since    int    // where the answer since the last thinking begins: a closing mark alone makes thinking of it
 	block    []byte // the thinking that is open
+	fresh    []byte // thinking that nobody has taken yet
 	unsure   bool   // block begins with a mark that may be a mention: if it has no end, it is text
 	end      endOfThinking
 	mentions int  // marks that open thinking and are only mentioned
@@ -296,11 +297,9 @@ func (s *splitter) readThinking(text string, final bool) (n int, wait bool) {
 	}
 	switch at := strings.IndexAny(text, starts); {
 	case at < 0:
-		s.block = append(s.block, text...)
-		return len(text), false
+		return s.think(text), false
 	case at > 0:
-		s.block = append(s.block, text[:at]...)
-		return at, false
+		return s.think(text[:at]), false
 	}
 	window := text[:min(len(text), maxMark)]
 	more := !final && len(text) < maxMark
@@ -329,8 +328,23 @@ func (s *splitter) readThinking(text string, final bool) (n int, wait bool) {
 		}
 	}
 	_, size := utf8.DecodeRuneInString(text)
-	s.block = append(s.block, text[:size]...)
-	return size, false
+	return s.think(text[:size]), false
+}
+
+// think adds text to the thinking that is open.
+func (s *splitter) think(text string) (n int) {
+	s.block = append(s.block, text...)
+	if !s.unsure {
+		s.fresh = append(s.fresh, text...)
+	}
+	return len(text)
+}
+
+// takeThought returns the thinking that was read since it was last called.
+func (s *splitter) takeThought() string {
+	fresh := string(s.fresh)
+	s.fresh = s.fresh[:0]
+	return fresh
 }
 
 // hasPrefixOf returns the length of the one of words that text begins with; wait says that it may yet.

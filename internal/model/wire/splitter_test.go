@@ -164,3 +164,25 @@ func TestSplittingDoesNotDependOnChunks(t *testing.T) {
 		}
 	})
 }
+
+func TestThinkingInTheTextIsGivenAsItComesAndWhatMayBeAMentionIsNot(t *testing.T) {
+	for said, want := range map[string]string{
+		open + "First the lease." + shut + "It is taken.": "First the lease.",
+		open + "No end":                  "No end",
+		"It is taken.":                   "",
+		"It says " + open + " somewhere": "",
+	} {
+		for _, size := range []int{1, 3, len(said)} {
+			var s splitter
+			thought := ""
+			for rest := said; rest != ""; {
+				n := min(size, len(rest))
+				s.write(rest[:n])
+				thought, rest = thought+s.takeThought(), rest[n:]
+			}
+			if thought != want {
+				t.Errorf("of %q in pieces of %d the thinking is %q, and not %q", said, size, thought, want)
+			}
+		}
+	}
+}

@@ -54,6 +54,8 @@ type Assistant struct {
 	// Offers gives a yes-or-no question that offers this assistant for words that were said to another one; "" unless
 	// they plainly ask for it. Nil: it offers nothing.
 	Offers func(words string) (question string)
+	// Setup gives what a session was set up with. Nil: its sessions keep nothing.
+	Setup func(ctx context.Context, owner journal.Owner, session string) (Setup, error)
 	// Form is a zero value of the type of its outcomes, for schemas. Nil: any object.
 	Form any
 	// Show reads the outcome of a run that has ended.
@@ -112,6 +114,16 @@ type Request struct {
 	// requests with the same key give the same run, for good; "": each gives another run
 	Key      string        `json:"-"`
 	Patience time.Duration `json:"-"` // how long to wait for a run that holds its claim; 0: half a minute
+}
+
+// Setup is what a session was set up with. Its next run has the same, unless its request says otherwise. The names of
+// its folders are paths, or those that whoever asks has for them.
+type Setup struct {
+	Code  string   `json:"code,omitempty" doc:"The folder of code that is searched."`
+	Vault string   `json:"vault,omitempty" doc:"The folder of notes that is searched, and written to on request."`
+	Web   *bool    `json:"web,omitempty" doc:"Whether the web is searched. Left out: as a question needs it."`
+	Model string   `json:"model,omitempty" doc:"The model that was chosen. Left out: the usual one."`
+	Files []string `json:"files,omitempty" doc:"The names of what was handed over in it, which is shown again as far as there is room."`
 }
 
 // Allowance is a user's yes to calls of a run that wait for it, by their numbers from 1.

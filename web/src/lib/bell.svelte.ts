@@ -1,5 +1,5 @@
 import { live } from "./live.svelte";
-import { endTold } from "./talk.svelte";
+import { told } from "./status";
 import type { Form } from "./api";
 
 /** How long a run has to go on, in ms, before somebody may wish to be told of its end. */
@@ -28,7 +28,7 @@ class Bell {
     if (!document.hidden || row.companion || row.assistant.includes(".")) return;
     this.rings = true;
     if (this.may !== "granted") return;
-    const note = new Notification(endTold(row), { body: row.title, tag: row.id });
+    const note = new Notification(told(row), { body: row.title, tag: row.id });
     note.onclick = () => {
       focus();
       note.close();

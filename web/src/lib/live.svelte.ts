@@ -23,6 +23,8 @@ export interface LiveRun {
   reading: { tokens: number; read: number } | undefined;
   /** The model that is asked again at a time, and why it did not answer; undefined: nothing pauses. */
   pause: { until: number; model: string; kind: string; why: string } | undefined;
+  /** What a model thinks, as far as its provider shows it. */
+  thinking: string;
   /** It has stopped short or gone on: a row that was fetched may be how it stood before. */
   turned: boolean;
 }
@@ -49,13 +51,14 @@ class Live {
     this.stream.hear({
       sync: ({ run }) => {
         if (!run) this.opened++;
-        for (const [id, one] of Object.entries(this.runs)) if (!run || run === id) one.html = "";
+        for (const [id, one] of Object.entries(this.runs)) if (!run || run === id) one.html = one.thinking = "";
       },
       begin: ({ run, row }) => {
         this.of(run).run = row;
       },
       record: (said) => {
         if (turns.includes(said.kind)) this.of(said.run).turned = true;
+        if (this.runs[said.run]) this.runs[said.run]!.thinking = "";
         this.reads(said.run, 0, 0);
         this.tell(said.run, said);
       },
@@ -67,6 +70,10 @@ class Live {
         Object.assign(this.of(run), { html: html ?? "", op });
         this.reads(run, 0, 0);
       },
+      thinking: ({ run, text }) => {
+        this.of(run).thinking = text;
+        this.reads(run, 0, 0);
+      },
       reading: ({ run, tokens, read }) => this.reads(run, tokens, read),
       wait: ({ run, until, model = "", kind = "", why }) => {
         this.reads(run, 0, 0);
@@ -74,6 +81,7 @@ class Live {
       },
       retract: ({ run, op }) => {
         const one = this.of(run);
+        one.thinking = "";
         this.reads(run, 0, 0);
         if (one.op === op) takeBack(one, say("talk.taken.broke"));
       },
@@ -99,7 +107,7 @@ class Live {
   }
 
   private of(id: string): LiveRun {
-    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", reading: undefined, pause: undefined, turned: false });
+    return (this.runs[id] ??= { run: undefined, told: [], html: "", op: 0, calls: [], taken: undefined, lacks: "", reading: undefined, pause: undefined, thinking: "", turned: false });
   }
 
   /** What an event decides on what is shown. */
@@ -134,8 +142,11 @@ export function pauseTold(one: LiveRun | undefined, now: number): string {
   return seconds > 0 ? say("talk.again.in", { what, seconds: number(seconds) }) : say("talk.again.now", { what });
 }
 
+/** Whether a model thinks, and says nothing yet. */
+export const thinks = (one: LiveRun | undefined) => !!one?.thinking && !one.html;
+
 /** What a run does, or the last that is told of it; nothing where it is not followed. */
-export const lastTold = (one: LiveRun | undefined, now = Date.now()) => pauseTold(one, now) || readingTold(one) || (one?.told.length ? reason(one.told.at(-1)!) : "");
+export const lastTold = (one: LiveRun | undefined, now = Date.now()) => pauseTold(one, now) || readingTold(one) || (thinks(one) ? say("talk.thinks") : "") || (one?.told.length ? reason(one.told.at(-1)!) : "");
 
 function takeBack(one: LiveRun, why: string) {
   if (one.html) one.taken = { html: one.html, why };

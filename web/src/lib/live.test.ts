@@ -53,6 +53,18 @@ test.each([
   expect(told()).toBe("");
 });
 
+test("what a model thinks is told while it comes, never as its answer, and is gone with the record", () => {
+  tell("thinking", { text: "First the lease." });
+  expect([told(), live.runs["r1"]?.thinking, live.runs["r1"]?.html]).toEqual(["Thinking…", "First the lease.", ""]);
+  tell("text", { html: "<p>so</p>" });
+  expect([told(), live.runs["r1"]?.thinking]).toEqual(["", "First the lease."]);
+  tell("record", { kind: "completion" });
+  expect(live.runs["r1"]?.thinking).toBe("");
+  tell("thinking", { text: "Once more." });
+  tell("retract", {});
+  expect(live.runs["r1"]?.thinking).toBe("");
+});
+
 test("a model that is busy is named with the seconds until it is asked again, until something else happens", () => {
   vi.setSystemTime("2026-01-01T00:00:00Z");
   tell("wait", { until: "2026-01-01T00:00:12Z", why: "played:worker: too many requests", model: "played:worker", kind: "rate_limit" });

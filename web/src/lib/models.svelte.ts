@@ -1,19 +1,16 @@
 import { get, type Form } from "./api";
-import { keep, kept } from "./kept";
 import { Loaded } from "./loaded.svelte";
 import { money, say } from "./words.svelte";
 
 type Model = Form<"Model">;
 
-/** How many conversations are remembered with their model, and how long, in ms, what is there is believed. */
-const mostKept = 50;
+/** How long, in ms, what is there is believed. */
 const fresh = 60_000;
 
-/** The models that can be asked, and which of them answers in each conversation. */
+/** The models that can be asked. */
 class Models {
   readonly loaded = new Loaded((signal) => get("/api/models", {}, signal));
   #at = -fresh;
-  #chosen = $state.raw<Readonly<Record<string, string>>>(read());
 
   /** Looks which there are, unless that was just done. */
   look() {
@@ -37,33 +34,6 @@ class Models {
   /** No language model answers where none is chosen. */
   get offline(): boolean {
     return this.loaded.value?.offline ?? false;
-  }
-
-  /** The one that was chosen for a conversation; "" for the usual one. "" as the conversation: for the one that is about to begin. */
-  chosenIn(session: string): string {
-    return this.#chosen[session] ?? "";
-  }
-
-  choose(session: string, model: string) {
-    const { [session]: _, ...others } = this.#chosen;
-    this.#chosen = Object.fromEntries([...Object.entries(others), ...(model ? [[session, model]] : [])].slice(-mostKept));
-    keep("models", JSON.stringify({ ...this.#chosen, "": "" }));
-  }
-
-  /** What was chosen for the conversation that was about to begin is that of the session that began. */
-  began(session: string) {
-    const model = this.chosenIn("");
-    this.choose("", "");
-    if (model) this.choose(session, model);
-  }
-}
-
-function read(): Record<string, string> {
-  try {
-    const told: unknown = JSON.parse(kept("models") || "{}");
-    return Object.fromEntries(Object.entries(told ?? {}).filter(([, model]) => typeof model === "string" && model));
-  } catch {
-    return {};
   }
 }
 

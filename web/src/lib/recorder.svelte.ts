@@ -9,7 +9,13 @@ const slice = 1000;
 const look = 80;
 
 /** The kinds of recordings that browsers make, the best first. */
-const kinds = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4", "audio/webm"];
+export const kinds = ["audio/ogg;codecs=opus", "audio/webm;codecs=opus", "audio/mp4", "audio/webm"];
+
+/** Why a browser gives no microphone. */
+export function hindranceOf(e: unknown): Hindrance {
+  const name = e instanceof DOMException ? e.name : "";
+  return name === "NotAllowedError" || name === "SecurityError" ? "refused" : name === "NotFoundError" ? "missing" : "broken";
+}
 
 /** A recording under way. Each second of it is kept on the disk as it is recorded. */
 export class Recorder {
@@ -43,8 +49,7 @@ export class Recorder {
       const heard = await navigator.mediaDevices.getUserMedia({ audio: true });
       await this.#begin(heard);
     } catch (e) {
-      const name = e instanceof DOMException ? e.name : "";
-      this.#hinder(name === "NotAllowedError" || name === "SecurityError" ? "refused" : name === "NotFoundError" ? "missing" : "broken", e);
+      this.#hinder(hindranceOf(e), e);
     }
   }
 

@@ -6,7 +6,7 @@ export type Events = { [E in Told as E["event"]]: E["data"] };
 type Name = keyof Events;
 type Hearer = { [N in Name]?: (data: Events[N]) => void };
 
-const names: Name[] = ["sync", "begin", "record", "step", "event", "text", "retract", "wait", "reading", "end"];
+const names: Name[] = ["sync", "begin", "record", "step", "event", "text", "retract", "wait", "reading", "thinking", "end"];
 
 /** The records by which a run stops short or goes on. */
 export const turns = ["suspend", "resume", "leave"];

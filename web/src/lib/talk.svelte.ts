@@ -2,7 +2,6 @@ import { address, get, send, type Form } from "./api";
 import { live } from "./live.svelte";
 import { askAhead } from "./results";
 import { turns } from "./stream";
-import { say, sayOr } from "./words.svelte";
 
 type Row = Form<"Run">;
 
@@ -136,10 +135,3 @@ export const goesOn = (row: Row) => row.status === "running";
 
 /** Whether a run has stopped short of its end, until somebody has it go on or it does so by itself. */
 export const stands = (row: Row) => row.state === "paused";
-
-/** How a run stands that does not go on, in a sentence. */
-export function endTold(row: Row): string {
-  if (stands(row)) return sayOr(`fail.${row.cause}`, say("talk.paused"));
-  const said = { failed: "talk.failed", cancelled: "talk.stopped", needs_user: "talk.waits" } as const;
-  return say(said[row.status as keyof typeof said] ?? "talk.ready");
-}

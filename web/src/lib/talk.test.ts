@@ -1,8 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import type { Form } from "./api";
 import { live } from "./live.svelte";
-import { endTold, saidHere, sayTo, Talk } from "./talk.svelte";
-import { beginToSpeak } from "./words.svelte";
+import { saidHere, sayTo, Talk } from "./talk.svelte";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -100,19 +99,6 @@ test("what is said carries what it replaces and the session, and is remembered w
   expect(saidHere["r9"]).toMatchObject({ words: "And?", files: ["a.txt"] });
   await sayTo({ assistant: "oracle", session: "", words: "And?", options: {}, replaces: "", files: [] }, "k2");
   expect(body).toEqual({ assistant: "oracle", words: "And?", options: {} });
-});
-
-test("a failure is never told as an answer that is ready", async () => {
-  vi.stubGlobal("navigator", { languages: ["en"] });
-  await beginToSpeak();
-  const told = (status: string, cause = "") => endTold({ ...row("a", 1, status as Form<"Run">["status"]), cause, state: cause ? "paused" : "ended" });
-  expect([told("done"), told("failed"), told("cancelled"), told("needs_user"), told("running", "suspended")]).toEqual([
-    "The answer is ready.",
-    "There is no answer.",
-    "Stopped.",
-    "It waits for your answer.",
-    "It is paused, and waits for the model’s provider.",
-  ]);
 });
 
 test("a yes is sent to the run that waits for it, with no words in the person's name", async () => {

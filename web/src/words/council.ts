@@ -107,6 +107,7 @@ export const council = {
   "council.chair.unproven": ["?: the answer does not hold the words that the chair quotes", "?: die Antwort enthält nicht die Worte, die der Vorsitz anführt", "?: a resposta não contém as palavras que a presidência cita"],
   "council.chair.minority": ["Minority views", "Einzelne Stimmen", "Opiniões minoritárias"],
   "council.chair.unused": ["Nothing was taken up of: {who}", "Nichts übernommen von: {who}", "Nada foi retomado de: {who}"],
+  "council.chair.again": ["Have them merged again", "Noch einmal zusammenfassen lassen", "Juntar de novo"],
   "council.left_out": ["{what}: left out, {why}", "{what}: ausgelassen, {why}", "{what}: omitido, {why}"],
   "council.chair": ["{name}, in the chair", "{name}, im Vorsitz", "{name}, na presidência"],
 } as const;

@@ -8,6 +8,8 @@ export const problems = {
   "problem.disk_full": ["The disk is full. The session is as it was.", "Der Datenträger ist voll. Die Sitzung ist, wie sie war.", "O disco está cheio. A sessão está como estava."],
   "problem.locked": ["Another program is changing these files. Try again.", "Ein anderes Programm ändert gerade diese Dateien. Versuchen Sie es noch einmal.", "Outro programa está a alterar estes ficheiros. Tente de novo."],
   "problem.oracles_built_in": ["The oracles of this server are built in. Whoever runs it sets ORACLES_DIR to a folder of their own.", "Die Orakel dieses Servers sind eingebaut. Wer ihn betreibt, setzt ORACLES_DIR auf einen eigenen Ordner.", "Os oráculos deste servidor vêm com o programa. Quem o gere define ORACLES_DIR com uma pasta própria."],
+  "problem.not_heard": ["The recording could not be written down. Try it again.", "Die Aufnahme konnte nicht transkribiert werden. Versuchen Sie es noch einmal.", "Não foi possível transcrever a gravação. Tente de novo."],
+  "problem.no_recording": ["This is no recording.", "Das ist keine Aufnahme.", "Isto não é uma gravação."],
   "problem.no_transcriber": ["Nothing transcribes on this server. The recordings are kept, and wait.", "Auf diesem Server transkribiert nichts. Die Aufnahmen bleiben erhalten und warten.", "Nada transcreve neste servidor. As gravações ficam guardadas, à espera."],
   "problem.not_audio": ["This can’t be added to a session.", "Das lässt sich keiner Sitzung hinzufügen.", "Isto não pode ser adicionado a uma sessão."],
   "problem.inquiry_goes_on": ["An inquiry of yours goes on already, and there is one at a time.", "Eine Ihrer Befragungen läuft schon, und es läuft immer nur eine.", "Já decorre um inquérito seu, e só pode haver um de cada vez."],

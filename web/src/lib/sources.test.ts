@@ -1,0 +1,45 @@
+import { beforeEach, expect, test, vi } from "vitest";
+import { Sources } from "./sources.svelte";
+
+let kept: Map<string, string>;
+beforeEach(() => {
+  kept = new Map();
+  vi.stubGlobal("localStorage", {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => kept.set(name, value),
+    removeItem: (name: string) => kept.delete(name),
+  });
+});
+const begin = () => new Sources(() => ["code", "notes", "papers"]);
+
+test("of a session only what was changed is sent, and none is said as null", () => {
+  const sources = begin();
+  sources.setUp({ code: "code", vault: "notes/2024", web: true, model: "played:one", files: ["a.pdf"] });
+  expect([sources.chosen, sources.options]).toEqual([{ code: "code", vault: "notes/2024", web: "on", model: "played:one" }, {}]);
+  sources.choose("vault", "");
+  sources.choose("code", "papers");
+  sources.choose("web", "");
+  sources.choose("model", "");
+  expect(sources.options).toEqual({ vault: null, code: "papers", web: null, model: null });
+  expect(kept.size).toBe(0); // of one conversation it says nothing of the next
+});
+
+test("what was sent is the session's from then on, with its files", () => {
+  const sources = begin();
+  sources.setUp({ code: "code", files: ["a.pdf"] });
+  sources.choose("web", "off");
+  sources.sent(["b.txt", "a.pdf"]);
+  expect([sources.options, sources.chosen.web, sources.chosen.code, sources.files]).toEqual([{}, "off", "code", ["a.pdf", "b.txt"]]);
+});
+
+test("a conversation begins with the folders that were chosen last, if they are still there", () => {
+  expect(begin().options).toEqual({ code: "code", vault: "notes" });
+  const one = begin();
+  one.choose("code", "");
+  one.choose("vault", "papers");
+  one.choose("model", "played:one");
+  expect(one.options).toEqual({ code: null, vault: "papers", model: "played:one" });
+  expect(begin().options).toEqual({ code: null, vault: "papers" });
+  kept.set("sibyl.vault", "gone");
+  expect(begin().chosen).toEqual({ code: "", vault: "notes", web: "", model: "" });
+});
