@@ -25,6 +25,7 @@ var ErrAgain = errors.New("the program is to be opened anew with the changed set
 // setup is how the page shows and changes the settings.
 type setup struct {
 	options config.Options
+	data    string // the data folder in use, which need not be that of the settings
 	content []byte // of the settings file when the program was opened
 	opened  time.Time
 	failed  string      // why the changed settings could not be taken up
@@ -34,7 +35,7 @@ type setup struct {
 }
 
 func (a *App) newSetup(again func()) *api.Setup {
-	s := &setup{options: a.options.Settings, opened: a.Clock.Now(), failed: a.options.Failed, again: again,
+	s := &setup{options: a.options.Settings, data: a.Config.DataDir, opened: a.Clock.Now(), failed: a.options.Failed, again: again,
 		redact: a.Redact}
 	_, s.content, _ = config.Content(s.options) // one that can't be read is told when it is shown
 	return &api.Setup{Show: s.show, Set: s.set, Unset: s.unset, SetKey: s.setKey, DeleteKey: s.deleteKey,
@@ -140,7 +141,7 @@ func (s *setup) unset(name string) error {
 }
 
 func (s *setup) guarded(before config.Config) Settings {
-	return Settings{Options: s.options, Guard: func(after config.Config) error { return guards(before, after) }}
+	return Settings{Options: s.options, Guard: func(after config.Config) error { return s.guards(before, after) }}
 }
 
 // mayChange refuses a setting that is set on a terminal alone. A provider may be taken out as a whole.
@@ -162,7 +163,7 @@ func (s *setup) mayChange(name string) error {
 
 // guards refuses what would let whoever operates the page read more than they may: a key that exists would be sent to
 // another address, or a folder that questions may name has what Sibyl keeps of others.
-func guards(before, after config.Config) error {
+func (s *setup) guards(before, after config.Config) error {
 	for name, p := range after.Providers {
 		from, _ := after.KeyOrigin(name)
 		if (from != "" || len(p.EnvHeaders) > 0) && p.BaseURL != before.Providers[name].BaseURL {
@@ -174,11 +175,16 @@ func guards(before, after config.Config) error {
 		return errors.New("the headers for Ollama hold a secret, which would be sent to another address: change it on " +
 			"a terminal")
 	}
-	folders := slices.AppendSeq([]string{after.Vault}, maps.Values(after.Server.Folders))
-	own := []string{after.DataDir, after.Presets, after.Keys.Identity, after.Keys.File}
-	for _, folder := range folders {
-		for _, kept := range own {
-			if folder != "" && kept != "" && (isWithin(folder, kept) || kept == after.DataDir && isWithin(kept, folder)) {
+	foldersOf := func(cfg config.Config) []string {
+		return slices.AppendSeq([]string{"", cfg.Vault}, maps.Values(cfg.Server.Folders))
+	}
+	own := []string{s.data, after.DataDir, after.Presets, after.Keys.Identity, after.Keys.File}
+	for _, folder := range foldersOf(after) {
+		if slices.Contains(foldersOf(before), folder) { // whoever named it could do so
+			continue
+		}
+		for n, kept := range own {
+			if kept != "" && (isWithin(folder, kept) || n < 2 && isWithin(kept, folder)) {
 				return fmt.Errorf("%s has what Sibyl keeps of all users, or its keys: name a folder in it, or another",
 					folder)
 			}

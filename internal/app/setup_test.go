@@ -22,7 +22,7 @@ func settingUp(t *testing.T, settings string, environ ...string) (*setup, string
 	assert.NoError(t, os.WriteFile(file, []byte(settings), 0o600))
 	assert.NoError(t, os.MkdirAll(filepath.Join(home, "data", "users"), 0o700))
 	assert.NoError(t, os.MkdirAll(filepath.Join(home, "notes"), 0o700))
-	s := &setup{options: config.Options{Path: file, Home: home, Stored: keys.Names,
+	s := &setup{data: filepath.Join(home, "elsewhere"), options: config.Options{Path: file, Home: home, Stored: keys.Names,
 		Environ: append([]string{"HOME=" + home, "SIBYL_DATA=" + filepath.Join(home, "data"), "SIBYL_KEYS=file"},
 			environ...)}, redact: func(text string) string { return text }}
 	s.content = []byte(settings)
@@ -42,6 +42,7 @@ func TestPageChangesNothingThatCantBe(t *testing.T) {
 		"what all users said":     {"server.folders", "{all: " + filepath.Join(home, "data") + "}", api.SettingRefused},
 		"what one user said":      {"server.folders", "{all: " + filepath.Join(home, "data", "users") + "}", api.SettingRefused},
 		"a folder with all of it": {"vault", home, api.SettingRefused},
+		"the folder in use":       {"vault", filepath.Join(home, "elsewhere", "users"), api.SettingRefused},
 		"no number":               {"max_turns", "many", api.SettingRefused},
 		"a key as a setting":      {"instructions", "sk-proj-" + strings.Repeat("a1B2", 12), api.SettingRefused},
 		"a folder that is not":    {"vault", filepath.Join(home, "gone"), api.SettingUnfit},
