@@ -72,6 +72,7 @@ type Config struct {
 	AddAudio  func(ctx context.Context, session, label string, content io.Reader) (session.Added, error)
 	Inquiry   *inquiry.Desk // nil: no routes of the Inquiry
 	Operation *Operation    // nil: no routes of how the server works
+	Setup     *Setup        // nil: no routes of the settings
 	// Sources reads the documents of a folder, for whoever checks what was cited of them; nil: none can be.
 	Sources func(ctx context.Context, folder string) (func(name string) (record.Source, error), error)
 	// Documents reads the documents that are sent to be asked about; nil: none can be sent.
@@ -217,6 +218,7 @@ func New(c Config) (*Server, error) {
 	s.councilRoutes()
 	s.inquiryRoutes()
 	s.operationRoutes()
+	s.setupRoutes()
 	s.mcpRoutes()
 	if err := s.describe(); err != nil {
 		return nil, err

@@ -120,6 +120,15 @@ func newHouse(t testing.TB) *house {
 		Trees: func() ([]api.TreeInForce, error) {
 			return nil, nil
 		}, Prompts: func() ([]api.PromptInForce, string, error) { return nil, "", nil }}
+	h.config.Setup = &api.Setup{
+		Show:      func() (api.Settings, error) { return api.Settings{}, nil },
+		Set:       func(context.Context, string, []string, bool) (string, error) { return "", nil },
+		Unset:     func(string) error { return nil },
+		SetKey:    func(context.Context, string, string, bool) error { return nil },
+		DeleteKey: func(context.Context, string) error { return nil },
+		Models:    func(context.Context) (service.Models, error) { return service.Models{}, nil },
+		Again:     func() {},
+	}
 	return h
 }
 

@@ -54,6 +54,10 @@ type Options struct {
 	// Again starts this program again, as the other process of a trial of locks; nil: they are not tried.
 	Again store.Again
 
+	// Settings is where a server's operators change the settings, and Failed why those of the file could not be taken up.
+	Settings config.Options
+	Failed   string
+
 	// Also gives assistants besides the built-in ones. The store is nil if they are only described.
 	Also func(store journal.Store) ([]*assistant.Assistant, error)
 

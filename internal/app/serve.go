@@ -35,8 +35,19 @@ const mostBody = 1 << 20
 // mostTexts has room for the pictures of a question as well, in base64.
 const mostTexts = mostBody + oracle.MaxPictures*oracle.MaxPicture/3*4
 
-// Serve serves HTTP and works as a node until ctx is done. It calls listening with the address.
+// Serve serves HTTP and works as a node until ctx is done. It calls listening with the address. It returns ErrAgain if
+// an operator wants changed settings in force.
 func (a *App) Serve(ctx context.Context, build string, listening func(address string)) error {
+	serving, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	err := a.serve(serving, build, listening, func() { stop(ErrAgain) })
+	if err == nil && ctx.Err() == nil {
+		err = context.Cause(serving)
+	}
+	return err
+}
+
+func (a *App) serve(ctx context.Context, build string, listening func(address string), again func()) error {
 	cfg := a.Config.Server
 	var answers *api.Server
 	offered, err := a.MCP(ctx, build, mcp.Assistants{Folders: cfg.FoldersOf, Stays: true,
@@ -68,7 +79,7 @@ func (a *App) Serve(ctx context.Context, build string, listening func(address st
 	c.NewHTTP = func(ready func(context.Context) error, leaving <-chan struct{}) (*http.Server, error) {
 		answers, err = api.New(api.Config{Service: a.Service, Users: a.Users, Folders: cfg.FoldersOf, MCP: tools,
 			Council: a.Council, Inquiry: a.Inquiry, Notes: &api.Notes{Writes: a.Writes, Undo: a.Undo,
-				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Sources: a.documentSource,
+				Written: a.Written}, Tasks: a.Tasks, Operation: a.operation(), Setup: a.newSetup(again), Sources: a.documentSource,
 			Documents: a.Documents, Presets: a.presetsOfServer, Build: build, Origins: cfg.Hosts, Proxies: cfg.Proxies,
 			Limits: api.Limits{
 				Runs:     cfg.Limits.Runs,

@@ -357,7 +357,9 @@ func (c *command) load(opts config.Options) (config.Config, error) {
 
 // open opens the whole program, with its journal; the caller closes it.
 func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error) {
-	a, err := app.Open(ctx, cfg, c.Program)
+	program := c.Program
+	program.Settings = c.options()
+	a, err := app.Open(ctx, cfg, program)
 	if errors.Is(err, app.ErrJournal) {
 		return nil, withCode(ExitJournal, err)
 	}

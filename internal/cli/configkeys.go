@@ -5,19 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"sibyl/internal/app"
 	"sibyl/internal/config"
 	"sibyl/internal/keys"
-	"sibyl/internal/redact"
 )
-
-// longestKey is the most bytes of a key: some keyrings take no more.
-const longestKey = 2048
 
 // oneName requires exactly one argument, and explains why a key can't be another.
 func oneName(cmd *cobra.Command, args []string) error {
@@ -29,17 +24,6 @@ func oneName(cmd *cobra.Command, args []string) error {
 	}
 	return errors.New("give only the name: other programs can see a key on the " +
 		"command line, so it is read from standard input")
-}
-
-// whoseKey returns the provider or search engine whose keys begin as this one does; "" if that isn't known.
-func whoseKey(key string) string {
-	for beginning, name := range map[string]string{"sk-ant-": "anthropic", "sk-proj-": "openai", "AIza": "gemini",
-		"tvly-": "tavily"} {
-		if strings.HasPrefix(key, beginning) {
-			return name
-		}
-	}
-	return ""
 }
 
 func (c *command) configSetKey() *cobra.Command {
@@ -62,7 +46,7 @@ func (c *command) configSetKey() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(c.Out, "the key of %s was stored in %s\n", name, placeInWords(place, cfg))
-			if other := whoseKey(key.Reveal()); other != "" && other != name {
+			if other := config.OwnerOfKey(key); other != "" && other != name {
 				fmt.Fprintf(c.Err, "· it looks like a key of %s, and will be sent to %s; ‘sibyl config delete-key %s’ "+
 					"deletes it\n", other, name, name)
 			}
@@ -114,27 +98,14 @@ func (c *command) readKey(ctx context.Context, name string) (config.Secret, erro
 	if err != nil {
 		return config.Secret{}, err
 	}
-	text = config.WithoutQuotes(text) // some shells begin piped text with a byte order mark
-	switch {
-	case text == "":
-		err = fmt.Errorf("no key was given: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’",
-			name, name)
-	case len(text) > longestKey:
-		err = fmt.Errorf("the key is longer than %d bytes", longestKey)
-	case strings.ContainsAny(text, "\r\n"):
-		err = errors.New("there is more than one line: give only the key")
-	case strings.ContainsAny(text, " \t"):
-		err = errors.New("there is a space in the key: give only the key, without its name or ‘Bearer’")
-	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
-		err = errors.New("the key contains an invalid character: copy it again")
-	case len(text) < redact.MinSecret:
-		err = fmt.Errorf("the key has only %d characters; below %d it can't be told from ordinary words, so it could "+
-			"not be redacted", len(text), redact.MinSecret)
+	key, err := config.TypedKey(text)
+	if errors.Is(err, config.ErrNoKey) {
+		err = fmt.Errorf("%w: type it, or pipe it in, as in ‘pass show %s | sibyl config set-key %s’", err, name, name)
 	}
 	if err != nil {
 		return config.Secret{}, withCode(ExitUsage, err)
 	}
-	return config.NewSecret(text), nil
+	return key, nil
 }
 
 // readHidden reads a line from the terminal without echo, or else standard input up to a limit. It restores the
@@ -153,7 +124,7 @@ func (c *command) readHidden(ctx context.Context, prompt string) (string, error)
 		fmt.Fprintln(c.Err)
 	} else {
 		text, err = waitWithin(ctx, func() (string, error) {
-			all, err := io.ReadAll(io.LimitReader(c.In, longestKey*2))
+			all, err := io.ReadAll(io.LimitReader(c.In, 2*config.LongestKey))
 			return string(all), err
 		})
 	}
@@ -166,14 +137,8 @@ func (c *command) readHidden(ctx context.Context, prompt string) (string, error)
 	return text, nil
 }
 
-// keyLine is one line of ‘sibyl config keys’: a key's name and origin, never the key.
-type keyLine struct {
-	Name string `json:"name"`
-	From string `json:"from"`         // environment, command, keyring or file
-	By   string `json:"by,omitempty"` // the variable, program or file
-}
-
-func (k keyLine) String() string {
+// keyLine is one line of ‘sibyl config keys’.
+func keyLine(k app.Key) string {
 	if k.By == "" {
 		return fmt.Sprintf("%-12s %s", k.Name, k.From)
 	}
@@ -185,36 +150,14 @@ func (c *command) configKeys() *cobra.Command {
 		Short: "List which keys exist and where each comes from, without showing them",
 		Args:  cobra.NoArgs,
 		RunE: c.onSettings(func(_ context.Context, cfg config.Config, _ []string) error {
-			where, err := keys.New(cfg.Keys).Where()
+			lines, err := app.KeysOf(cfg)
 			if err != nil {
 				c.code = ExitFailed // settings() has printed why
 			}
-			lines := keyLines(cfg, where)
 			if len(lines) == 0 && !c.asJSON {
 				fmt.Fprintln(c.Err, "· there are no keys; ‘sibyl config set-key NAME’ stores one for "+
 					strings.Join(cfg.KeyNames(), ", "))
 			}
-			return printList(c, lines, keyLine.String)
+			return printList(c, lines, keyLine)
 		})}, "a JSON array")
-}
-
-// keyLines lists, by name, all keys that exist, including stored ones that no setting uses.
-func keyLines(cfg config.Config, where map[string]keys.Place) []keyLine {
-	names := append(cfg.KeyNames(), slices.Collect(maps.Keys(where))...)
-	slices.Sort(names)
-	lines := []keyLine{}
-	for _, name := range slices.Compact(names) {
-		from, by := cfg.KeyOrigin(name)
-		place, stored := where[name]
-		switch {
-		case from == config.FromStore, from == "" && stored:
-			if from = string(place); place == keys.File {
-				by = cfg.Keys.File
-			}
-		case from == "":
-			continue
-		}
-		lines = append(lines, keyLine{Name: name, From: from, By: by})
-	}
-	return lines
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/config"
-	"sibyl/internal/model"
 	"sibyl/internal/redact"
 )
 
@@ -31,13 +29,9 @@ func (c *command) configSet() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, words := args[0], args[1:]
-			works := func(cfg config.Config) error { return c.checkWorks(cmd.Context(), cfg, name, &words) }
-			if force {
-				works = nil
-			}
-			done, err := config.Set(c.options(), name, words, works)
-			if err == nil && !slices.Equal(words, args[1:]) { // it stands for another
-				done, err = config.Set(c.options(), name, words, nil)
+			done, words, err := app.Settings{Options: c.options()}.Set(cmd.Context(), name, words, force)
+			if _, unfit := errors.AsType[*app.UnfitError](err); unfit {
+				err = fmt.Errorf("%w (--force sets it all the same)", err)
 			}
 			if err != nil {
 				return withCode(ExitUsage, err)
@@ -58,7 +52,7 @@ func (c *command) configUnset() *cobra.Command {
 	return &cobra.Command{Use: "unset NAME", Short: "Remove a setting, or a whole section, from the settings file",
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			done, err := config.Unset(c.options(), args[0])
+			done, err := config.Unset(c.options(), args[0], nil)
 			if err != nil {
 				return withCode(ExitUsage, err)
 			}
@@ -118,44 +112,4 @@ func (c *command) printValue(line config.Line) error {
 		return err
 	}
 	return writeAll(c.Out, strings.TrimSuffix(text, "\n")+"\n")
-}
-
-// checkWorks returns an error if a setting that is about to be set can't work: a folder that is not there, trees or
-// prompts that don't load, a model that no provider has. It replaces the short name of a model by its whole one. That a
-// provider does not answer now is no error.
-func (c *command) checkWorks(ctx context.Context, cfg config.Config, name string, words *[]string) error {
-	forced := func(err error) error {
-		return fmt.Errorf("%w (--force sets it all the same)", err)
-	}
-	if err := cfg.CheckThere(name); err != nil {
-		return forced(fmt.Errorf("%s: %w", name, err))
-	}
-	a, err := app.Prepare(cfg)
-	isPrepared := err == nil
-	switch {
-	case !isPrepared && (name == "trees" || name == "prompts"):
-		return forced(err)
-	case !isPrepared: // by another setting's fault
-		return nil
-	case name == "model":
-		id, err := a.Models.Find(ctx, cfg.Model)
-		if several, is := errors.AsType[*model.AmbiguousModelError](err); is {
-			return several
-		}
-		if err != nil {
-			return forced(err)
-		}
-		*words = []string{id}
-	case name == "inquiry.witness" && cfg.Inquiry.Witness != "":
-		if _, err := a.Models.Find(ctx, cfg.Inquiry.Witness); err != nil {
-			return forced(err)
-		}
-	case name == "fallback.models":
-		for _, id := range cfg.Fallback.Models {
-			if _, err := a.Models.Find(ctx, id); err != nil {
-				return forced(err)
-			}
-		}
-	}
-	return nil
 }

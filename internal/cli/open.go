@@ -33,12 +33,16 @@ func (c *command) openCommand() *cobra.Command {
 	var f openFlags
 	cmd := &cobra.Command{
 		Use: "open", Short: "Open the page in a browser, signed in", Args: cobra.NoArgs,
-		RunE: c.onSettings(func(ctx context.Context, cfg config.Config, _ []string) error {
-			if err := f.allowFolders(&cfg); err != nil {
-				return withCode(ExitUsage, err)
-			}
-			return c.openPage(ctx, cfg, f)
-		}),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.openPage(cmd.Context(), f, func() (config.Config, error) {
+				cfg, err := c.settings()
+				if err == nil {
+					err = withCode(ExitUsage, f.allowFolders(&cfg))
+				}
+				cfg.Telemetry.LogLevel = max(cfg.Telemetry.LogLevel, slog.LevelWarn)
+				return cfg, err
+			})
+		},
 	}
 	cmd.Flags().StringVar(&f.in, "in", "",
 		"a folder of code to search (default: the current one, if it holds a project)")
@@ -70,30 +74,32 @@ func (f openFlags) allowFolders(cfg *config.Config) error {
 }
 
 // openPage opens the page at a server that runs on this database; else it starts one and serves until it is stopped.
-func (c *command) openPage(ctx context.Context, cfg config.Config, f openFlags) (err error) {
-	cfg.Telemetry.LogLevel = max(cfg.Telemetry.LogLevel, slog.LevelWarn)
+func (c *command) openPage(ctx context.Context, f openFlags, load func() (config.Config, error)) error {
+	cfg, err := load()
+	if err != nil {
+		return err
+	}
 	cfg.Server.Listen = onThisMachine(ctx, cfg.Server.Listen)
 	c.Serving = c.Err
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
 	address, err := a.OwnersAddress(ctx, "")
 	if err != nil {
-		return err
+		return errors.Join(err, a.Close())
 	}
 	if address != "" {
 		fmt.Fprintln(c.Err, "· a server runs already; the folders are those it was started with")
 		_, err := c.showAddress(ctx, cfg, address, f)
-		return err
+		return errors.Join(err, a.Close())
 	}
 	page := ""
 	defer func() { _ = os.Remove(page) }() // if it was written
 	var failed error
 	serving, stop := context.WithCancel(ctx)
 	defer stop()
-	err = a.Serve(serving, c.Build, func(listening string) {
+	err = c.serveOn(serving, a, load, func(a *app.App, listening string) {
 		var address string
 		if address, failed = a.OwnersAddress(ctx, listening); failed == nil {
 			page, failed = c.showAddress(ctx, cfg, address, f)

@@ -20,24 +20,23 @@ func (c *command) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Serve over HTTP, as one node or one of several", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := c.settings()
-			if err != nil {
-				return err
-			}
 			set := cmd.Flags().Changed
-			if set("listen") {
-				cfg.Server.Listen = listen
-			}
-			if set("name") {
-				cfg.Server.Name = name
-			}
-			if set("most-runs") {
-				cfg.Server.MostRuns = mostRuns
-			}
-			if err := cfg.Server.Check(); err != nil {
-				return withCode(ExitUsage, err)
-			}
-			return c.serve(cmd.Context(), cfg)
+			return c.serve(cmd.Context(), func() (config.Config, error) {
+				cfg, err := c.settings()
+				if err != nil {
+					return cfg, err
+				}
+				if set("listen") {
+					cfg.Server.Listen = listen
+				}
+				if set("name") {
+					cfg.Server.Name = name
+				}
+				if set("most-runs") {
+					cfg.Server.MostRuns = mostRuns
+				}
+				return cfg, withCode(ExitUsage, cfg.Server.Check())
+			})
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", "", "host:port (default: the setting server.listen, 127.0.0.1:7333)")
@@ -48,24 +47,72 @@ func (c *command) serveCommand() *cobra.Command {
 }
 
 // serve opens the program as a server, and serves until ctx is done.
-func (c *command) serve(ctx context.Context, cfg config.Config) (err error) {
+func (c *command) serve(ctx context.Context, load func() (config.Config, error)) error {
+	cfg, err := load()
+	if err != nil {
+		return err
+	}
 	c.Serving = c.Err
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, a.Close()) }()
 	users, err := a.Users.Any(ctx)
 	if err != nil {
-		return err
+		return errors.Join(err, a.Close())
 	}
-	return a.Serve(ctx, c.Build, func(address string) {
+	return c.serveOn(ctx, a, load, func(_ *app.App, address string) {
 		fmt.Fprintln(c.Out, "listening at", address)
 		if !users {
 			fmt.Fprintln(c.Out, "there are no users yet: ‘sibyl user add NAME’ prints a token for programs, ‘sibyl "+
 				"user sign-in NAME’ one for a browser")
 		}
 	})
+}
+
+// serveOn serves with an opened program, and closes it. Where an operator asks for it, it opens the program anew with
+// the settings as they are then, at the same address; if that can't be done, with those before. It calls listening
+// once.
+func (c *command) serveOn(
+	ctx context.Context, a *app.App, load func() (config.Config, error), listening func(a *app.App, address string),
+) error {
+	at := ""
+	for {
+		err := a.Serve(ctx, c.Build, func(address string) {
+			if at == "" {
+				listening(a, address)
+			}
+			_, at, _ = strings.Cut(address, "://")
+		})
+		before := a.Config
+		err = errors.Join(err, a.Close())
+		if !errors.Is(err, app.ErrAgain) {
+			return err
+		}
+		fmt.Fprintln(c.Err, "· starting again with the changed settings")
+		if a, err = c.openAgain(ctx, before, at, load); err != nil {
+			return err
+		}
+	}
+}
+
+// openAgain opens the program with the settings as they are now, to listen at an address; if that can't be done, with
+// those before.
+func (c *command) openAgain(
+	ctx context.Context, before config.Config, at string, load func() (config.Config, error),
+) (*app.App, error) {
+	c.Program.Failed = ""
+	cfg, err := load()
+	if err == nil {
+		cfg.Server.Listen = at
+		var a *app.App
+		if a, err = c.open(ctx, cfg); err == nil {
+			return a, nil
+		}
+	}
+	fmt.Fprintln(c.Err, "· the changed settings can't be used: "+printable(err.Error()))
+	c.Program.Failed, before.Server.Listen = err.Error(), at
+	return c.open(ctx, before)
 }
 
 func (c *command) readyCommand() *cobra.Command {

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"sibyl/internal/redact"
 )
 
 // Secret is a text that no log, error or JSON shows; only Reveal gives it away. The zero value is no secret.
@@ -66,6 +68,44 @@ func wrongKey(key string) string {
 		return "has a space in it"
 	case strings.ContainsFunc(key, func(r rune) bool { return r >= 0x7f }):
 		return "has a character that no key has"
+	}
+	return ""
+}
+
+// LongestKey is the most bytes of a key that is stored: some keyrings take no more.
+const LongestKey = 2048
+
+// ErrNoKey says that there is nothing where a key was to be typed.
+var ErrNoKey = errors.New("no key was given")
+
+// TypedKey makes a key of what a person has typed or pasted, and checks its form. Its errors contain nothing of it.
+func TypedKey(text string) (Secret, error) {
+	text = WithoutQuotes(text) // some shells begin piped text with a byte order mark
+	switch {
+	case text == "":
+		return Secret{}, ErrNoKey
+	case len(text) > LongestKey:
+		return Secret{}, fmt.Errorf("the key is longer than %d bytes", LongestKey)
+	case strings.ContainsAny(text, "\r\n"):
+		return Secret{}, errors.New("there is more than one line: give only the key")
+	case strings.ContainsAny(text, " \t"):
+		return Secret{}, errors.New("there is a space in the key: give only the key, without its name or ‘Bearer’")
+	case strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		return Secret{}, errors.New("the key contains an invalid character: copy it again")
+	case len(text) < redact.MinSecret:
+		return Secret{}, fmt.Errorf("the key has only %d characters; below %d it can't be told from ordinary words, so "+
+			"it could not be redacted", len(text), redact.MinSecret)
+	}
+	return NewSecret(text), nil
+}
+
+// OwnerOfKey returns the provider or search engine whose keys begin as this one does; "" if that isn't known.
+func OwnerOfKey(key Secret) string {
+	for beginning, name := range map[string]string{"sk-ant-": "anthropic", "sk-proj-": "openai", "AIza": "gemini",
+		"tvly-": "tavily"} {
+		if strings.HasPrefix(key.Reveal(), beginning) {
+			return name
+		}
 	}
 	return ""
 }

@@ -76,10 +76,10 @@ func SetTexts(opts Options, all []Text) (Change, error) {
 	return change(opts, names, nil, values...)
 }
 
-// Unset removes a setting or section from the file, with emptied sections. Comments above it remain. Unsetting what the
-// file does not name is an error.
-func Unset(opts Options, name string) (Change, error) {
-	return change(opts, []string{name}, nil, nil)
+// Unset removes a setting or section from the file, with emptied sections, unless works, which may be nil, has an error
+// for what would result. Comments above it remain. Unsetting what the file does not name is an error.
+func Unset(opts Options, name string, works func(Config) error) (Change, error) {
+	return change(opts, []string{name}, works, nil)
 }
 
 // valueOf returns a setting's value as YAML for the file.

@@ -16,7 +16,7 @@ func (s setup) set(name string, words ...string) (Change, error) {
 }
 
 func (s setup) unset(name string) (Change, error) {
-	return Unset(Options{Environ: s.environ, Home: s.home}, name)
+	return Unset(Options{Environ: s.environ, Home: s.home}, name, nil)
 }
 
 func (s setup) content(t *testing.T) string {

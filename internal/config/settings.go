@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"go.yaml.in/yaml/v3"
 )
 
 // The fields of Config say by tags what can be set:
@@ -207,6 +209,9 @@ type Hint struct {
 	Model   bool     // it takes provider:model
 	Path    bool     // it takes a file or folder
 	List    bool     // it takes several values
+	Names   bool     // it takes names with values
+	Long    bool     // it takes a text of several lines
+	Page    string   // the part of the page that sets it; "": it is set on a terminal alone
 }
 
 // Hints lists the hints for all settings, with those of providers and MCP servers for each given name.
@@ -217,11 +222,30 @@ func Hints(providers, servers []string) (all []Hint) {
 			for _, one := range section.settings {
 				path := strings.Replace(section.pattern(one), "*", name, 1)
 				as := one.tag.Get("as")
+				form, _ := one.form()
 				all = append(all, Hint{Name: path, Choices: one.choices(), Model: strings.HasSuffix(as, "model"),
-					Path: as == "path",
-					List: strings.HasPrefix(one.tag.Get("like"), "[")})
+					Path: as == "path", List: form == yaml.SequenceNode, Names: form == yaml.MappingNode,
+					Long: as == "text", Page: pageOf(section.pattern(one))})
 			}
 		}
 	}
 	return all
+}
+
+// pageOf returns the part of the page that sets a setting of a pattern; "" if none does. What names a program to run,
+// where a secret comes from or who may reach the server is set on a terminal alone.
+func pageOf(pattern string) string {
+	for part, patterns := range map[string][]string{
+		"models": {"model", "providers.*.base_url", "providers.*.kind", "providers.*.model", "providers.*.window",
+			"ollama.host", "ollama.context", fallbackModels, "fallback.local_to_cloud", inquiryWitness},
+		"folders": {"vault", "server.folders"},
+		"answers": {"instructions", "max_turns", "max_tokens", "max_time", "models.limit"},
+		"web":     {webSwitch, "web.engine", "web.searxng", "web.allow", "web.deny"},
+		"voice":   {transcriptionModel, "transcription.server", "transcription.language"},
+	} {
+		if slices.Contains(patterns, pattern) {
+			return part
+		}
+	}
+	return ""
 }

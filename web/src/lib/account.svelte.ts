@@ -1,4 +1,5 @@
 import { get, onSignedOut, Refusal, send, unreachable, type Form } from "./api";
+import { signedIn } from "./kept";
 import { to } from "./route.svelte";
 
 type Standing = "loading" | "in" | "out" | "unreachable";
@@ -58,14 +59,18 @@ class Account {
     this.standing = "in";
   }
 
+  /** Signs out. It throws where the server can't be told, as who is here is then still signed in. Nothing of theirs is shown to who comes next. */
   async signOut() {
-    await send("POST", "/api/sign-out").catch(() => undefined);
+    await send("POST", "/api/sign-out").catch((e) => {
+      if (!(e instanceof Refusal) || e.status === unreachable || e.status >= 500) throw e;
+    });
     this.standing = "out";
     this.me = undefined;
+    signedIn("");
   }
 
   private fail(e: unknown) {
-    this.standing = e instanceof Refusal && e.status !== unreachable && e.status < 500 ? "out" : "unreachable";
+    this.standing = e instanceof Refusal && e.status === 401 ? "out" : "unreachable";
   }
 }
 

@@ -1,4 +1,5 @@
 import { live } from "./live.svelte";
+import { go, placeOf } from "./route.svelte";
 import { told } from "./status";
 import type { Form } from "./api";
 
@@ -28,11 +29,16 @@ class Bell {
     if (!document.hidden || row.companion || row.assistant.includes(".")) return;
     this.rings = true;
     if (this.may !== "granted") return;
-    const note = new Notification(told(row), { body: row.title, tag: row.id });
-    note.onclick = () => {
-      focus();
-      note.close();
-    };
+    try {
+      const note = new Notification(told(row), { body: row.title, tag: row.id });
+      note.onclick = () => {
+        focus();
+        go([...placeOf(row.assistant, row.session_id), ...(row.assistant === "oracle" ? [row.id] : [])]);
+        note.close();
+      };
+    } catch {
+      // Browsers of phones notify by the worker alone: the title has its mark.
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { lastUser, signedIn } from "./kept";
-import { letters, sendAll, takeBack, write } from "./outbox";
+import { Refusal } from "./api";
+import { letters, returned, sendAll, takeBack, write } from "./outbox";
 
 beforeEach(() => {
   const all = new Map<string, string>();
@@ -33,5 +34,32 @@ test("what could not be sent stays with its key, and what comes behind waits", a
 
 test("what is damaged is as if nothing was written", () => {
   localStorage.setItem("sibyl.outbox", "{");
+  expect(letters()).toEqual([]);
+});
+
+test.each([[400, "invalid_request"], [402, "over_limit"], [413, "too_large"]])("what the server refuses with %i is given back, and holds nothing up", async (status, kind) => {
+  write("too much");
+  write("two");
+  const sent: string[] = [];
+  const send = async ({ words }: { words: string }) => {
+    if (words === "too much") throw new Refusal(status, kind, "No.");
+    sent.push(words);
+  };
+  await sendAll("ada", send);
+  await sendAll("ada", send); // it is not tried again
+  expect(sent).toEqual(["two"]);
+  expect(returned("ada").map((l) => [l.words, l.refused])).toEqual([["too much", "No."]]);
+  expect(returned("eve")).toEqual([]);
+});
+
+test.each([[0, "unreachable"], [401, "unauthorized"], [429, "too_many_requests"], [503, "draining"]])("what can't be sent now, as with %i, stays to be sent", async (status, kind) => {
+  write("one");
+  await expect(sendAll("ada", () => Promise.reject(new Refusal(status, kind, "")))).rejects.toThrow();
+  expect([letters().length, returned("ada").length]).toEqual([1, 0]);
+});
+
+test("what has arrived under its key before is not sent again", async () => {
+  write("one");
+  await sendAll("ada", () => Promise.reject(new Refusal(422, "key_used", "")));
   expect(letters()).toEqual([]);
 });

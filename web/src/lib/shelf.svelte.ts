@@ -19,13 +19,17 @@ export class Shelf {
   #kept = $state<Kept>({ pins: [], folders: {}, seen: {}, since: "" });
 
   constructor(private readonly user: string) {
-    const name = this.#name;
+    this.look();
+    if (!this.#kept.since) this.#save(() => ({ since: new Date().toISOString() }));
+  }
+
+  /** Reads what another tab has kept meanwhile. */
+  look() {
     try {
-      Object.assign(this.#kept, JSON.parse(kept(name) || "{}"));
+      Object.assign(this.#kept, JSON.parse(kept(this.#name) || "{}"));
     } catch {
       // What is damaged begins anew.
     }
-    if (!this.#kept.since) this.#save({ since: new Date().toISOString() });
   }
 
   get pins(): readonly string[] {
@@ -40,14 +44,28 @@ export class Shelf {
   folderOf = (id: string) => this.#kept.folders[id] ?? "";
 
   pin(id: string, yes: boolean) {
-    const others = this.#kept.pins.filter((one) => one !== id);
-    this.#save({ pins: yes ? [id, ...others] : others });
+    this.#save(({ pins }) => {
+      const others = pins.filter((one) => one !== id);
+      return { pins: yes ? [id, ...others] : others };
+    });
   }
 
   /** Puts it into a folder, which is there from then on; "" takes it out. */
   put(id: string, folder: string) {
-    const { [id]: _, ...others } = this.#kept.folders;
-    this.#save({ folders: folder.trim() ? { ...others, [id]: folder.trim() } : others });
+    this.#save(({ folders: { [id]: _, ...others } }) => ({ folders: folder.trim() ? { ...others, [id]: folder.trim() } : others }));
+  }
+
+  /** Gives a folder another name: that of another one joins them, and "" takes everything out of it. */
+  rename(folder: string, name: string) {
+    const to = name.trim();
+    this.#save(({ folders }) => ({
+      folders: Object.fromEntries(Object.entries(folders).map(([id, of]) => [id, of === folder ? to : of]).filter(([, of]) => of)),
+    }));
+  }
+
+  /** All that have a place of their own, though they may be older than what a list begins with. */
+  get placed(): string[] {
+    return [...new Set([...this.#kept.pins, ...Object.keys(this.#kept.folders)])];
   }
 
   /** Whether something happened in it that was not seen here. */
@@ -55,8 +73,7 @@ export class Shelf {
 
   see(id: string, usedAt: string) {
     if (!this.unread(id, usedAt)) return;
-    const { [id]: _, ...others } = this.#kept.seen;
-    this.#save({ seen: Object.fromEntries([...Object.entries(others), [id, usedAt]].slice(-mostSeen)) });
+    this.#save(({ seen: { [id]: _, ...others } }) => ({ seen: Object.fromEntries([...Object.entries(others), [id, usedAt]].slice(-mostSeen)) }));
   }
 
   /** What is gone is in no order. */
@@ -69,8 +86,9 @@ export class Shelf {
     return "shelf." + this.user;
   }
 
-  #save(changed: Partial<Kept>) {
-    Object.assign(this.#kept, changed);
+  #save(change: (kept: Kept) => Partial<Kept>) {
+    this.look();
+    Object.assign(this.#kept, change(this.#kept));
     keep(this.#name, JSON.stringify(this.#kept));
   }
 }

@@ -17,6 +17,12 @@ test("where nothing has a price the bars are of tokens", () => {
   expect(spent.models.map((m) => [m.model, m.priced])).toEqual([["b", false], ["a", false]]);
 });
 
+test("what a day cost is not said where nothing of it has a price, and which models are not in the cost is told", () => {
+  const spent = spentBy([{ day: "2026-03-01", runs: 1, used: [used("a", 10)] }, { day: "2026-02-28", runs: 1, used: [used("a", 10), used("b", 30, 0)] }], new Date(2026, 2, 1), 2);
+  expect(spent.bars.map((b) => b.priced)).toEqual([true, false]);
+  expect(spent.unpriced).toEqual(["a"]);
+});
+
 test("where nothing was asked there are days without anything", () => {
   const spent = spentBy([], new Date(2026, 2, 1), 3);
   expect(spent.bars.map((b) => b.parts)).toEqual([[], [], []]);

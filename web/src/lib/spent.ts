@@ -6,6 +6,8 @@ export interface Bar {
   runs: number;
   cost: number;
   tokens: number;
+  /** Whether something of it has a price. */
+  priced: boolean;
   /** How much each model has of the highest day, from 0 to 1, in the order of the models. */
   parts: number[];
 }
@@ -16,6 +18,8 @@ export interface Spent {
   bars: Bar[];
   cost: number;
   tokens: number;
+  /** The models that are not in the cost, as they have no known price. */
+  unpriced: string[];
 }
 
 type Usage = Form<"CostOfDay">["used"][number];
@@ -42,8 +46,9 @@ export function spentBy(days: readonly Form<"CostOfDay">[], last: Date, many: nu
     return {
       day, runs: named.get(day)?.runs ?? 0,
       cost: used.reduce((sum, u) => sum + (u.cost ?? 0), 0), tokens: used.reduce((sum, u) => sum + tokensOf(u), 0),
+      priced: used.some((u) => u.cost !== undefined),
       parts: all.map(({ model }) => used.filter((u) => (u.model ?? "") === model).reduce((sum, u) => sum + height(u), 0) / highest),
     };
   });
-  return { models: all, bars, cost, tokens };
+  return { models: all, bars, cost, tokens, unpriced: all.filter((m) => !m.priced).map((m) => m.model) };
 }

@@ -34,6 +34,7 @@ export const views: View[] = [
   { part: "inquiries", name: "inquiry.nav", icon: "inquiry", colour: "var(--inquiry)", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
   { part: "runs", name: "runs.nav", icon: "runs", show: openedLater(() => import("./runs/Runs.svelte")) },
   { part: "costs", name: "costs.nav", icon: "gauge", show: openedLater(() => import("./costs/CostsView.svelte")) },
+  { part: "setup", name: "setup.nav", icon: "wrench", operates: true, show: openedLater(() => import("./setup/Setup.svelte")) },
   { part: "operation", name: "operation.nav", icon: "gauge", operates: true, show: openedLater(() => import("./operation/Operation.svelte")) },
 ];
 

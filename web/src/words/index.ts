@@ -5,6 +5,7 @@ import { inquiry } from "./inquiry";
 import { operation } from "./operation";
 import { problems } from "./problems";
 import { runs } from "./runs";
+import { setup } from "./setup";
 import { spent } from "./spent";
 import { talk } from "./talk";
 import { tasks } from "./tasks";
@@ -24,7 +25,7 @@ export const sentences = { en, de, pt };
 
 /** What the bar and conversations say. It is fetched before anything is shown; what other views say comes with the first of them. */
 export const first = { ...common, ...talk, ...tasks };
-export const later = { ...told, ...council, ...find, ...inquiry, ...operation, ...problems, ...runs, ...spent, ...why };
+export const later = { ...told, ...council, ...find, ...inquiry, ...operation, ...problems, ...runs, ...setup, ...spent, ...why };
 
 /** All words of the page. Each view has a file of its own, whose keys begin with its name. */
 export const words = { ...first, ...later };

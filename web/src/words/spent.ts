@@ -8,5 +8,6 @@ export const spent = {
   "spent.by.day": ["By day", "Je Tag", "Por dia"],
   "spent.tokens": ["Tokens", "Token", "Tokens"],
   "spent.cost": ["Cost", "Kosten", "Custo"],
+  "spent.without": ["Without {models}: no price is known.", "Ohne {models}: kein Preis ist bekannt.", "Sem {models}: não se conhece preço."],
   "spent.unpriced": ["no price", "kein Preis", "sem preço"],
 } as const;

@@ -8,6 +8,7 @@ export const talk = {
   "sessions.pin": ["Pin", "Anheften", "Fixar"],
   "sessions.unpin": ["Unpin", "Lösen", "Soltar"],
   "sessions.folder": ["Put into a folder", "In einen Ordner legen", "Pôr numa pasta"],
+  "sessions.folder.rename": ["Rename the folder “{name}”", "Ordner „{name}“ umbenennen", "Mudar o nome da pasta “{name}”"],
   "sessions.folder.name": ["Folder (empty: none)", "Ordner (leer: keiner)", "Pasta (vazio: nenhuma)"],
   "sessions.today": ["Today", "Heute", "Hoje"],
   "sessions.yesterday": ["Yesterday", "Gestern", "Ontem"],
@@ -210,5 +211,6 @@ export const talk = {
     "Einfache Befehle werden verstanden: Aufgaben anlegen, zeigen, erledigen, umbenennen und löschen.",
     "Percebe comandos simples: criar, mostrar, concluir, mudar o nome e eliminar tarefas.",
   ],
-  "offline.how": ["Whoever runs the server adds a model with ‘sibyl init’.", "Wer den Server betreibt, richtet mit „sibyl init“ eines ein.", "Quem gere o servidor configura um com ‘sibyl init’."],
+  "offline.how": ["Whoever runs the server adds a model under Set-up.", "Wer den Server betreibt, richtet unter „Einrichtung“ eines ein.", "Quem gere o servidor adiciona um em Configuração."],
+  "offline.setup": ["Set up a model", "Ein Modell einrichten", "Configurar um modelo"],
 } as const;
