@@ -254,8 +254,12 @@ func (a turnRequest) LookedUp(steps []agent.Step) (string, error) {
 	if a.LookUp == nil {
 		return "", nil
 	}
-	o := offline{sit: Situation{Steps: steps}, terms: classify.Terms(a.given.Question)}
-	all := o.shownPlaces(o.withMostWords(o.openedPassages(), a.General), a.LookUp.Lines, a.LookUp.Tokens)
+	o := offline{sit: Situation{Question: a.given.Question, Steps: steps}, terms: classify.Terms(a.given.Question)}
+	rows := a.LookUp.Lines
+	if a.env.NoTools {
+		rows = handyRows
+	}
+	all := o.shownPlaces(o.withMostWords(o.openedPassages(), rows, a.General), a.LookUp.Lines, a.LookUp.Tokens)
 	if all == nil || !a.env.NoTools {
 		return strings.Join(all, "\n\n"), nil
 	}
