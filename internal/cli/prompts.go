@@ -103,6 +103,9 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 	for _, said := range p.Messages {
 		part("user", said)
 	}
+	if p.Behind != "" {
+		part("user, behind what was looked up", p.Behind)
+	}
 	if p.Recovery != "" {
 		part("user, after the first call that failed", p.Recovery)
 	}

@@ -48,7 +48,7 @@ func newBackedListener(asked agent.Request) agent.Listener[Heard] {
 		return nil
 	}
 	o := newOffline(sit)
-	places := o.withMostWords(o.openedPassages(), o.sit.General)
+	places := o.withMostWords(o.openedPassages(), handyRows, o.sit.General)
 	if len(places) == 0 && (o.sit.General || len(o.sit.Steps) == 0) {
 		return nil
 	}
@@ -96,6 +96,7 @@ func (o offline) backed(answer string, places []passage) (said string, b Backing
 	if len(places) > 1 {
 		more = o.phrase("look_there")
 	}
+	places = places[:min(len(places), mostPlaces)]
 	return strings.TrimSpace(o.listPlaces(places, o.phrase("no_place")+"\n\n", more)), b
 }
 
@@ -141,7 +142,7 @@ func (o offline) backing(answer string, places []passage) (lines passage, ok boo
 	for _, w := range words {
 		terms = append(terms, w.text)
 	}
-	return lines.excerpt(backedRows, terms), true
+	return lines.excerpt(backedRows, soughtBy(terms...)), true
 }
 
 // weighed counts words by their weights.

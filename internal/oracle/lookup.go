@@ -128,34 +128,51 @@ func searchesAny(tools []agent.ToolFact) bool {
 	return slices.ContainsFunc(tools, func(t agent.ToolFact) bool { return t.Search })
 }
 
-// withMostWords are the passages with at least half as many words of the question as the best one has, that one first.
-// With most, they have at least half of all and two, and no number is one of them: it stands anywhere.
-func (o offline) withMostWords(places []passage, most bool) []passage {
-	terms := slices.DeleteFunc(slices.Clone(o.terms), func(t string) bool {
-		return most && !strings.ContainsFunc(t, unicode.IsLetter)
-	})
-	words := func(p passage) (n int) {
-		for _, term := range terms {
-			if p.mentions(term) {
-				n++
-			}
-		}
-		return n
-	}
-	places = slices.Clone(places)
-	slices.SortStableFunc(places, func(a, b passage) int { return cmp.Compare(words(b), words(a)) })
-	least := 0
-	if len(places) > 0 {
-		least = (words(places[0]) + 1) / 2
-	}
+const (
+	firstHit  = 2.0 // what being the first of a search says for a place; the second has half of it, and so on
+	handyRows = 12  // of a place, in which the words are counted for a model that is told of no tools
+)
+
+// withMostWords are the passages with at least half as much of the question as the best one has in its best rows, that
+// one first. What a search found first may stand for a file that is asked for by other words, as go.mod for a version.
+// With most, they have at least half of the words and two, and no number is one of them: it stands anywhere.
+func (o offline) withMostWords(places []passage, rows int, most bool) []passage {
 	if most {
-		least = max(least, (len(terms)+1)/2, 2)
+		o.terms = slices.DeleteFunc(slices.Clone(o.terms), func(t string) bool {
+			return !strings.ContainsFunc(t, unicode.IsLetter)
+		})
 	}
-	return slices.DeleteFunc(places, func(p passage) bool { return words(p) < least })
+	type scored struct {
+		passage
+		points float64
+		words  int
+	}
+	all, sought := make([]scored, len(places)), o.sought()
+	for i, p := range places {
+		all[i] = scored{passage: p}
+		best := p.excerpt(rows, sought)
+		has := sought.join(sought.inLines(append(slices.Clip(best.lines), p.path, p.hit.Title, p.hit.Symbol))...)
+		all[i].points, all[i].words = sought.worth(has), has.count()
+		if p.hit.rank > 0 && !most {
+			all[i].points += firstHit / float64(p.hit.rank)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b scored) int { return cmp.Compare(b.points, a.points) })
+	places = nil
+	for _, p := range all {
+		if p.points*2 >= all[0].points && p.points > 0 && (!most || p.words >= max((len(o.terms)+1)/2, 2)) {
+			places = append(places, p.passage)
+		}
+	}
+	return places
 }
 
-// leastLines is to how few lines a place is cut before a later one is left out.
-const leastLines = 6
+// A place is cut to so few lines before a later one is left out, and the best ones, so many, even shorter.
+const (
+	shortLines = 12
+	leastLines = 6
+	bestPlaces = 4
+)
 
 // shownPlaces are the best lines of places with their citations, within a number of tokens unless that is 0.
 func (o offline) shownPlaces(places []passage, lines, tokens int) (all []string) {
@@ -163,15 +180,15 @@ func (o offline) shownPlaces(places []passage, lines, tokens int) (all []string)
 		used := 0
 		all = nil
 		for _, p := range places {
-			best := p.excerpt(lines, o.terms)
+			best := p.excerpt(lines, o.sought())
 			all = append(all, "`"+best.cite()+"`:\n\n"+best.fenced())
 			used += agent.Tokens(all[len(all)-1])
 		}
 		switch {
 		case tokens == 0 || used <= tokens || len(places) <= 1 && lines <= leastLines:
 			return all
-		case lines > leastLines:
-			lines = max(leastLines, lines*2/3)
+		case lines > shortLines, lines > leastLines && len(places) <= bestPlaces:
+			lines = max(leastLines, lines*3/4)
 		default:
 			places = places[:len(places)-1]
 		}

@@ -290,7 +290,7 @@ func describePart(p document.Part, b *strings.Builder) {
 	q, has := passage{path: p.Name, from: 1, to: shown, lines: lines[:shown]}, "has "+text.Count(len(lines), "line")
 	if ref := refOfPart(p); ref.Paged {
 		q.path, q.from, q.to, q.paged, has = ref.Path, ref.Start, ref.End, true, "is a document"
-		q = q.excerpt(answerRows-leastRows, nil)
+		q = q.excerpt(answerRows-leastRows, sought{})
 	}
 	fmt.Fprintf(b, "\n**%s** %s; no language model is in use to explain it. It begins, `%s`:\n\n%s\n", q.path, has,
 		q.cite(), q.fenced())

@@ -95,6 +95,7 @@ func (o offline) reply() model.Response {
 		return o.answerFromMaterial()
 	}
 	places := o.openedPassages()
+	places = places[:min(len(places), mostPlaces)]
 	if !o.sit.Final && len(places) == 0 {
 		if hits := o.rankedHits(); len(hits) > 0 && !o.hasOpenedHits() {
 			return o.proposeCalls(o.openCalls(hits, mostPlaces, readContext), "reading the best places found")
@@ -191,6 +192,9 @@ func (o offline) offers(name string) bool {
 	return slices.ContainsFunc(o.sit.Tools, func(t tool.Spec) bool { return t.Name == name })
 }
 
+// documents are the texts beside the code.
+const documents = "*.md"
+
 // mapTool is the tool that names the README of a folder.
 const mapTool = "repo_map"
 
@@ -244,8 +248,12 @@ func (o offline) searchCalls() (calls []model.ToolCall) {
 		if len(o.terms) == 0 || !searchesWords(spec) || slices.Contains(o.calledTools(), spec.Name) {
 			continue
 		}
-		calls = append(calls, o.newCall(len(calls), spec.Name,
-			callArguments{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}))
+		args := callArguments{Query: strings.TrimSpace(o.sit.Question + " " + o.earlier)}
+		calls = append(calls, o.newCall(len(calls), spec.Name, args))
+		if o.sit.NoTools && spec.Name == searcherOf[tool.Code] { // what people ask often stands in its documents
+			args.Path = documents
+			calls = append(calls, o.newCall(len(calls), spec.Name, args))
+		}
 	}
 	return calls
 }

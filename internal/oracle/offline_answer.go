@@ -60,11 +60,11 @@ func (o offline) listPlaces(places []passage, begin, end string) string {
 	for line := range strings.Lines(b.String() + end) {
 		rows -= rowsOf(strings.TrimSpace(line))
 	}
-	terms := append(o.terms, classify.Terms(o.earlier)...)
+	sought := soughtBy(append(slices.Clip(o.terms), classify.Terms(o.earlier)...)...)
 	if o.asksAboutFolder() { // the beginning says most
-		terms = nil
+		sought.words = nil
 	}
-	best := places[0].excerpt(max(rows, leastRows), terms)
+	best := places[0].excerpt(max(rows, leastRows), sought)
 	fmt.Fprintf(b, "\n`%s`:\n\n%s\n\n%s\n", best.cite(), best.fenced(), end)
 	return b.String()
 }

@@ -32,6 +32,8 @@ type Preview struct {
 	Prompt   string       `json:"prompt"`   // the system prompt
 	Messages []string     `json:"messages"` // of the user
 	Tools    []model.Tool `json:"tools"`    // that are sent
+	// what is said behind what was looked up, to a model that is told of no tools
+	Behind string `json:"behind,omitempty"`
 	// what is said after the first call that failed, where it was asked for
 	Recovery string `json:"recovery,omitempty"`
 }
@@ -56,7 +58,6 @@ func (s Surroundings) PreviewTurn(
 		env.Model = id
 		manner, _ := s.mannerOf(id, info)
 		env.ask(manner)
-		env.NoTools = false // it shows what most models are sent
 		env.WindowTokens, env.BareCalls = info.Window, info.BareCalls
 	}
 	set, closeTools, err := s.Tools(ctx, env)
@@ -69,7 +70,10 @@ func (s Surroundings) PreviewTurn(
 	if err != nil {
 		return Preview{}, err
 	}
+	noTools := env.NoTools
+	env.NoTools = false // or the tree looked up first
 	begun := s.newGiven(r, o, env, tools)
+	env.NoTools = noTools
 	_, guides, err := s.addGuides(ctx, o, texts, &env, &begun)
 	if err != nil {
 		return Preview{}, err
@@ -105,7 +109,7 @@ func (s Surroundings) PreviewTurn(
 		return Preview{}, err
 	}
 	var shown []tool.Spec
-	if len(turn.Offered) > 0 {
+	if len(turn.Offered) > 0 && !noTools {
 		shown = tools
 	}
 	situation := promptSituation(of, turn, env, guides, shown)
@@ -119,7 +123,12 @@ func (s Surroundings) PreviewTurn(
 	p := Preview{Offered: turn.Offered, Segments: c.Segments, LeftOut: c.LeftOut, Tokens: c.Tokens,
 		NameTokens: c.ToolTokens, Limit: prompt.Limit, Prompt: c.Text,
 		Messages: []string{agent.WithNote(c.Note, agent.WithoutMarks(r.Words))}}
-	if failed {
+	if noTools && len(turn.Offered) > 0 {
+		if p.Behind, err = behindFound(texts, situation, r.Words, of.General); err != nil {
+			return Preview{}, err
+		}
+	}
+	if failed && !noTools {
 		p.Recovery = agent.Control(texts.Content(recoverySegment))
 	}
 	p.Tools = agent.SentTools(shown)

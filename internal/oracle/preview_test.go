@@ -86,6 +86,22 @@ func TestPreviewAfterAnErrorIsWhatIsSent(t *testing.T) {
 	same(t, "what is said", p.Recovery, lastText(h.request(2)))
 }
 
+func TestPreviewForAModelThatIsToldOfNoToolsIsWhatIsSent(t *testing.T) {
+	for _, words := range []string{auth, "hello"} {
+		h := setUp(t, modeltest.Say("none"))
+		h.contract = measured(map[model.Skill]model.Result{model.SkillCall: model.Wrong})
+		p := assert.Must(h.preview(words, false, true))(t)
+		h.ask(words)
+		sent, said := h.request(1), lastText(h.request(1))
+		same(t, "prompt", p.Prompt, sent.System)
+		same(t, "tools", len(p.Tools)+len(sent.Tools), 0)
+		_, question := agent.SplitNote(p.Messages[0]) // the note is the date alone, and a test has none
+		assert.That(t, strings.HasPrefix(said, question) && p.Recovery == "",
+			"%q is sent; the preview has %q", said, p.Messages[0])
+		same(t, "behind what was looked up", strings.Contains(p.Behind, "The question again: "+words), words == auth)
+	}
+}
+
 func (h *harness) preview(words string, large, failed bool) (oracle.Preview, error) {
 	return h.surroundings(h.store).PreviewTurn(h.t.Context(), h.tree.File, h.tree.Text, words,
 		h.question(words).Options,

@@ -27,6 +27,7 @@ type hit struct {
 	End     int    `json:"end"`
 	Own     int    `json:"own"`  // where the symbol begins, if its neighbours are shown above it; 0: at Start
 	From    int    `json:"from"` // of a long definition, where the most relevant lines begin; 0: all of it is relevant
+	rank    int    // from 1, in the search that found it
 }
 
 // rankedHits are the hits of all searches, best first, taken from the searches in turn. A hit without lines is a whole
@@ -45,7 +46,7 @@ func (o offline) rankedHits() (all []hit) {
 		}
 		found := append(data.Hits, data.Results...)
 		for i := range found {
-			found[i].source = r.Refs[0].Source
+			found[i].source, found[i].rank = r.Refs[0].Source, i+1
 		}
 		lists = append(lists, found)
 		longest = max(longest, len(found))
@@ -116,7 +117,7 @@ func (o offline) openedPassages() (all []passage) {
 		}
 		all = append(all, p)
 	}
-	return all[:min(len(all), mostPlaces)]
+	return all
 }
 
 // passageFrom reads the text from the result of a reader: each kind of source has a form of its own.
@@ -158,25 +159,19 @@ func (p passage) mentions(term string) bool {
 	return hasTerm(strings.ToLower(strings.Join(append(p.lines, p.path, p.hit.Title, p.hit.Symbol), "\n")), term)
 }
 
-// excerpt is as much of a passage as fits in so many rows: all of it, or the lines with the most terms. Of equal ones,
-// those at the beginning of the definition come first, then those that the search named.
-func (p passage) excerpt(rows int, terms []string) passage {
-	best, most := 0, -1
+// excerpt is as much of a passage as fits in so many rows: all of it, or the lines with most of what is sought. Of equal
+// ones, those at the beginning of the definition come first, then those that the search named.
+func (p passage) excerpt(rows int, s sought) passage {
+	best, most := 0, -1.0
+	has := s.inLines(p.lines)
 	for at := range p.lines {
-		score := 0
-		end := at + p.linesThatFit(at, rows)
-		lower := strings.ToLower(strings.Join(p.lines[at:end], "\n"))
-		for _, t := range terms {
-			if hasTerm(lower, t) {
-				score += 4
-			}
-		}
+		score := s.worth(s.join(has[at : at+p.linesThatFit(at, rows)]...))
 		switch line := p.from + at; {
 		case p.paged:
 		case line == cmp.Or(p.hit.Own, p.hit.Start):
-			score += 2
+			score += halfWord
 		case line == p.hit.From:
-			score++
+			score += halfWord / 2
 		}
 		if score > most && strings.TrimSpace(p.lines[at]) != "" {
 			best, most = at, score

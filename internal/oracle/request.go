@@ -254,19 +254,30 @@ func (a turnRequest) LookedUp(steps []agent.Step) (string, error) {
 	if a.LookUp == nil {
 		return "", nil
 	}
-	o := offline{sit: Situation{Steps: steps}, terms: classify.Terms(a.given.Question)}
-	all := o.shownPlaces(o.withMostWords(o.openedPassages(), a.General), a.LookUp.Lines, a.LookUp.Tokens)
+	o := offline{sit: Situation{Question: a.given.Question, Steps: steps}, terms: classify.Terms(a.given.Question)}
+	rows := a.LookUp.Lines
+	if a.env.NoTools {
+		rows = handyRows
+	}
+	all := o.shownPlaces(o.withMostWords(o.openedPassages(), rows, a.General), a.LookUp.Lines, a.LookUp.Tokens)
 	if all == nil || !a.env.NoTools {
 		return strings.Join(all, "\n\n"), nil
 	}
 	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, a.guides, nil)
-	of.LookedUp, of.General = true, a.General
-	c, err := a.prompts.Compose(of)
+	behind, err := behindFound(a.prompts, of, a.given.Question, a.General)
+	return strings.Join(append(all, behind), "\n\n"), err
+}
+
+// behindFound is what stands behind what was looked up: the question once more, and what to do with it.
+func behindFound(prompts *prompt.Set, of prompt.Situation, question string, general bool) (string, error) {
+	of.LookedUp, of.General = true, general
+	c, err := prompts.Compose(of)
 	if err != nil {
 		return "", err
 	}
-	if len(a.given.Question) <= mostRepeated {
-		all = append(all, "The question again: "+agent.WithoutMarks(a.given.Question))
+	var all []string
+	if len(question) <= mostRepeated {
+		all = append(all, "The question again: "+agent.WithoutMarks(question))
 	}
 	for _, s := range c.Segments {
 		if s.ID == foundSegment {

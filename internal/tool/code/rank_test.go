@@ -126,6 +126,14 @@ func TestTheBestHitIsTheOneThatAnswers(t *testing.T) {
 			"words.go": "package p\n\nvar words = \"" + strings.Repeat("zebra badger walrus otter ", 40) + "\"\n",
 			"zoo.go":   function("feed gives the otter its fish.", "feed", ""),
 		}},
+		{"no name that is a sentence", "how long is the walrus fed with fish?", "guide.md Care", map[string]string{
+			"feed_test.go": "package p\n\nfunc TestThatAWalrusIsFedWithFishAsLongAsThereIsIce(t *T) {\n}\n",
+			"guide.md":     "# Care\n\nA walrus is fed with fish for an hour.\n",
+		}},
+		{"no line that names what a file uses", "what does zoo feeding do", "feeding.go run", map[string]string{
+			"a.go":       "package p\n\nimport (\n\t\"io\"\n\n\t\"zoo/pond/feeding\"\n)\n",
+			"feeding.go": function("run begins each feeding.", "run", ""),
+		}},
 		{"a test, where one is asked for", "which test makes sure that a failed connection is not reused?",
 			"pool_test.go TestFailedConnectionIsNotReused", tested},
 		{"no test else", "is a failed connection reused?", "pool.go reuse", tested},

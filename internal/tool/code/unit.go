@@ -1,6 +1,10 @@
 package code
 
-import "bytes"
+import (
+	"bytes"
+
+	"sibyl/internal/text/search"
+)
 
 // field is a part of a unit; matches count differently in each.
 type field int
@@ -15,7 +19,13 @@ const (
 const (
 	looseLines    = 40   // lines of a unit outside all definitions
 	longLineShare = 0.05 // how much a match counts in a line of code that is too long to be written by hand
+	importShare   = 0.1  // in a line that only names what a file of code uses
+	nameParts     = 4    // a match in a longer name counts as much less as the name is longer
 )
+
+// importLine matches a line that names another file or package.
+var importLine = pattern(`^\s*(?:(?:import|from|use|using|require|include|#\s*include)\b|export\b.*\bfrom\b|` +
+	`(?:[\w.]+\s+)?"[^"]*"$)`)
 
 // unit is the smallest thing that a search finds: a definition with its comment, down to a constant or a field; a
 // section of a document; or a run of lines outside all definitions.
@@ -79,9 +89,13 @@ func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 		}
 		match := spot{line: line, column: m.start - src.lines[line-1], term: m.term}
 		match.strength = float64(m.strength) / float64(exactMatch)
+		match.strength *= shareOfName(src.text, m.start)
 		long := src.lang.defines && len(src.line(line)) > maxLine
-		if long {
+		switch {
+		case long:
 			match.strength *= longLineShare
+		case src.lang.defines && whole[line] > len(defs) && importLine().Match(src.line(line)):
+			match.strength *= importShare
 		}
 		for _, at := range [...]int{whole[line], part[line]} {
 			if at > 0 {
@@ -106,6 +120,22 @@ func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 		found = append(found, s.beginningOf(file, src))
 	}
 	return found, len(list)
+}
+
+// shareOfName says how much a match counts in the name around it: one of many words, as tests have, is a sentence, and
+// says of each word as little.
+func shareOfName(text []byte, at int) float64 {
+	from, to := at, at
+	for from > 0 && isNameRune(rune(text[from-1])) {
+		from--
+	}
+	for to < len(text) && isNameRune(rune(text[to])) {
+		to++
+	}
+	if to-from <= 2*nameParts { // it can't have more parts
+		return 1
+	}
+	return min(1, nameParts/float64(search.CountParts(string(text[from:to]))))
 }
 
 // beginningOf is the unit that stands for a file as a whole. That of prose is named as people call the file.
