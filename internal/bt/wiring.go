@@ -27,7 +27,6 @@ func (c *compiler) checkWiring() {
 			}
 		}
 	}
-	c.dropUnread(bySlot)
 	c.checkParallelWriters()
 	c.warnOfReactiveTasks()
 	c.warnOfDoubledTexts()
@@ -122,21 +121,6 @@ func (c *compiler) warnIfUnread(s *slot, uses []use) {
 	named := slices.DeleteFunc(slices.Clone(uses), func(u use) bool { return u.byName })
 	if len(named) > 0 {
 		c.src.warn(named[0].at, "leave it out if nobody needs it", "nothing reads key {%s}", s.name)
-	}
-}
-
-// dropUnread disconnects the outputs that are connected by their names to keys that nothing reads.
-func (c *compiler) dropUnread(bySlot [][]use) {
-	for slot, uses := range bySlot {
-		if slices.ContainsFunc(uses, func(u use) bool { return u.access != writes }) {
-			continue
-		}
-		for _, u := range uses {
-			if u.byName {
-				bind := c.t.nodes[u.node].bind
-				bind.out = slices.DeleteFunc(bind.out, func(w wire) bool { return w.slot == int32(slot) })
-			}
-		}
 	}
 }
 
