@@ -133,9 +133,9 @@ func (s *Server) dictationRoute() {
 
 // dictate answers with what is heard in the recording in the body.
 func (s *Server) dictate(ctx context.Context, in *struct {
-	Language string `query:"language" maxLength:"20" doc:"In which it is spoken, as in “de”. Left out: it is found out."`
+	Language string `query:"language" maxLength:"20" pattern:"^([A-Za-z0-9]{2,3}(-[A-Za-z0-9-]*)?)?$" patternDescription:"a language such as pt, en or de" doc:"In which it is spoken, as in “de”. Left out: it is found out."`
 }) (*huma.StreamResponse, error) {
-	if s.config.Council.Missing() != "" {
+	if s.config.Council == nil || s.config.Council.Missing() != "" {
 		return nil, newProblem(http.StatusConflict, "no_transcriber", "Nothing is set up on this server that transcribes.",
 			"Whoever runs the server can set up a model, a server or a command that does.")
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"encoding/json"
 
 	"sibyl/internal/journal"
@@ -130,7 +131,10 @@ func (s *Server) getSession(ctx context.Context, in *struct {
 	if err != nil {
 		return c, err
 	}
-	if c.Setup, err = s.config.Service.Setup(ctx, c.Session); err == nil && c.Setup != nil {
+	if c.Setup, err = s.config.Service.Setup(ctx, c.Session); errors.Is(err, journal.ErrCorrupt) {
+		err = nil // what was said can be read without it
+	}
+	if err == nil && c.Setup != nil {
 		t := infoOf(ctx).token
 		c.Setup.Code, c.Setup.Vault = s.folderName(t, c.Setup.Code), s.folderName(t, c.Setup.Vault)
 	}

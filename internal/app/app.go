@@ -331,13 +331,18 @@ func (a *App) Redact(text string) string { return string(a.secrets.bytes([]byte(
 
 // Close frees what Open holds.
 func (a *App) Close() error {
+	a.closePrepared()
+	err := errors.Join(a.closeTelemetry(), a.Store.Close())
+	a.shared.close()
+	a.presence.Close() // when nothing is written any more
+	return err
+}
+
+// closePrepared closes what Prepare made.
+func (a *App) closePrepared() {
 	if a.bert != nil {
 		a.bert.Close()
 	}
 	a.Documents.Close()
 	a.servers.close()
-	err := errors.Join(a.closeTelemetry(), a.Store.Close())
-	a.shared.close()
-	a.presence.Close() // when nothing is written any more
-	return err
 }

@@ -76,6 +76,7 @@ func checkWorks(ctx context.Context, cfg config.Config, name string) (whole stri
 		}
 		return "", nil //nolint:nilerr // by another setting's fault
 	}
+	defer a.closePrepared()
 	var ids []string
 	switch name {
 	case "model":

@@ -57,7 +57,7 @@ func (s *setup) show() (api.Settings, error) {
 		return api.Settings{}, s.refused(err)
 	}
 	all := api.Settings{File: path, Opened: s.opened, Failed: s.failed, KeyNames: cfg.KeyNames(),
-		Pending: s.touched.Load() || !bytes.Equal(content, s.content), Settings: []api.Setting{}}
+		Pending: s.failed != "" || s.touched.Load() || !bytes.Equal(content, s.content), Settings: []api.Setting{}}
 	hints := map[string]config.Hint{}
 	for _, h := range config.Hints(slices.Sorted(maps.Keys(cfg.Providers)), slices.Sorted(maps.Keys(cfg.MCP.Servers))) {
 		hints[h.Name] = h
@@ -156,7 +156,7 @@ func (s *setup) mayChange(name string) error {
 	all := config.Hints([]string{provider}, nil)
 	at := slices.IndexFunc(all, func(h config.Hint) bool { return h.Name == name })
 	if at < 0 || all[at].Page == "" {
-		return &api.SettingError{Kind: api.SettingOfTerminal, Text: "This is set on a terminal, with ‘sibyl config set’."}
+		return &api.SettingError{Kind: api.SettingOfTerminal, Text: "This is set on a terminal, with ‘sibyl config set NAME VALUE’."}
 	}
 	return nil
 }
@@ -166,7 +166,11 @@ func (s *setup) mayChange(name string) error {
 func (s *setup) guards(before, after config.Config) error {
 	for name, p := range after.Providers {
 		from, _ := after.KeyOrigin(name)
-		if (from != "" || len(p.EnvHeaders) > 0) && p.BaseURL != before.Providers[name].BaseURL {
+		was := before.Providers[name]
+		// one that can't be read now may be read later
+		hasKey := from != "" || after.StoredProblem != nil || p.KeyEnv != "" && was.KeyEnv != "" || len(p.KeyCommand) > 0 ||
+			len(p.EnvHeaders) > 0
+		if hasKey && p.BaseURL != was.BaseURL {
 			return fmt.Errorf("the key of %s would be sent to another address: delete the key first, and set it again "+
 				"after that; one that is in no key store is changed on a terminal", name)
 		}
@@ -195,14 +199,20 @@ func (s *setup) guards(before, after config.Config) error {
 
 // isWithin reports whether a path is a folder or lies in it, by where they really are.
 func isWithin(folder, path string) bool {
-	real := func(path string) string {
-		if found, err := filepath.EvalSymlinks(path); err == nil {
-			return found
-		}
+	rel, err := filepath.Rel(realPath(folder), realPath(path))
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// realPath is where a path really is, also one of which only the folders above are there.
+func realPath(path string) string {
+	if found, err := filepath.EvalSymlinks(path); err == nil {
+		return found
+	}
+	above := filepath.Dir(path)
+	if above == path {
 		return path
 	}
-	rel, err := filepath.Rel(real(folder), real(path))
-	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+	return filepath.Join(realPath(above), filepath.Base(path))
 }
 
 // setKey stores a key. Without anyway, one that looks like another's is refused.
@@ -248,7 +258,7 @@ func (s *setup) models(ctx context.Context) (service.Models, error) {
 	if err != nil {
 		return service.Models{}, s.refused(err)
 	}
-	defer a.Documents.Close()
+	defer a.closePrepared()
 	all, _ := a.Offered.List(ctx) // without a default, one has to be named
 	return all, nil
 }

@@ -30,7 +30,8 @@ func settingUp(t *testing.T, settings string, environ ...string) (*setup, string
 }
 
 func TestPageChangesNothingThatCantBe(t *testing.T) {
-	const work = "providers:\n  work: {base_url: https://llm.example.org/v1, key_env: WORK_KEY}\n"
+	const work = "providers:\n  work: {base_url: https://llm.example.org/v1, key_env: WORK_KEY}\n" +
+		"  late: {base_url: https://late.example.org/v1, key_env: LATE_KEY}\n"
 	s, home := settingUp(t, work, "WORK_KEY=a-key-of-the-place-where-one-works", "OPENAI_API_KEY=a-key-of-openai-in-a-variable")
 	for name, one := range map[string]struct{ setting, value, kind string }{
 		"a program":               {"transcription.command", "[rm, \"{file}\"]", api.SettingOfTerminal},
@@ -38,6 +39,7 @@ func TestPageChangesNothingThatCantBe(t *testing.T) {
 		"plain text for keys":     {"plain_http", "[evil.example.org]", api.SettingOfTerminal},
 		"what there is not":       {"providers.work.nothing", "1", api.SettingOfTerminal},
 		"a key elsewhere":         {"providers.work.base_url", "https://evil.example.org/v1", api.SettingRefused},
+		"a key that comes later":  {"providers.late.base_url", "https://evil.example.org/v1", api.SettingRefused},
 		"a vendor's key":          {"providers.openai.base_url", "https://evil.example.org/v1", api.SettingRefused},
 		"what all users said":     {"server.folders", "{all: " + filepath.Join(home, "data") + "}", api.SettingRefused},
 		"what one user said":      {"server.folders", "{all: " + filepath.Join(home, "data", "users") + "}", api.SettingRefused},

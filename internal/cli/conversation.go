@@ -187,7 +187,10 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 		if words, err = flagsBefore(o, into, given, words); err != nil {
 			return conversation.Run{}, err
 		}
-		if words, err = flagsBehind(o, into, given, words); err != nil {
+		if !areWordsAlone(asked.Words, words) {
+			words, err = flagsBehind(o, into, given, words)
+		}
+		if err != nil {
 			return conversation.Run{}, err
 		}
 		if err := applyPreset(o, into, given, t.a.Config); err != nil { // before what the conversation is set to
@@ -311,12 +314,18 @@ func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words
 	return "", errors.New("words are missing behind the options")
 }
 
+// areWordsAlone reports whether “--” stands before the words that are left: what comes behind it is no flag.
+func areWordsAlone(words, left string) bool {
+	before := strings.Fields(strings.TrimSuffix(words, left))
+	return len(before) > 0 && before[len(before)-1] == "--"
+}
+
 // flagsBehind parses the flags that end the words, as flagsBefore does, and returns the words before them. What is not
-// flags to its end is words.
+// flags to its end is words, and so is a flag of one letter: questions about commands end in such.
 func flagsBehind(o *schema.Object, into any, given map[*schema.Field]bool, words string) (string, error) {
 	tokens := token.FindAllStringIndex(words, -1)
 	for _, at := range tokens[min(1, len(tokens)):] {
-		if words[at[0]] != '-' || isNoFlag(words[at[0]:at[1]]) {
+		if !strings.HasPrefix(words[at[0]:at[1]], "--") {
 			continue
 		}
 		rest := token.FindAllString(words[at[0]:], -1)

@@ -192,8 +192,24 @@ func (d Deps) mergingSpec(owner journal.Owner) specMaker {
 		if err == nil {
 			err = run.ReadStart(ctx, d.Store, owner, o.Merge, &env, &given)
 		}
+		if err != nil && !errors.Is(err, journal.ErrNotFound) {
+			return run.Spec{}, err
+		}
 		if err != nil || given.Kind != KindSitting || given.Session != s.ID || row.Status == journal.Running {
 			return run.Spec{}, refuse(bt.Because("there is no such sitting that has ended"), "ask the oracles anew", nil)
+		}
+		var begun []Seat // a sitting that was stopped early has asked only some
+		for _, seat := range given.Oracles {
+			_, err := d.Store.Run(ctx, owner, run.IDOf(given.Sitting, seat.ID))
+			switch {
+			case err == nil:
+				begun = append(begun, seat)
+			case !errors.Is(err, journal.ErrNotFound):
+				return run.Spec{}, err
+			}
+		}
+		if given.Oracles = begun; len(begun) == 0 {
+			return run.Spec{}, refuse(bt.Because("no oracle of that sitting was asked"), "ask the oracles anew", nil)
 		}
 		chair, err := d.findOracle(ctx, cmp.Or(o.Chair, given.Chair.ID), env.Language)
 		if err != nil {

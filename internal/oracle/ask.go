@@ -54,6 +54,9 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 		return spec, err
 	}
 	env := s.newEnv(o)
+	if r.Sets != nil && !r.Sets("model") {
+		env.Asked = before.env.Asked // the usual model is not chosen
+	}
 	env.Attached, env.Setup = before.attached, told
 	env.Date = time.Now().Format(time.DateOnly)
 	if o.Material != "" {

@@ -140,18 +140,20 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
+	asked := o.Model
 	if b.Sets != nil && !b.Sets("model") {
 		before, err := d.setup(ctx, b.Owner, b.Session)
 		if err != nil {
 			return run.Spec{}, err
 		}
-		o.Model = cmp.Or(before.Model, o.Model)
+		asked = before.Model
+		o.Model = cmp.Or(asked, o.Model)
 	}
 	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
 		return run.Spec{}, assistant.ModelError(err)
 	}
-	env := Env{Model: id, Asked: o.Model}
+	env := Env{Model: id, Asked: asked}
 	given := Given{Words: words, Metadata: newMetadata(), Model: id != model.OfflineRules}
 	_, given.Zone = d.Now().Local().Zone()
 	spec := run.Spec{Title: text.Brief(words, journal.MostTitle)}

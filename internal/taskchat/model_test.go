@@ -337,8 +337,9 @@ func TestConversationKeepsTheModelUntilAnotherIsChosen(t *testing.T) {
 		told := assert.Must(p.service.Setup(t.Context(), assert.Must(p.service.Session(t.Context(), ada, session))(h)))(h)
 		return told.Model
 	}
-	got := []string{say("played:one", true), say("", false), say("played:two", true), say("played:usual", false), say("", true)}
-	assert.That(t, slices.Equal(got, []string{"played:one", "played:one", "played:two", "played:two", ""}), "%q", got)
+	got := []string{say("played:usual", false), say("played:one", true), say("", false), say("played:two", true), say("played:usual", false), say("", true)}
+	assert.That(t, slices.Equal(got, []string{"", "played:one", "played:one", "played:two", "played:two", ""}),
+		"the models that were chosen are %q", got)
 }
 
 func TestWishesThatWaitDoNotPileUpWithoutEnd(t *testing.T) {
