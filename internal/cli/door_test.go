@@ -51,9 +51,9 @@ func TestEveryAssistantHasACommandOfTheConversationAFifthToo(t *testing.T) {
 		Words: "--tone dark --lines=3 a door,\nhalf open", Flagged: true})
 	assert.That(t, res.Answer == "A dark riddle of 3 lines about a door,\nhalf open.", "%v", res.Answer)
 	for words, about := range map[string]string{"a door --tone dark --lines=3": "about a door.",
-		"--lines 3 a door -- ajar - --tone dark":  "about a door -- ajar -.",
-		"--lines 3 --tone dark a --tone of doors": "about a --tone of doors.",
-		"--lines 3 -- a door --tone dark":         "about a door --tone dark."} {
+		"--lines 3 a door -- ajar - --tone dark":      "about a door -- ajar -.",
+		"--lines 3 --tone dark a --tone of doors":     "about a --tone of doors.",
+		"--lines 3 --tone dark -- a door --tone pale": "about a door --tone pale."} {
 		res, _ = talk.asks(t, conversation.Asked{Of: "riddle", Words: words, Flagged: true})
 		assert.That(t, res.Answer == "A dark riddle of 3 lines "+about, "%s: %v", words, res.Answer)
 	}
