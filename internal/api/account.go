@@ -70,7 +70,8 @@ func (s *Server) accountRoutes() {
 func (s *Server) describeUser(t user.Token) Me {
 	folders := slices.Sorted(maps.Keys(s.config.Folders(t.User)))
 	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
-		Currency: s.config.Service.Currency(), Folders: folders, Dictates: s.config.Council != nil && s.config.Council.Missing() == ""}
+		Currency: s.config.Service.Currency(), Folders: folders,
+		Dictates: s.config.Council != nil && s.config.Council.Missing() == ""}
 }
 
 func (s *Server) listAssistants(context.Context, *noInput) (list Assistants, err error) {

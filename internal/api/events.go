@@ -104,7 +104,8 @@ type BeingRead struct {
 	Read   int    `json:"read" doc:"Of them; 0 where its server does not tell."`
 }
 
-// Thought is the data of the event thinking: what a model thinks, which is no part of its answer, and is kept by nobody.
+// Thought is the data of the event thinking: what a model thinks, which is no part of its answer, and is kept by
+// nobody.
 type Thought struct {
 	About
 	Op   uint64 `json:"op"`

@@ -3,8 +3,8 @@ package api
 import (
 	"bytes"
 	"context"
-	"errors"
 	"encoding/json"
+	"errors"
 
 	"sibyl/internal/journal"
 	"sibyl/internal/service"

@@ -74,7 +74,7 @@ func checkWorks(ctx context.Context, cfg config.Config, name string) (whole stri
 		if name == "trees" || name == "prompts" {
 			return "", &UnfitError{err}
 		}
-		return "", nil //nolint:nilerr // by another setting's fault
+		return "", nil // by another setting's fault
 	}
 	defer a.closePrepared()
 	var ids []string

@@ -35,8 +35,8 @@ type setup struct {
 }
 
 func (a *App) newSetup(again func()) *api.Setup {
-	s := &setup{options: a.options.Settings, data: a.Config.DataDir, opened: a.Clock.Now(), failed: a.options.Failed, again: again,
-		redact: a.Redact}
+	s := &setup{options: a.options.Settings, data: a.Config.DataDir, opened: a.Clock.Now(), failed: a.options.Failed,
+		again: again, redact: a.Redact}
 	_, s.content, _ = config.Content(s.options) // one that can't be read is told when it is shown
 	return &api.Setup{Show: s.show, Set: s.set, Unset: s.unset, SetKey: s.setKey, DeleteKey: s.deleteKey,
 		Models: s.models, Again: s.again}
@@ -156,7 +156,8 @@ func (s *setup) mayChange(name string) error {
 	all := config.Hints([]string{provider}, nil)
 	at := slices.IndexFunc(all, func(h config.Hint) bool { return h.Name == name })
 	if at < 0 || all[at].Page == "" {
-		return &api.SettingError{Kind: api.SettingOfTerminal, Text: "This is set on a terminal, with ‘sibyl config set NAME VALUE’."}
+		return &api.SettingError{Kind: api.SettingOfTerminal,
+			Text: "This is set on a terminal, with ‘sibyl config set NAME VALUE’."}
 	}
 	return nil
 }

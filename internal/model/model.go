@@ -151,8 +151,8 @@ type Schema struct {
 	JSON json.RawMessage
 }
 
-// Delta is one piece of a streamed answer. Retract withdraws all text and thinking emitted so far: an attempt failed and
-// another begins. Wait, if set, says when the next attempt begins. Reading, if set, says how much of the request is
+// Delta is one piece of a streamed answer. Retract withdraws all text and thinking emitted so far: an attempt failed,
+// and another begins. Wait, if set, says when the next attempt begins. Reading, if set, says how much of the request is
 // read; then there is nothing else. Thinking is what the model thinks, as its provider shows it: it is no part of the
 // answer, and stands alone, too.
 type Delta struct {

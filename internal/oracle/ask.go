@@ -97,7 +97,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 			return s.Describe(ctx, id).NoPictures
 		})
 	}
-	asked := 0
+	var asked int
 	if spec.Consume, asked, err = given.addApprovals(ctx, s.Store, r, env); err != nil {
 		return spec, err
 	}

@@ -159,8 +159,8 @@ func (p passage) mentions(term string) bool {
 	return hasTerm(strings.ToLower(strings.Join(append(p.lines, p.path, p.hit.Title, p.hit.Symbol), "\n")), term)
 }
 
-// excerpt is as much of a passage as fits in so many rows: all of it, or the lines with most of what is sought. Of equal
-// ones, those at the beginning of the definition come first, then those that the search named.
+// excerpt is as much of a passage as fits in so many rows: all of it, or the lines with most of what is sought. Of
+// equal ones, those at the beginning of the definition come first, then those that the search named.
 func (p passage) excerpt(rows int, s sought) passage {
 	best, most := 0, -1.0
 	has := s.inLines(p.lines)

@@ -130,7 +130,8 @@ func New(d Deps) (*run.Assistant, error) {
 func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "keeps your to-do list in conversation", Tree: Name, Retention: Retention,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Setup: d.setup, Offers: describeWish, Form: AgentResponse{},
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.begin), Setup: d.setup,
+		Offers: describeWish, Form: AgentResponse{},
 		Show: shownOutcome, ShowEffect: showEffect,
 		Events: Events(), Reasons: whys()}
 }
