@@ -156,7 +156,8 @@ func (s *setup) mayChange(name string) error {
 	all := config.Hints([]string{provider}, nil)
 	at := slices.IndexFunc(all, func(h config.Hint) bool { return h.Name == name })
 	if at < 0 || all[at].Page == "" {
-		return &api.SettingError{Kind: api.SettingOfTerminal, Text: "This is set on a terminal, with ‘sibyl config set’."}
+		return &api.SettingError{Kind: api.SettingOfTerminal,
+			Text: "This is set on a terminal, with ‘sibyl config set NAME VALUE’."}
 	}
 	return nil
 }

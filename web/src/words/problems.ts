@@ -30,7 +30,7 @@ export const problems = {
   "problem.no_oracles": ["The oracles can’t be read.", "Die Orakel sind nicht lesbar.", "Não é possível ler os oráculos."],
   "problem.setting_unfit": ["{detail}", "Das funktioniert so nicht: {detail}", "Assim não funciona: {detail}"],
   "problem.setting_refused": ["{detail}", "Das geht nicht: {detail}", "Não é possível: {detail}"],
-  "problem.setting_terminal": ["This is set on a terminal, with ‘sibyl config set’.", "Das wird im Terminal eingestellt, mit „sibyl config set“.", "Isto define-se num terminal, com ‘sibyl config set’."],
+  "problem.setting_terminal": ["This is set on a terminal, with ‘sibyl config set NAME VALUE’.", "Das wird im Terminal eingestellt, mit „sibyl config set NAME VALUE“.", "Isto define-se num terminal, com ‘sibyl config set NAME VALUE’."],
   "problem.no_tree": ["There is no tree of that name.", "Einen Baum dieses Namens gibt es nicht.", "Não há nenhuma árvore com esse nome."],
   "problem.no_prompt": ["There is no prompt of that name.", "Einen Prompt dieses Namens gibt es nicht.", "Não há nenhum prompt com esse nome."],
   "problem.no_folder": ["You have no folder of that name here.", "Einen Ordner dieses Namens haben Sie hier nicht.", "Não tem aqui nenhuma pasta com esse nome."],

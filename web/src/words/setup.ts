@@ -1,6 +1,6 @@
 export const setup = {
   "setup.title": ["Set-up", "Einrichtung", "Configuração"],
-  "setup.hint": ["What you change stands in {file} on this node, with the same checks as ‘sibyl config set’.", "Was Sie ändern, steht in {file} auf diesem Knoten und wird wie bei „sibyl config set“ geprüft.", "O que altera fica em {file} neste nó, com as mesmas verificações de ‘sibyl config set’."],
+  "setup.hint": ["What you change stands in {file} on this node, with the same checks as ‘sibyl config set NAME VALUE’.", "Was Sie ändern, steht in {file} auf diesem Knoten und wird wie bei „sibyl config set NAME VALUE“ geprüft.", "O que altera fica em {file} neste nó, com as mesmas verificações de ‘sibyl config set NAME VALUE’."],
   "setup.pending": ["Saved. It is in force once the server has started again; answers under way go on after that.", "Gespeichert. Es gilt, sobald der Server neu gestartet ist; laufende Antworten gehen danach weiter.", "Guardado. Vale quando o servidor reiniciar; as respostas em curso continuam depois."],
   "setup.start": ["Start again now", "Jetzt neu starten", "Reiniciar agora"],
   "setup.starting": ["Starting again. Answers under way may end first.", "Der Neustart läuft. Laufende Antworten dürfen zuerst enden.", "A reiniciar. As respostas em curso podem terminar primeiro."],
