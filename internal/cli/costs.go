@@ -40,8 +40,8 @@ func spendingOf(prices config.Prices, used []assistant.Usage) spending {
 	return s
 }
 
-// costsOf describes, in a language, the tokens used and, if every model is free or its price is known, their cost; "" if no tokens were
-// used.
+// costsOf describes, in a language, the tokens used and, if every model is free or its price is known, their cost; ""
+// if no tokens were used.
 func costsOf(prices config.Prices, used []assistant.Usage, language string) string {
 	s := spendingOf(prices, used)
 	if s.Input+s.Output == 0 {
