@@ -234,7 +234,7 @@ func TestScripts(t *testing.T) {
 			"plays": plays, "leaves": leaves, "asked": asked, "interrupt": interrupt, "ended": ended,
 			"classifier": classifier, "childless": childless, "golden": golden, "explained": explained,
 			"convene": convene, "told": told, "hush": hush, "speaks": speaks, "named": named, "installs": installs,
-			"later": later, "holds": holds, "changed": changed},
+			"later": later, "holds": holds, "changed": changed, "runs": runsPrinted},
 	})
 }
 

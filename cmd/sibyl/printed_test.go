@@ -164,6 +164,29 @@ func textOf(e ast.Expr) (text string, isText bool) {
 // saidBack matches what a message repeats of a command line that is none.
 var saidBack = regexp.MustCompile(`unknown command ‘[^’]*’`)
 
+// standsFor matches what a person replaces in a printed command: a word in capitals, or an ellipsis.
+var standsFor = regexp.MustCompile(`…|(^| )[A-Z]{2,}`)
+
+// runsPrinted runs, as it stands, a command that the last program of a script printed, and wants an exit code:
+// runs CODE PATTERN. The pattern chooses among the printed commands, of which the first that matches is run.
+func runsPrinted(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: runs CODE PATTERN")
+	}
+	wanted := regexp.MustCompile(args[1])
+	var others []string
+	for _, printed := range printedCommand.FindAllString(ts.ReadFile("stdout")+ts.ReadFile("stderr"), -1) {
+		line := strings.Trim(printed, "‘’„“`")
+		if !wanted.MatchString(line) || standsFor.MatchString(line) {
+			others = append(others, line)
+			continue
+		}
+		exits(ts, false, []string{args[0], "sh", "-c", line})
+		return
+	}
+	ts.Fatalf("no command that can be run matches %s: %q", wanted, others)
+}
+
 // wantUnderstood fails if the last program of a script has printed a command that is not understood as it stands.
 func wantUnderstood(ts *testscript.TestScript) {
 	text := saidBack.ReplaceAllString(ts.ReadFile("stdout")+ts.ReadFile("stderr"), "")

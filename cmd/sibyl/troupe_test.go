@@ -52,7 +52,7 @@ func newActor(name, protocol, mood string) (*actor, error) {
 		return nil, fmt.Errorf("there is no mood %q", mood)
 	}
 	a := &actor{Server: modeltest.NewServer(nil), name: name, mood: mood}
-	a.Models = []string{name}
+	a.Models, a.KeyRefused = []string{name}, moods()[mood].Fail == model.Auth
 	a.Play(func(r modeltest.Request) modeltest.Answer {
 		if strings.HasSuffix(r.Path, "/v1/messages") != (protocol == "anthropic") {
 			// the server speaks every protocol, an actor one

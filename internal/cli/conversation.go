@@ -361,8 +361,10 @@ func (t *talker) waitForResult(ctx context.Context, r *service.Run, told []strin
 	if err != nil {
 		return res, err
 	}
-	res.Warnings = append(slices.Clone(told), conversation.Warnings(res, t.c.spoken(r.Spec.Title))...)
-	res.WarningCodes = nil // they are worded
+	language := t.c.spoken(r.Spec.Title)
+	res.Warnings = append(slices.Clone(told), conversation.Warnings(res, language)...)
+	res.Notes = conversation.Notes(res, language)
+	res.WarningCodes, res.Noted = nil, nil // they are worded
 	if r.Assistant() == inquiry.Name {
 		lines, err := t.c.writeEndedInquiry(ctx, t.a, r.ID)
 		if err != nil {
@@ -370,7 +372,7 @@ func (t *talker) waitForResult(ctx context.Context, r *service.Run, told []strin
 		}
 		res.Answer, res.Warnings = t.c.beginningOf(res.Answer, lines), append(res.Warnings, lines...)
 	}
-	if costs := costsOf(t.c.prices, t.c.withUsage(ctx, r, res).Usage); costs != "" {
+	if costs := costsOf(t.c.prices, t.c.withUsage(ctx, r, res).Usage, language); costs != "" {
 		notes := slices.Clone(res.Notes)
 		if n := len(notes); n > 0 {
 			costs = notes[n-1] + "; " + costs

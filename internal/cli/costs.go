@@ -15,6 +15,7 @@ import (
 	"sibyl/internal/service"
 	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
+	"sibyl/web/src/words/sentences"
 )
 
 // spending is the tokens that models used, and their price.
@@ -39,22 +40,22 @@ func spendingOf(prices config.Prices, used []assistant.Usage) spending {
 	return s
 }
 
-// costsOf describes the tokens used and, if every model is free or its price is known, their cost; "" if no tokens were
-// used.
-func costsOf(prices config.Prices, used []assistant.Usage) string {
+// costsOf describes, in a language, the tokens used and, if every model is free or its price is known, their cost; ""
+// if no tokens were used.
+func costsOf(prices config.Prices, used []assistant.Usage, language string) string {
 	s := spendingOf(prices, used)
 	if s.Input+s.Output == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("%d tokens in", s.Input)
+	line := sentences.Format(language, "%d tokens in", s.Input)
 	if s.Cached > 0 {
-		line += fmt.Sprintf(" (%d cached)", s.Cached)
+		line += sentences.Format(language, " (%d cached)", s.Cached)
 	}
-	line += fmt.Sprintf(", %d out", s.Output)
+	line += sentences.Format(language, ", %d out", s.Output)
 	switch {
 	case s.Cost == nil:
 	case prices.Public != "":
-		line += "; about " + amount(*s.Cost) + " " + prices.Currency
+		line += sentences.Format(language, "; about %s %s", amount(*s.Cost), prices.Currency)
 	default:
 		line += "; " + amount(*s.Cost) + " " + prices.Currency
 	}
@@ -135,7 +136,7 @@ func (c *command) printCosts(month time.Time, days []service.Spent) error {
 	}
 	slices.Reverse(days)
 	for _, d := range append(days, whole) {
-		fmt.Fprintf(c.Out, "%-10s  %-9s %s\n", d.Day, text.Count(d.Runs, "run"), costsOf(c.prices, d.Used))
+		fmt.Fprintf(c.Out, "%-10s  %-9s %s\n", d.Day, text.Count(d.Runs, "run"), costsOf(c.prices, d.Used, ""))
 	}
 	priced, unpriced := false, []string{}
 	for _, u := range whole.Used {

@@ -99,7 +99,7 @@ func TestCostsAreToldWhereEveryModelHasAPrice(t *testing.T) {
 		"5 tokens in, 5 out; 0.00 EUR":                            {free},
 		"10 tokens in, 0 out; 0.000020 EUR":                       {{Model: "a:x", Input: 10}},
 	} {
-		got := costsOf(prices, used)
+		got := costsOf(prices, used, "")
 		assert.That(t, got == want, "%q is told, not %q", got, want)
 	}
 	for sum, want := range map[float64]string{0.999: "1.00", 0.5: "0.50", 0.0123: "0.012", 0.00000001: "0.00000001"} {

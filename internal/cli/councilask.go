@@ -28,7 +28,7 @@ func (c *command) councilAsk() *cobra.Command {
 			if dryRun {
 				return s.preview(ctx, o)
 			}
-			return s.ask(ctx, o)
+			return s.ask(ctx, o, f.sets)
 		})}
 	f = optionFlags[council.Options](cmd, "history", "chair", "model")
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "print the exact prompt and ask no model")
@@ -65,10 +65,12 @@ func (s *councilSession) preview(ctx context.Context, o council.Options) error {
 	return nil
 }
 
-// ask starts a run in which oracles answer, and shows it until it ends.
-func (s *councilSession) ask(ctx context.Context, o council.Options) error {
+// ask starts a run in which oracles answer, and shows it until it ends. sets says which options the person set.
+func (s *councilSession) ask(ctx context.Context, o council.Options, sets func(option string) bool) error {
+	set := o.Model
 	r, err := s.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: o})
+		return s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: o,
+			Sets: func(option string) bool { return sets(option) || option == "model" && o.Model != set }})
 	})
 	if err != nil {
 		return err

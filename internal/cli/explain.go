@@ -72,7 +72,7 @@ func (c *command) explanation(ctx context.Context, a *app.App, run string) (serv
 		return x, "", err
 	}
 	used, err := a.Service.Used(ctx, c.owner(), run)
-	return x, costsOf(c.prices, used), err
+	return x, costsOf(c.prices, used, ""), err
 }
 
 // wholeExplanation shows steps in full, and how the run ended; only is the number of a single step, or 0 for all.

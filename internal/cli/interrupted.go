@@ -13,6 +13,7 @@ import (
 	"sibyl/internal/files"
 	"sibyl/internal/journal"
 	"sibyl/internal/text"
+	"sibyl/web/src/words/sentences"
 )
 
 // interruptedNote says which paused runs the person was last told of, and when; the data folder keeps it.
@@ -28,14 +29,14 @@ func (n interruptedNote) covers(runs []string, now time.Time) bool {
 		!slices.ContainsFunc(runs, func(id string) bool { return !slices.Contains(n.Runs, id) })
 }
 
-// pausedNote says which runs are paused, how to go on with them, and how to end them.
-func pausedNote(open []journal.Run) string {
+// pausedNote says, in a language, which runs are paused, how to go on with them, and how to end them.
+func pausedNote(open []journal.Run, language string) string {
 	if len(open) == 1 {
-		return fmt.Sprintf("“%s” is paused: ‘sibyl run resume %s’ goes on with it, ‘sibyl run stop %s’ ends it",
-			printable(text.Brief(open[0].Title, 40)), open[0].ID, open[0].ID)
+		return sentences.Format(language, "“%s” is paused: ‘sibyl run resume %s’ goes on with it, ‘sibyl run stop %s’ ends "+
+			"it", printable(text.Brief(open[0].Title, 40)), open[0].ID, open[0].ID)
 	}
-	return text.Count(len(open), "run") + " are paused: ‘sibyl run resume’ goes on with all, ‘sibyl run list --waiting’ " +
-		"lists them, ‘sibyl run stop RUN’ ends one"
+	return sentences.Format(language, "%d runs are paused: ‘sibyl run resume’ goes on with all, ‘sibyl run list "+
+		"--waiting’ lists them, ‘sibyl run stop RUN’ ends one", len(open))
 }
 
 // noteInterruptedRuns prints which runs are paused, unless it printed that about all of them within a day.
@@ -54,7 +55,7 @@ func (c *command) noteInterruptedRuns(ctx context.Context, a *app.App) error {
 		before.covers(now.Runs, now.At) {
 		return nil
 	}
-	fmt.Fprintf(c.Err, "· %s\n", pausedNote(open))
+	fmt.Fprintf(c.Err, "· %s\n", pausedNote(open, c.spoken("")))
 	if raw, err := json.Marshal(now); err == nil {
 		_ = files.Replace(file, raw, 0o600) // if it can't be written, the next command prints it again
 	}

@@ -145,8 +145,8 @@ func (p *progress) show(r service.Result) {
 	})
 	notes = append(waitingLines(r, cmp.Or(p.reply, "-c"), p.work.Language), notes...)
 	if !p.quiet {
-		notes = append(notes, r.Notes...)
-		if costs := costsOf(p.prices, r.Usage); costs != "" {
+		notes = append(notes, conversation.Notes(r, p.work.Language)...)
+		if costs := costsOf(p.prices, r.Usage, p.work.Language); costs != "" {
 			notes = append(notes, costs)
 		}
 		if p.verbose {
@@ -164,7 +164,7 @@ func waitingLines(r service.Result, reply, language string) (lines []string) {
 		return sentences.Format(language, format, strings.TrimSpace("sibyl ask "+reply+" "+words))
 	}
 	for n, w := range r.Waiting {
-		line := conversation.AskFor(w)
+		line := conversation.AskFor(w, language)
 		if len(r.Waiting) > 1 || r.Asks {
 			line = fmt.Sprintf("%d. %s", n+1, line)
 		}

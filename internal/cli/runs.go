@@ -96,6 +96,9 @@ func stateWord(state string) string {
 	return state
 }
 
+// asked says of a run that ended that it had a question, answered or not.
+const asked = "with a question"
+
 // causeWords say why a run ended or, of one that is running, that it waits for room; "" if there is nothing to say.
 func causeWords(s run.Standing) string {
 	switch s.Cause {
@@ -103,7 +106,7 @@ func causeWords(s run.Standing) string {
 		if s.State == run.StateWaiting {
 			return ""
 		}
-		return "asked you"
+		return asked
 	case "success", string(journal.Done):
 		return "done"
 	}
@@ -115,7 +118,7 @@ func causeWords(s run.Standing) string {
 
 // standingWords say how a run stands or, of one that ended, why it did.
 func standingWords(s run.Standing) string {
-	if why := causeWords(s); why != "" && s.State == run.StateEnded {
+	if why := causeWords(s); why != "" && why != asked && s.State == run.StateEnded {
 		return why
 	}
 	return stateWord(s.State)
@@ -284,7 +287,7 @@ func (c *command) watch(ctx context.Context, a *app.App, r journal.Run) error {
 		return err
 	}
 	if row.Status == journal.Running {
-		p.say("%s", pausedNote([]journal.Run{row.Run}))
+		p.say("%s", pausedNote([]journal.Run{row.Run}, c.spoken(row.Title)))
 		return nil
 	}
 	res, err := a.Service.Result(ctx, c.owner(), r.ID)

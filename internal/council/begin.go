@@ -58,8 +58,50 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 			case o.Merge != "":
 				return d.mergingSpec(b.Owner)
 			}
-			return d.askingSpec
+			return d.keepingModel(b)
 		})}
+}
+
+// keepingModel is askingSpec with the model that was asked for in the session before, where the request names none.
+func (d Deps) keepingModel(b assistant.Request) specMaker {
+	return func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
+		asked := o.Model
+		if b.Sets != nil && !b.Sets("model") {
+			var err error
+			if asked, err = d.askedModel(ctx, b.Owner, s.ID); err != nil {
+				return run.Spec{}, err
+			}
+			o.Model = cmp.Or(asked, o.Model)
+		}
+		spec, err := d.askingSpec(ctx, folder, o, s)
+		if err == nil {
+			env := spec.Env.(Env)
+			env.Asked = asked
+			spec.Env = env
+		}
+		return spec, err
+	}
+}
+
+// askedModel is the model that was asked for when oracles last answered in a session; "": none was.
+func (d Deps) askedModel(ctx context.Context, owner journal.Owner, id string) (string, error) {
+	name, err := d.JournalSession(ctx, owner, id)
+	if err != nil {
+		return "", err
+	}
+	const others = 5 // runs that merge or name, and ask no oracle
+	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: name, Assistant: Name, Limit: others})
+	for _, r := range last {
+		var env Env
+		var given Given
+		if err := run.ReadStart(ctx, d.Store, owner, r.ID, &env, &given); err != nil {
+			return "", err
+		}
+		if given.Kind != KindNaming && env.Merges == "" {
+			return env.Asked, nil
+		}
+	}
+	return "", err
 }
 
 // DescribeTranscription describes the assistant that transcribes recordings.

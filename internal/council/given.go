@@ -36,6 +36,7 @@ type Given struct {
 // Env is the environment of a run. It is journaled, and contains no secret.
 type Env struct {
 	Model    string   `json:"model,omitempty"`
+	Asked    string   `json:"asked,omitempty"`    // the model that the person chose for the session
 	Name     string   `json:"name,omitempty"`     // of the session
 	Language string   `json:"language,omitempty"` // of the session
 	Sitting  string   `json:"sitting,omitempty"`  // of an answer: the run of the sitting that it belongs to

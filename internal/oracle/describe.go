@@ -93,9 +93,9 @@ func showAnswer(outcome json.RawMessage) (assistant.Shown, error) {
 	cited, also := a.placesRead()
 	s.Sources = cited
 	if len(also) > 0 {
-		s.Notes = append(s.Notes, "also read: "+strings.Join(also, ", "))
+		s.Note(assistant.Clause{{Format: "also read: %s", Values: []any{strings.Join(also, ", ")}}})
 	}
-	s.Notes = append(s.Notes, a.workSummary())
+	s.Note(a.work()...)
 	switch {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:

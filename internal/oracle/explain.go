@@ -21,8 +21,7 @@ import (
 
 // endingPhrase says how the run ended. Without a language model nothing was judged, so it says what was found.
 func (a *Answer) endingPhrase() string {
-	if a.Model != model.OfflineRules || !slices.Contains([]string{StopSatisfied, StopPartial, StopStuck},
-		a.StopReason) {
+	if !a.endedByRules() {
 		return a.StopReason
 	}
 	cited, _ := a.placesRead()
@@ -35,37 +34,59 @@ func (a *Answer) endingPhrase() string {
 	return "found " + text.Count(len(cited), "place")
 }
 
-// workSummary is a line about how the run ended, what was searched, how long it took, and which model answered.
-func (a *Answer) workSummary() string {
-	var all []string
-	if a.StopReason != StopSatisfied || a.Model == model.OfflineRules {
-		all = append(all, cmp.Or(map[string]string{StopPartial: "not the whole answer",
-			StopBudget: "stopped by the budget", StopStuck: "got stuck", StopLoop: "stopped in a loop",
-			StopNeedsUser: "waits for you", StopError: "failed",
-			StopSuspended: "paused"}[a.endingPhrase()], a.endingPhrase()))
+// endedByRules says whether the run came to its end without a model: then the ending is what was found.
+func (a *Answer) endedByRules() bool {
+	return a.Model == model.OfflineRules && slices.Contains([]string{StopSatisfied, StopPartial, StopStuck}, a.StopReason)
+}
+
+// workOn are the phrases for what was done with a source.
+var workOn = map[tool.Source]struct{ searched, readOne, readMany string }{
+	tool.Code:  {"searched the code", "read 1 place", "read %d places"},
+	tool.Vault: {"searched the notes", "read 1 note", "read %d notes"},
+	tool.Web:   {"searched the web", "read 1 page", "read %d pages"},
+}
+
+// work says how the run ended, what was searched, how long it took, and which model answered: clauses of phrases.
+func (a *Answer) work() (all []assistant.Clause) {
+	say := func(format string, values ...any) {
+		all = append(all, assistant.Clause{{Format: format, Values: values}})
 	}
-	var did []string
+	if a.StopReason != StopSatisfied || a.Model == model.OfflineRules {
+		all = append(all, assistant.Clause{a.endingWords()})
+	}
+	var did assistant.Clause
 	for _, t := range a.Tried {
-		where := cmp.Or(sourcePhrase([]tool.Source{t.Source}), string(t.Source))
-		what := cmp.Or(map[tool.Source]string{tool.Vault: "note", tool.Web: "page"}[t.Source], "place")
-		if t.Hits+t.Empty > 0 {
-			did = append(did, "searched "+where)
+		if words, known := workOn[t.Source]; t.Hits+t.Empty > 0 && known {
+			did = append(did, assistant.Phrase{Format: words.searched})
+		} else if t.Hits+t.Empty > 0 {
+			did = append(did, assistant.Phrase{Format: "searched %s", Values: []any{t.Source}})
 		}
-		if t.Opened > 0 {
-			did = append(did, "read "+text.Count(t.Opened, what))
+		if words := cmp.Or(workOn[t.Source], workOn[tool.Code]); t.Opened > 0 {
+			did = append(did, assistant.Counted(t.Opened, words.readOne, words.readMany))
 		}
 	}
 	if len(did) > 0 {
-		all = append(all, strings.Join(did, ", "))
+		all = append(all, did)
 	}
 	if basis := a.basis(); basis != "" {
-		all = append(all, basis)
+		say(basis)
 	}
-	all = append(all, agent.Seconds(a.TookMS))
+	say("%s", agent.Seconds(a.TookMS))
 	if a.Model != model.OfflineRules {
-		all = append(all, a.Model)
+		say("%s", a.Model)
 	}
-	return strings.Join(all, "; ")
+	return all
+}
+
+// endingWords say in a few words how the run ended.
+func (a *Answer) endingWords() assistant.Phrase {
+	if cited, _ := a.placesRead(); cited != nil && a.endedByRules() {
+		return assistant.Counted(len(cited), "found 1 place", "found %d places")
+	}
+	return assistant.Phrase{Format: cmp.Or(map[string]string{StopPartial: "not the whole answer",
+		StopBudget: "stopped by the budget", StopStuck: "got stuck", StopLoop: "stopped in a loop",
+		StopNeedsUser: "waits for you", StopError: "failed",
+		StopSuspended: "paused"}[a.endingPhrase()], a.endingPhrase())}
 }
 
 // basis says what a model's answer rests on where it rests on no place that was read, except for small talk.

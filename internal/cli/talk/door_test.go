@@ -277,7 +277,7 @@ func TestFailureThatIsTheAnswerIsToldOnce(t *testing.T) {
 
 func TestKeysThatWereBegunBeforeAHeldCallWasSeenDoNotAnswerIt(t *testing.T) {
 	b := newBare(t)
-	b.askWaiting("oracle", "0run", []assistant.Waiting{{Call: "vault_write"}})
+	b.askWaiting("oracle", "0run", "", []assistant.Waiting{{Call: "vault_write"}})
 	b.press("why yes")
 	assert.Require(t, len(b.asking) == 1 && b.live == nil, "it was answered: %+v", b.live)
 	b.at = b.at.Add(tooSoon)

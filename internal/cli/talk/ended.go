@@ -2,6 +2,7 @@ package talk
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func (m *model) handleEnded(msg endedMsg) tea.Cmd {
 		return m.fail(msg.err)
 	}
 	res.Answer = WithoutShown(res.Answer, l.printed)
-	m.askWaiting(l.Of, l.run.ID, res.Waiting)
+	m.askWaiting(l.Of, l.run.ID, l.run.Language, res.Waiting)
 	m.open = ""
 	if res.Asks && l.Of != m.To {
 		m.open = l.Of
@@ -44,7 +45,7 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 	if res.Answer != "" {
 		lines = append(lines, m.columns(render.Lines(res.Answer, m.layout(m.answerWidth())), m.sources(res.Sources))...)
 	}
-	say := func(format string) string { return sentences.Format(language, format) }
+	say := speaker(language)
 	beside := Warnings(res, language)
 	if f := res.Failure; f != nil {
 		if f.Message != res.Answer {
@@ -59,8 +60,8 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 	if res.Asks {
 		beside = append(beside, say("it asks you something: type your answer"))
 	}
-	if n := len(res.Notes); n > 0 { // the last one counts turns, tokens and time
-		beside = append(beside, res.Notes[n-1])
+	if notes := Notes(res, language); len(notes) > 0 { // the last one says what was done, and how long it took
+		beside = append(beside, notes[len(notes)-1])
 	}
 	if res.Answer != "" && len(beside) > 0 {
 		lines = append(lines, "")
@@ -71,8 +72,26 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 	return append(lines, "")
 }
 
-// AskFor returns the question whether a call may be performed.
-func AskFor(w assistant.Waiting) string { return "May I? " + w.String() }
+// AskFor returns the question, in a language, whether a call may be performed.
+func AskFor(w assistant.Waiting, language string) string {
+	say := speaker(language)
+	w.Text = sentences.Say(w.Why, language)
+	return say("May I?") + " " + w.In(say)
+}
+
+// Notes are the notes of a result in a language; what the assistant gives only in English stays so.
+func Notes(res service.Result, language string) []string {
+	notes := slices.Clone(res.Notes)
+	for i, line := range res.Noted {
+		notes[i] = line.In(speaker(language))
+	}
+	return notes
+}
+
+// speaker fills in formats in a language.
+func speaker(language string) func(format string, values ...any) string {
+	return func(format string, values ...any) string { return sentences.Format(language, format, values...) }
+}
 
 // question is a yes-or-no question to the user.
 type question struct {
@@ -88,7 +107,7 @@ type question struct {
 
 // askWaiting asks about each call of a run that waits for a yes. After the last, it sends the numbers of the allowed
 // calls to the assistant. If there are none, or the user gives up, it declines them all.
-func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
+func (m *model) askWaiting(of, run, language string, waiting []assistant.Waiting) {
 	decline := func(m *model) tea.Cmd {
 		return tea.Batch(m.say("not done"), func() tea.Msg {
 			if err := m.Sibyl.Decline(m.ctx, run); err != nil {
@@ -99,8 +118,8 @@ func (m *model) askWaiting(of, run string, waiting []assistant.Waiting) {
 	}
 	var allowed []int
 	for n, call := range waiting {
-		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call)), since: m.Now(),
-			title: "Do it?", giveUp: decline, onAnswer: func(m *model, yes bool) tea.Cmd {
+		m.asking = append(m.asking, question{words: fmt.Sprintf("%d. %s", n+1, AskFor(call, language)), since: m.Now(),
+			title: sentences.Format(language, "Do it?"), giveUp: decline, onAnswer: func(m *model, yes bool) tea.Cmd {
 				if yes {
 					allowed = append(allowed, n+1)
 				}

@@ -169,10 +169,11 @@ type Server struct {
 	BaseURL string // of the server, without a path
 
 	// Models are listed. ModelInfo is the JSON with a model's properties, by its name, or by the path of a GET. Check
-	// says what is wrong with a request. Set them before the first request.
-	Models    []string
-	ModelInfo map[string]string
-	Check     func(Request) error
+	// says what is wrong with a request. KeyRefused refuses the list to every key. Set them before the first request.
+	Models     []string
+	ModelInfo  map[string]string
+	Check      func(Request) error
+	KeyRefused bool
 
 	http        *httptest.Server
 	connections atomic.Int32 // that were opened
@@ -272,7 +273,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodGet && isListPath(req.Path) && s.ModelInfo[req.Path] == "":
 		s.nextAnswer(req, false)
-		writeJSON(w, http.StatusOK, executeTemplate(listTemplate(req.Path), s.Models))
+		status := http.StatusOK
+		if s.KeyRefused {
+			status = http.StatusUnauthorized
+		}
+		writeJSON(w, status, executeTemplate(listTemplate(req.Path), s.Models))
 		return
 	case r.Method == http.MethodGet, req.Path == "/api/show":
 		s.answerInfo(w, req)

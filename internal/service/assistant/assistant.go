@@ -7,7 +7,6 @@
 package assistant
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -203,8 +202,15 @@ type Shown struct {
 	Citations []Citation `json:"citations,omitempty" doc:"What the answer cites, in its order."`
 
 	Sources []string `json:"-"` // the citations in the answer, as they are written there
+	Noted   []Line   `json:"-"` // what the notes say, in their order; the last ones may have no other words
 	Came    []bt.Why `json:"-"` // the last lines of the story of its run: how it ended, and why the answer is not whole
 	Beside  []Usage  `json:"-"` // of models that other runs used on its behalf
+}
+
+// Note adds a note, before any that has no other words.
+func (s *Shown) Note(line ...Clause) {
+	s.Noted = append(s.Noted, line)
+	s.Notes = append(s.Notes, Line(line).In(fmt.Sprintf))
 }
 
 // Warn adds a warning with its code; earlier warnings without one get an empty code.
@@ -254,19 +260,28 @@ var callWords = map[string]string{
 
 // String describes the call and why it waits, each argument on a line of its own. Further lines of an argument are
 // indented, so that they can't pass for another one.
-func (w Waiting) String() string { return w.describe(cmp.Or(callWords[w.Call], "Call "+w.Call)) }
+func (w Waiting) String() string { return w.In(fmt.Sprintf) }
+
+// In is String with the words of a language: say fills in formats that are given in English. Why it waits is w.Text.
+func (w Waiting) In(say func(format string, values ...any) string) string {
+	words, known := callWords[w.Call]
+	if !known {
+		return w.describe(say("Call %s", w.Call), say("why"))
+	}
+	return w.describe(say(words), say("why"))
+}
 
 // Exact is String for an audit: it gives the name of the tool instead of words.
-func (w Waiting) Exact() string { return w.describe(w.Call) }
+func (w Waiting) Exact() string { return w.describe(w.Call, "why") }
 
-func (w Waiting) describe(what string) string {
+func (w Waiting) describe(what, why string) string {
 	b := &strings.Builder{}
 	b.WriteString(strings.TrimSpace(what + " " + w.Target))
 	for _, a := range w.Arguments {
 		fmt.Fprintf(b, "\n    %s: %s", a.Name, strings.ReplaceAll(a.Value, "\n", "\n      "))
 	}
 	if w.Text != "" {
-		fmt.Fprintf(b, "\n    why: %s", w.Text)
+		fmt.Fprintf(b, "\n    %s: %s", why, w.Text)
 	}
 	return b.String()
 }

@@ -55,7 +55,8 @@ func TestFormatsOfTheTerminalTakeTheSameValuesInEachLanguage(t *testing.T) {
 	var all map[string]map[string]string
 	assert.NoError(t, json.Unmarshal(text, &all))
 	verbs := regexp.MustCompile(`%[a-z%]`)
-	source := sourceOf(t, "../../../../internal/cli")
+	source := sourceOf(t, "../../../../internal/cli") + sourceOf(t, "../../../../internal/oracle") +
+		sourceOf(t, "../../../../internal/service/assistant")
 	for _, language := range sentences.Languages() {
 		assert.Equalf(t, len(all[language]), len(all["de"]), "the formats in %s", language)
 		for english, format := range all[language] {
