@@ -77,7 +77,7 @@ func TestSetupLeadsFromNothingToAFirstAnswer(t *testing.T) {
 	p.accessible("the set-up on a phone")
 	p.do("a wide screen", chromedp.EmulateViewport(1280, 800))
 	p.press("Start again now")
-	p.until("the server with its settings", `!document.body.innerText.includes("Start again now") && document.body.innerText.includes("Models and keys")`)
+	p.until("the server with its settings", `((text) => text?.includes("Models and keys") && !text.includes("Start again now"))(document.body?.innerText)`)
 	p.press("Oracle")
 	p.says("How do quokkas sing?")
 	p.sees("Quokkas sing softly.")
