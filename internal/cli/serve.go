@@ -87,15 +87,21 @@ func (c *command) serveOn(
 			_, at, _ = strings.Cut(address, "://")
 			listened, served = true, a.Config
 		})
-		err = errors.Join(err, a.Close())
+		closed := a.Close()
 		switch {
 		case errors.Is(err, app.ErrAgain):
+			if closed != nil {
+				fmt.Fprintln(c.Err, "· what was open could not be closed: "+printable(closed.Error()))
+			}
+			if ctx.Err() != nil {
+				return nil
+			}
 			fmt.Fprintln(c.Err, "· starting again with the changed settings")
 			a, err = c.openAgain(ctx, served, at, load)
 		case err != nil && !listened && at != "" && c.Program.Failed == "": // they can be opened, and not served
-			a, err = c.openBefore(ctx, served, at, err)
+			a, err = c.openBefore(ctx, served, at, errors.Join(err, closed))
 		default:
-			return err
+			return errors.Join(err, closed)
 		}
 		if err != nil {
 			return err
