@@ -88,13 +88,13 @@ func (c *command) serveOn(
 			listened, served = true, a.Config
 		})
 		closed := a.Close()
+		again := errors.Is(err, app.ErrAgain)
 		switch {
-		case errors.Is(err, app.ErrAgain):
+		case again && ctx.Err() != nil: // it is stopped all the same
+			return closed
+		case again:
 			if closed != nil {
 				fmt.Fprintln(c.Err, "· what was open could not be closed: "+printable(closed.Error()))
-			}
-			if ctx.Err() != nil {
-				return nil
 			}
 			fmt.Fprintln(c.Err, "· starting again with the changed settings")
 			a, err = c.openAgain(ctx, served, at, load)
