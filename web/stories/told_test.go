@@ -238,6 +238,23 @@ func TestWhatIsSentInMidAnswerWaitsAndCanBeTakenBack(t *testing.T) {
 	p.sees("What is second?")
 }
 
+func TestWhatIsSentWhileTheFirstQuestionArrivesWaitsInItsConversation(t *testing.T) {
+	model, settings := plays(t, "The first", " answer. "+sure)
+	p := openWith(t, settings).visit(1000)
+	p.requests(`const real = fetch;
+		const held = new Promise((on) => (globalThis.arrive = on));
+		globalThis.fetch = async (what, how) => { const answer = await real(what, how); if (how?.method === "POST" && String(what).endsWith("/api/runs")) await held; return answer; };
+		undefined`)
+	p.says("What is first?")
+	p.do("writing on", chromedp.SendKeys("textarea", " What is second?"))
+	p.enter()
+	p.do("its arrival", chromedp.Evaluate[chromedp.Void]("arrive()"))
+	p.until("one that waits", `document.querySelector("form li .waiting")?.innerText === "What is second?" && location.hash.startsWith("#/session/")`)
+	close(model.proceed)
+	p.until("both answers in one conversation", `document.querySelectorAll("ol > li .answer").length === 2 &&
+		document.querySelectorAll("aside li a[href^='#/session/']").length === 1`)
+}
+
 func TestEscapeStopsAndThenLeavesTheField(t *testing.T) {
 	_, settings := plays(t, "The first", " answer. "+sure)
 	p := openWith(t, settings).visit(1000)
