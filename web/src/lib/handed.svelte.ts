@@ -46,14 +46,18 @@ export class Handed {
   async #read(file: File) {
     const body = file.slice(0, file.size, "application/octet-stream"); // its content says what it is
     const read = await send<Form<"DocumentText">>("POST", address("/api/documents", { name: file.name }), { body, patience: upload });
+    if (read.picture && !this.mostPictures) this.problems.push(`${file.name}: ${say("problem.document_unsupported")}`);
+    else if (this.#take(read) && read.picture) this.pictures = { ...this.pictures, [read.name]: file };
+  }
+
+  /** Whether there is room for a file. */
+  #take(read: Form<"DocumentText">): boolean {
     const files = [...this.files.filter((f) => f.name !== read.name), read];
     const texts = files.filter((f) => !f.picture);
-    if (read.picture && !this.mostPictures) this.problems.push(`${file.name}: ${say("problem.document_unsupported")}`);
-    else if (new Blob(texts.map((f) => f.material)).size > this.most || files.length - texts.length > this.mostPictures) this.problems.push(say("ask.attach.much", { name: file.name }));
-    else {
-      this.files = files;
-      if (read.picture) this.pictures = { ...this.pictures, [read.name]: file };
-    }
+    const fits = new Blob(texts.map((f) => f.material)).size <= this.most && files.length - texts.length <= this.mostPictures;
+    if (fits) this.files = files;
+    else this.problems.push(say("ask.attach.much", { name: read.name }));
+    return fits;
   }
 
   /** Files that came without names of their own, as pasted pictures do, beside those that are there: none takes the place of another. */
@@ -66,6 +70,11 @@ export class Handed {
       names.add(name);
       return name === file.name ? file : new File([file], name, { type: file.type });
     });
+  }
+
+  /** Puts files back that were read before, beside those that are there, as far as there is room. */
+  putBack(files: readonly Form<"DocumentText">[]) {
+    for (const file of files) if (!this.files.some((f) => f.name === file.name)) this.#take(file);
   }
 
   remove(name: string) {

@@ -65,3 +65,14 @@ test("a file that is too large is not even sent", async () => {
   await handed.add([large]);
   expect([reading, handed.problems.length]).toEqual([[], 1]);
 });
+
+test("files that are put back stand beside those that are there, as far as there is room", async () => {
+  reads = { "a.txt": { material: "A" }, "b.txt": { material: "B" }, "c.txt": { material: "C" } };
+  const handed = new Handed(2);
+  await handed.add([file("a.txt"), file("b.txt")]);
+  const sent = [...handed.files];
+  handed.files = [];
+  await handed.add([file("c.txt")]);
+  handed.putBack(sent);
+  expect([names(handed), handed.problems.length]).toEqual([["c.txt", "a.txt"], 1]);
+});

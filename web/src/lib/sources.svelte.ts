@@ -10,7 +10,8 @@ interface Chosen {
 }
 type Setup = Form<"Setup">;
 
-const ofSetup = (s: Setup): Chosen => ({ code: s.code ?? "", vault: s.vault ?? "", web: s.web === undefined ? "" : s.web ? "on" : "off", model: s.model ?? "" });
+const webOf = (web: unknown) => (web === undefined || web === null ? "" : web ? "on" : "off");
+const ofSetup = (s: Setup): Chosen => ({ code: s.code ?? "", vault: s.vault ?? "", web: webOf(s.web), model: s.model ?? "" });
 
 /** The sources and the model of a conversation: what the server keeps of its session, and what a person has changed for the next question. Where none has begun, the folders are those that were chosen last in this browser. */
 export class Sources {
@@ -52,12 +53,15 @@ export class Sources {
     };
   }
 
-  /** What was sent is the session's from then on. */
-  sent(files: readonly string[]) {
+  /** What was sent, with its options, is the session's from then on. What was chosen since is still to be sent. */
+  sent(options: Record<string, unknown>, files: readonly string[]) {
     if (!this.#setup) return;
-    const { code, vault, web, model } = this.chosen;
+    const said: Partial<Chosen> = {};
+    for (const what of ["code", "vault", "model"] as const) if (what in options) said[what] = String(options[what] ?? "");
+    if ("web" in options) said.web = webOf(options["web"]);
+    const { code, vault, web, model } = { ...ofSetup(this.#setup), ...said };
     this.#setup = { code, vault, model, ...(web ? { web: web === "on" } : {}), files: [...new Set([...this.files, ...files])] };
-    this.#changed = {};
+    this.#changed = Object.fromEntries(Object.entries(this.#changed).filter(([what, value]) => said[what as keyof Chosen] !== value));
   }
 
   /** The folder that was chosen last, if it is still there, or else the one that is called so. */

@@ -28,8 +28,23 @@ test("what was sent is the session's from then on, with its files", () => {
   const sources = begin();
   sources.setUp({ code: "code", files: ["a.pdf"] });
   sources.choose("web", "off");
-  sources.sent(["b.txt", "a.pdf"]);
+  sources.sent(sources.options, ["b.txt", "a.pdf"]);
   expect([sources.options, sources.chosen.web, sources.chosen.code, sources.files]).toEqual([{}, "off", "code", ["a.pdf", "b.txt"]]);
+});
+
+test("what was chosen after a message went out is not taken for sent with it", () => {
+  const sources = begin();
+  sources.setUp({ code: "code", vault: "notes", model: "played:one" });
+  sources.choose("model", "played:two");
+  sources.choose("vault", "");
+  const first = sources.options;
+  sources.choose("web", "on");
+  sources.choose("model", "played:three");
+  sources.sent(first, []);
+  expect([sources.chosen, sources.options]).toEqual([{ code: "code", vault: "", web: "on", model: "played:three" }, { web: true, model: "played:three" }]);
+  sources.choose("model", "played:two");
+  sources.sent(sources.options, []);
+  expect([sources.chosen.model, sources.options]).toEqual(["played:two", {}]);
 });
 
 test("a conversation begins with the folders that were chosen last, if they are still there", () => {

@@ -30,7 +30,7 @@ export function told(row: Row, now?: LiveRun, clock = Date.now()): string {
     case "failed":
       return say("talk.failed");
     case "done":
-      return say(row.assistant === "inquiry" ? "status.done" : "talk.ready");
+      return say(row.assistant === "inquiry" ? "talk.done" : "talk.ready");
     default:
       return lastTold(now, clock) || say("talk.working");
   }

@@ -17,6 +17,7 @@ export interface Sent {
 
 /** Files that are handed over with what is written, and the one that is still being read. */
 interface Files {
+  /** Those that were sent are taken away. */
   files: unknown[];
   readonly reading: string;
 }
@@ -71,6 +72,11 @@ export class Writing {
     this.keepsFiles = !!earlier?.files.length;
   }
 
+  /** Puts words after those that are written, where they can be changed. */
+  add(text: string) {
+    this.words = [this.words, text].filter((one) => one.trim()).join("\n\n");
+  }
+
   stopEditing() {
     this.editing = undefined;
     this.words = "";
@@ -86,13 +92,14 @@ export class Writing {
     this.sending = true;
     this.#saying = words;
     const before = this.#edits;
+    const files = [...this.handed.files];
     const arrived = await this.deliver({ words, earlier, same });
     this.sending = false;
     if (arrived) {
       const edited = this.#edits !== before; // while it was sent
       if (!edited && this.words.startsWith(words)) this.words = this.words.slice(words.length).trimStart();
       this.keep(); // whoever showed it may be gone by now
-      if (!same) this.handed.files = [];
+      if (!same) this.handed.files = this.handed.files.filter((f) => !files.includes(f));
       if (!edited) this.editing = undefined;
       this.arrived();
     }

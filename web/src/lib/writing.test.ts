@@ -133,6 +133,27 @@ test("what is changed takes the place of the earlier question, with its files or
   expect(handed.files).toEqual([]);
 });
 
+test("what is given back stands after what is written, and nothing of either is lost, though something is being sent", async () => {
+  const w = writing();
+  w.add("first letter");
+  w.add("second letter");
+  expect(w.words).toBe("first letter\n\nsecond letter");
+  void w.press();
+  w.add("third letter");
+  await answer();
+  expect([said(), w.words]).toEqual([["first letter\n\nsecond letter"], "third letter"]);
+});
+
+test("a file that is handed over while something is sent stays for the next", async () => {
+  const w = writing();
+  handed.files = ["talk.txt"];
+  w.words = "What is in it?";
+  void w.press();
+  handed.files = [...handed.files, "door.txt"];
+  await answer();
+  expect(handed.files).toEqual(["door.txt"]);
+});
+
 test("who gives an edit up writes a new question", async () => {
   const w = writing();
   w.edit("What colour is it?", { run: "r1", files: ["talk.txt"] });

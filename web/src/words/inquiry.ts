@@ -61,7 +61,6 @@ export const inquiry = {
   "inquiry.unread": ["Could not be read: {names}", "Nicht lesbar: {names}", "Não foi possível ler: {names}"],
   "inquiry.stop": ["Stop the inquiry", "Befragung anhalten", "Parar o inquérito"],
   "inquiry.stop.sure": ["Stop here? What was asked and answered stays, and the inquiry can't go on later.", "Hier anhalten? Fragen und Antworten bleiben; fortsetzen lässt sich die Befragung dann nicht.", "Parar aqui? O que foi perguntado e respondido fica, mas o inquérito não poderá continuar."],
-  "inquiry.resume": ["Go on", "Fortsetzen", "Continuar"],
   "inquiry.pairs": ["Questions and answers", "Fragen und Antworten", "Perguntas e respostas"],
   "inquiry.pairs.none": ["No question was answered.", "Es wurde keine Frage beantwortet.", "Nenhuma pergunta foi respondida."],
   "inquiry.waits": ["The first question is being prepared…", "Die erste Frage wird vorbereitet…", "A preparar a primeira pergunta…"],

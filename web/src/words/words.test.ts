@@ -13,6 +13,13 @@ test("each key has words in three languages, with the same values put in", () =>
   }
 });
 
+test("no key has words in two files, of which one would be said for the other", () => {
+  const files = import.meta.glob<Record<string, object>>(["./*.ts", "!./index.ts", "!./*.test.ts", "!./*.d.ts"], { eager: true });
+  const keys = Object.values(files).flatMap((file) => Object.values(file).flatMap((of) => Object.keys(of)));
+  expect(keys.length).toBeGreaterThanOrEqual(Object.keys(words).length);
+  expect(keys.filter((key, i) => keys.indexOf(key) < i)).toEqual([]);
+});
+
 test("words for one and for several stand behind a number", () => {
   const text = "{n} {n:file|files}, {name}";
   const of = (n: string) => fill(text, (name) => (name === "n" ? n : "x"));
