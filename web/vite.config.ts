@@ -44,5 +44,6 @@ export default defineConfig({
     manifest: true, // for the test that adds up what a conversation loads; it is not served
   },
   server: { host: "127.0.0.1", proxy: { "/api": "http://127.0.0.1:7333", "/openapi.json": "http://127.0.0.1:7333" } },
-  test: { environment: "node", include: ["src/**/*.test.ts"] },
+  // The deadline is for a test that hangs: on a machine that does much else, the first import alone takes seconds.
+  test: { environment: "node", include: ["src/**/*.test.ts"], testTimeout: 60_000, hookTimeout: 60_000 },
 });

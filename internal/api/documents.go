@@ -147,10 +147,9 @@ func (s *Server) dictate(ctx context.Context, in *struct {
 
 func (s *Server) hearDictation(w http.ResponseWriter, r *http.Request, language string) (d Dictated, err error) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	ending, isFile := fileEnding(kind)
-	if err != nil || !isFile || r.Header.Get("Content-Encoding") != "" {
-		return d, newProblem(http.StatusUnsupportedMediaType, "no_recording", "This is no recording.",
-			"Send a recording as it is, with its content type, not compressed.")
+	ending, isRecording := recordingEnding(kind)
+	if err != nil || !isRecording || r.Header.Get("Content-Encoding") != "" {
+		return d, noRecording()
 	}
 	in, err := s.newIntake(w, r, min(s.config.Limits.Upload, mostDictated))
 	if err != nil {
@@ -159,6 +158,9 @@ func (s *Server) hearDictation(w http.ResponseWriter, r *http.Request, language 
 	content, err := io.ReadAll(in)
 	if err = in.readError(err); err != nil {
 		return d, err
+	}
+	if len(content) == 0 {
+		return d, noRecording()
 	}
 	folder, err := os.MkdirTemp("", "dictation")
 	if err != nil {
@@ -178,6 +180,11 @@ func (s *Server) hearDictation(w http.ResponseWriter, r *http.Request, language 
 			"Try it again. If it stays so, the log of the server says why.")
 	}
 	return Dictated{Text: strings.TrimSpace(t.Text), By: t.By, Language: t.Language}, nil
+}
+
+func noRecording() *Problem {
+	return newProblem(http.StatusUnsupportedMediaType, "no_recording", "This is no recording.",
+		"Send a recording as it is, with its content type, not compressed.")
 }
 
 func noDocument() *Problem {

@@ -27,18 +27,25 @@ const (
 
 // fileEnding says whether a body of a content type can be added to a session as a file, and the ending of its name.
 func fileEnding(kind string) (ending string, isFile bool) {
+	switch kind {
+	case "text/plain":
+		return "txt", true
+	case "text/markdown":
+		return "md", true
+	case pdfType:
+		return "pdf", true
+	case docxType:
+		return "docx", true
+	}
+	return recordingEnding(kind)
+}
+
+// recordingEnding is fileEnding for what may be a recording.
+func recordingEnding(kind string) (ending string, isRecording bool) {
 	whole, part, _ := strings.Cut(kind, "/")
 	switch {
-	case kind == "text/plain":
-		return "txt", true
-	case kind == "text/markdown":
-		return "md", true
 	case kind == octets:
 		return "bin", true
-	case kind == pdfType:
-		return "pdf", true
-	case kind == docxType:
-		return "docx", true
 	case whole != "audio" && whole != "video" && kind != "application/ogg" || part == "":
 		return "", false
 	}

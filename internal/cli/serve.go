@@ -77,20 +77,27 @@ func (c *command) serveOn(
 	ctx context.Context, a *app.App, load func() (config.Config, error), listening func(a *app.App, address string),
 ) error {
 	at := ""
+	var served config.Config // the last settings with which it listened
 	for {
+		listened := false
 		err := a.Serve(ctx, c.Build, func(address string) {
 			if at == "" {
 				listening(a, address)
 			}
 			_, at, _ = strings.Cut(address, "://")
+			listened, served = true, a.Config
 		})
-		before := a.Config
 		err = errors.Join(err, a.Close())
-		if !errors.Is(err, app.ErrAgain) {
+		switch {
+		case errors.Is(err, app.ErrAgain):
+			fmt.Fprintln(c.Err, "· starting again with the changed settings")
+			a, err = c.openAgain(ctx, served, at, load)
+		case err != nil && !listened && at != "" && c.Program.Failed == "": // they can be opened, and not served
+			a, err = c.openBefore(ctx, served, at, err)
+		default:
 			return err
 		}
-		fmt.Fprintln(c.Err, "· starting again with the changed settings")
-		if a, err = c.openAgain(ctx, before, at, load); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -110,8 +117,13 @@ func (c *command) openAgain(
 			return a, nil
 		}
 	}
-	fmt.Fprintln(c.Err, "· the changed settings can't be used: "+printable(err.Error()))
-	c.Program.Failed, before.Server.Listen = err.Error(), at
+	return c.openBefore(ctx, before, at, err)
+}
+
+// openBefore opens the program with the settings before, as those that were changed failed.
+func (c *command) openBefore(ctx context.Context, before config.Config, at string, failed error) (*app.App, error) {
+	fmt.Fprintln(c.Err, "· the changed settings can't be used: "+printable(failed.Error()))
+	c.Program.Failed, before.Server.Listen = failed.Error(), at
 	return c.open(ctx, before)
 }
 

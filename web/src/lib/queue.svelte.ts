@@ -1,5 +1,13 @@
 import { draft, keepDraft } from "./kept";
 
+const all = new Map<string, unknown>();
+
+/** The queue of a conversation, by the place of its draft. Whoever goes elsewhere in the page and comes back finds it as it was. */
+export function queueAt<M extends { words: string }>(place: string): Queue<M> {
+  if (!all.has(place)) all.set(place, new Queue<M>(place));
+  return all.get(place) as Queue<M>;
+}
+
 /** Messages that wait until what is being answered has an answer. Each can be taken back until it is sent. */
 export class Queue<M extends { words: string }> {
   waiting = $state.raw<readonly M[]>([]);
@@ -12,9 +20,19 @@ export class Queue<M extends { words: string }> {
 
   /** The words that waited when the page was left. They are nobody's then but the person's. */
   left(): string {
-    const words = draft(this.place);
-    keepDraft(this.place, "");
+    if (this.waiting.length) return "";
+    const words = draft(this.#draft);
+    keepDraft(this.#draft, "");
     return words;
+  }
+
+  /** Sends a message, unless an answer is under way or others wait: then it waits too. Where a conversation has begun here, and is not shown yet, it waits in
+   * that one, at the place `begun`. Whether it was sent, or waits. */
+  async offer(message: M, send: (message: M) => Promise<boolean>, going: boolean, begun = ""): Promise<boolean> {
+    const there: Queue<M> = begun ? queueAt(begun) : this;
+    if (!going && !begun && !this.waiting.length) return send(message);
+    there.add(message);
+    return true;
   }
 
   add(message: M) {
@@ -37,9 +55,13 @@ export class Queue<M extends { words: string }> {
     if (!this.held) this.take(first);
   }
 
+  get #draft() {
+    return `${this.place}.waiting`;
+  }
+
   #set(waiting: readonly M[]) {
     this.waiting = waiting;
     if (!waiting.length) this.held = false;
-    keepDraft(this.place, waiting.map((m) => m.words).join("\n\n"));
+    keepDraft(this.#draft, waiting.map((m) => m.words).join("\n\n"));
   }
 }

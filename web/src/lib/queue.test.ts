@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Queue } from "./queue.svelte";
+import { Queue, queueAt } from "./queue.svelte";
 import { Recall } from "./recall";
+import { Writing } from "./writing.svelte";
 
 let drafts: Map<string, string>;
 beforeEach(() => {
@@ -31,6 +32,29 @@ test("what waits is sent in its order, one at a time", async () => {
   arrive(true);
   await sending;
   expect(waiting(q)).toEqual(["second"]);
+});
+
+test("what is sent while the first question of a conversation arrives waits in that conversation, and begins no other", async () => {
+  const fresh = new Queue<{ words: string }>("ada.oracle");
+  const sent: string[] = [];
+  let begun = "";
+  let arrive = () => {};
+  const send = (m: { words: string }) => (sent.push(m.words), new Promise<boolean>((done) => (arrive = () => ((begun = "ada.s1"), done(true)))));
+  const writing = new Writing("ada.oracle", { files: [], reading: "" }, (w) => fresh.offer(w, send, false, begun), () => {});
+  writing.words = "first";
+  const pressed = writing.press();
+  writing.words = "first second";
+  await writing.press();
+  arrive();
+  await pressed;
+  expect([sent, waiting(queueAt("ada.s1")), waiting(fresh), writing.words]).toEqual([["first"], ["second"], [], ""]);
+});
+
+test("what waits in a conversation is found there by whoever comes back to it", async () => {
+  const before = queueAt<{ words: string }>("ada.s2");
+  expect(await before.offer({ words: "later" }, async () => true, true)).toBe(true);
+  const after = queueAt<{ words: string }>("ada.s2");
+  expect([after.left(), waiting(after)]).toEqual(["", ["later"]]);
 });
 
 test("what is refused stays, and waits for the person", async () => {

@@ -16,7 +16,7 @@ test("a failure is never told as an answer that is ready", () => {
     "There is no answer.",
     "Stopped.",
     "It waits for your answer.",
-    "It has stopped, and waits for the model’s provider.",
+    "It is paused, and waits for the model’s provider.",
     "It is done.",
   ]);
 });
