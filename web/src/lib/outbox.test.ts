@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { lastUser, signedIn } from "./kept";
 import { Refusal } from "./api";
-import { letters, returned, sendAll, takeBack, write } from "./outbox";
+import { letters, onReturned, returned, sendAll, takeBack, write } from "./outbox";
 
 beforeEach(() => {
   const all = new Map<string, string>();
@@ -50,6 +50,22 @@ test.each([[400, "invalid_request"], [402, "over_limit"], [413, "too_large"]])("
   expect(sent).toEqual(["two"]);
   expect(returned("ada").map((l) => [l.words, l.refused])).toEqual([["too much", "No."]]);
   expect(returned("eve")).toEqual([]);
+});
+
+test("who shows what is given back is told as soon as it is refused, and no more once it is gone", async () => {
+  write("too much");
+  write("two");
+  const seen: number[] = [];
+  const stop = onReturned(() => seen.push(returned("ada").length));
+  await sendAll("ada", async ({ words }) => {
+    if (words === "too much") throw new Refusal(413, "too_large", "No.");
+    seen.push(0); // the second goes after that
+  });
+  expect(seen).toEqual([1, 0]);
+  stop();
+  write("three");
+  await sendAll("ada", () => Promise.reject(new Refusal(413, "too_large", "No.")));
+  expect([seen, returned("ada").length]).toEqual([[1, 0], 2]);
 });
 
 test.each([[0, "unreachable"], [401, "unauthorized"], [429, "too_many_requests"], [503, "draining"]])("what can't be sent now, as with %i, stays to be sent", async (status, kind) => {

@@ -28,6 +28,13 @@ export const takeBack = (key: string) => store(letters().filter((one) => one.key
 /** What the server has refused of somebody's letters. */
 export const returned = (user: string) => letters().filter((one) => one.user === user && one.refused !== undefined);
 
+/** Has somebody told, until the function that it gives is called, when the server has refused a letter. */
+export function onReturned(tell: () => void): () => void {
+  listeners.add(tell);
+  return () => listeners.delete(tell);
+}
+const listeners = new Set<() => void>();
+
 /** Whether the same would be refused again: neither the server nor who asks is away, or busy. */
 const isFinal = (e: unknown): e is Refusal => e instanceof Refusal && e.status >= 400 && e.status < 500 && ![401, 408, 429].includes(e.status);
 
@@ -44,6 +51,7 @@ export async function sendAll(user: string, send: (one: Letter) => Promise<unkno
         if (!isFinal(e)) throw e;
         if (e.kind !== "key_used") { // which says that it arrived before, though not how
           store(letters().map((of) => (of.key === one.key ? { ...of, refused: e.words } : of)));
+          for (const tell of listeners) tell();
           continue;
         }
       }

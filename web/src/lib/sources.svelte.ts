@@ -32,7 +32,7 @@ export class Sources {
   }
 
   get chosen(): Chosen {
-    const usual = this.#setup ? ofSetup(this.#setup) : { code: this.#usual("code"), vault: this.#usual("vault"), web: kept("web"), model: "" };
+    const usual = this.#setup ? ofSetup(this.#setup) : { code: this.#usual("code"), vault: this.#usual("vault"), web: kept("web") === "-" ? "" : kept("web"), model: "" };
     return { ...usual, ...this.#changed };
   }
 

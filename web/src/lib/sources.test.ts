@@ -55,6 +55,10 @@ test("a conversation begins with the folders that were chosen last, if they are 
   one.choose("model", "played:one");
   expect(one.options).toEqual({ code: null, vault: "papers", model: "played:one" });
   expect(begin().options).toEqual({ code: null, vault: "papers" });
+  one.choose("web", "off");
+  expect(begin().chosen.web).toBe("off");
+  one.choose("web", ""); // as the server does
+  expect([begin().chosen.web, begin().options]).toEqual(["", { code: null, vault: "papers" }]);
   kept.set("sibyl.vault", "gone");
   expect(begin().chosen).toEqual({ code: "", vault: "notes", web: "", model: "" });
 });
