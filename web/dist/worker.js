@@ -27,16 +27,18 @@ addEventListener("fetch", (e) => {
   const { pathname, origin } = new URL(e.request.url);
   if (e.request.method !== "GET" || origin !== location.origin) return;
   if (e.request.mode === "navigate" && pathname === shell) e.respondWith(freshShell(e.request));
-  else if (pathname !== shell && paths?.has(pathname)) e.respondWith(caches.match(e.request).then((file) => file ?? fetch(e.request)));
+  else if (pathname !== shell && paths?.has(pathname)) e.respondWith(known(e.request));
 });
 
+/** A file that is kept, or else what the server has. */
+const known = async (request) => (await fromCache(request)) ?? fetch(request);
+const fromCache = async (request) => (await caches.open(kept)).match(request).catch(() => undefined);
+
+/** The shell as the server has it. While it is away, or a proxy says so in its place, the one that is kept. */
 async function freshShell(request) {
-  try {
-    const answer = await fetch(request);
-    if (answer.ok) await (await caches.open(kept)).put(shell, answer.clone());
-    return answer;
-  } catch {
-    await look();
-    return (await caches.match(shell)) ?? Response.error();
-  }
+  const answer = await fetch(request).catch(() => undefined);
+  if (answer?.ok && !answer.redirected) await (await caches.open(kept)).put(shell, answer.clone()).catch(() => undefined);
+  if (answer && ![502, 503, 504].includes(answer.status)) return answer;
+  await look();
+  return (await fromCache(shell)) ?? answer ?? Response.error();
 }

@@ -1,1 +1,0 @@
-import{ot as e}from"./index-client-B0gSmDbw.js";e();
