@@ -158,8 +158,8 @@ func hostileHouse(t *testing.T) *house {
 	}
 	c := exec.Command(program, "tree", "show", "oracle", "--xml")
 	c.Env = []string{"HOME=" + t.TempDir()}
-	named := strings.Replace(string(must(c.Output())), "<Classify ", `<Classify name="`+
-		attribute.Replace(hostileTexts[0])+`" `, 1)
+	named := strings.Replace(string(must(c.Output())), "<Classify", `<Classify name="`+
+		attribute.Replace(hostileTexts[0])+`"`, 1)
 	write(trees, "oracle.xml", named)
 	h := openWith(t, hostileModel(t)+"trees: "+trees+"\ncouncil: {oracles: '"+oracles+"'}\n")
 	for _, folder := range []string{"code", "notes"} {
