@@ -145,7 +145,8 @@ suite("a client with types from the description", { timeout: 5 * deadline }, () 
       assert.equal(answer.response.headers.get("Content-Disposition"), `attachment; filename="session-${run.session_id}.${format}"`);
       return answer.data ?? "";
     };
-    const session = await given(ada.GET("/api/sessions/{session}", { params: { path } }));
+    const { setup, ...session } = await given(ada.GET("/api/sessions/{session}", { params: { path } }));
+    assert.deepEqual(setup, { code: "notes" }); // by the name that the user gave, and in no file
     assert.ok((await file("md")).startsWith(`# ${question}\n`));
     assert.deepEqual(JSON.parse(await file("json")), session);
     assert.deepEqual((await file("jsonl")).trim().split("\n").map((line) => JSON.parse(line)), session.exchanges);
