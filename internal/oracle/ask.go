@@ -216,7 +216,7 @@ const (
 
 // shownByRuns is what the person's last runs show that a model does not do.
 func shownByRuns(
-	ctx context.Context, store History, owner journal.Owner, id string,
+	ctx context.Context, store run.History, owner journal.Owner, id string,
 ) ([]model.Finding, error) {
 	var seen habits
 	var after journal.Cursor
@@ -304,7 +304,7 @@ const (
 
 // addPast adds the last exchanges of the session to what the tree is given. It returns their runs, oldest first.
 func (g *Given) addPast(
-	ctx context.Context, store History, q assistant.Request, env *Env,
+	ctx context.Context, store run.History, q assistant.Request, env *Env,
 ) (past []string, err error) {
 	if q.Session == "" { // without a session, the filter would select all runs
 		return nil, nil
@@ -374,7 +374,7 @@ func (e Exchange) pastAfter() int {
 // number, or in words. It returns the pending rows that this consumes; journal.ErrConsumed if a number is no longer
 // open. asked is how many calls could be approved.
 func (g *Given) addApprovals(
-	ctx context.Context, store History, q assistant.Request, env Env,
+	ctx context.Context, store run.History, q assistant.Request, env Env,
 ) (consume []string, asked int, err error) {
 	rows, waiting, err := openApprovals(ctx, store, q, g.Said.Piped, env)
 	if err != nil {
@@ -410,7 +410,7 @@ func (g *Given) addApprovals(
 // openApprovals are the pending rows of the calls that the last run of the session asked about, in the order of the
 // calls: their ids and their data. Words that are not the person's reply to that run approve nothing.
 func openApprovals(
-	ctx context.Context, store History, q assistant.Request, piped bool, env Env,
+	ctx context.Context, store run.History, q assistant.Request, piped bool, env Env,
 ) (ids []string, waiting []approvalRow, err error) {
 	if q.Session == "" || q.Late && q.Allows == nil || q.Relayed || piped || len(env.Past) == 0 {
 		return nil, nil, nil

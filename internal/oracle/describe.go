@@ -21,16 +21,9 @@ import (
 	"sibyl/internal/tool"
 )
 
-// History reads the earlier exchanges of a session, as journal.Store does.
-type History interface {
-	run.Reader
-	Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error)
-	Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error)
-}
-
 // Surroundings is what it takes to begin a question.
 type Surroundings struct {
-	Store  History
+	Store  run.History
 	Choose func(ctx context.Context, asked string) (model string, err error)
 	// Known returns what is known of a model, without waiting for its provider; Describe asks it if need be. Zero fields
 	// are not known.

@@ -60,7 +60,7 @@ func picturePart(name string, content []byte) (document.Part, error) {
 // readMaterial returns what a question is about: the material without the content of its pictures, and that content by
 // hash. It takes the request's own material, or that of the question it replaces, if the options say so.
 func readMaterial(
-	ctx context.Context, store History, r assistant.Request, o Options,
+	ctx context.Context, store run.History, r assistant.Request, o Options,
 ) (material string, pictures []run.Text, err error) {
 	if !o.SameMaterial || r.Replaces == "" {
 		if material, pictures, err = withoutPictures(o.Material); err != nil {
@@ -89,7 +89,7 @@ func picturesOf(parts []document.Part) (all []document.Part) {
 
 // readPictures reads the content of pictures that a run keeps.
 func readPictures(
-	ctx context.Context, store History, owner journal.Owner, id string, pictures []document.Part,
+	ctx context.Context, store run.History, owner journal.Owner, id string, pictures []document.Part,
 ) (all []run.Text, err error) {
 	for _, p := range pictures {
 		content, err := run.ReadText(ctx, store, owner, id, p.Hash)

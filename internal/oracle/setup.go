@@ -31,7 +31,7 @@ type setup struct {
 
 // readSetup reads what the session of a request was set up with. A run that the request replaces counts, without what
 // was handed over with it.
-func readSetup(ctx context.Context, store History, r assistant.Request) (s setup, err error) {
+func readSetup(ctx context.Context, store run.History, r assistant.Request) (s setup, err error) {
 	if r.Session == "" {
 		return s, nil
 	}
@@ -51,7 +51,7 @@ func readSetup(ctx context.Context, store History, r assistant.Request) (s setup
 
 // setupOf tells what a session was set up with.
 func setupOf(
-	ctx context.Context, store History, owner journal.Owner, session string,
+	ctx context.Context, store run.History, owner journal.Owner, session string,
 ) (told assistant.Setup, err error) {
 	s, err := readSetup(ctx, store, assistant.Request{Owner: owner, Session: session})
 	if err != nil || s.run == "" {
@@ -184,7 +184,7 @@ func roomForMaterial(window int) int {
 // carry reads what was handed over with earlier runs, of a document that was handed over again the latest text. Where
 // there is no room for all, it takes the parts with most words of the question, and of pictures the latest.
 func carry(
-	ctx context.Context, store History, r assistant.Request, env Env, pictures int,
+	ctx context.Context, store run.History, r assistant.Request, env Env, pictures int,
 ) (c carried, err error) {
 	room := max(0, roomForMaterial(env.WindowTokens)-env.Material)
 	type part struct {

@@ -9,6 +9,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"time"
 
 	"sibyl/internal/bt"
 	"sibyl/internal/journal"
@@ -19,6 +20,13 @@ type Reader interface {
 	Run(ctx context.Context, owner journal.Owner, id string) (journal.Run, error)
 	Records(ctx context.Context, owner journal.Owner, run string, from int64) ([]journal.Record, error)
 	Blob(ctx context.Context, owner journal.Owner, hash string) ([]byte, error)
+}
+
+// History reads the runs of sessions and what waits in them, as journal.Store does.
+type History interface {
+	Reader
+	Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error)
+	Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error)
 }
 
 // View is what performers and outcomes may read of a run: its start, its receipts by record number, and the rows of

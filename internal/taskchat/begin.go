@@ -29,16 +29,9 @@ const MaxMessage = 4000
 // Retention is how long a conversation is kept that nobody uses (requirement 3, Conversation State).
 const Retention = 30 * 24 * time.Hour
 
-// History reads what a conversation goes on from, as journal.Store does.
-type History interface {
-	run.Reader
-	Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error)
-	Pending(ctx context.Context, owner journal.Owner, session string, now time.Time) ([]journal.Pending, error)
-}
-
 // Deps is what the assistant needs of the outside.
 type Deps struct {
-	Store  History
+	Store  run.History
 	Choose func(ctx context.Context, asked string) (model string, err error)
 	Model  func(ctx context.Context, id string) (model.Model, error)
 	// Tools connects to the task tools of an owner, by MCP. close ends the connection.
