@@ -210,6 +210,8 @@ func New(c Config) (*Server, error) {
 	s.askRoutes()
 	if s.config.Documents != nil {
 		s.documentRoute()
+	}
+	if s.config.Council != nil {
 		s.dictationRoute()
 	}
 	s.chatRoutes()

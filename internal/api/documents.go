@@ -27,7 +27,7 @@ type DocumentText struct {
 	Name     string `json:"name" doc:"By which answers cite it."`
 	Parts    int    `json:"parts" doc:"Pages with text; 1 where it has no pages."`
 	Picture  string `json:"picture,omitempty" doc:"Of a picture: its media type. Only the Oracle takes it."`
-	Material string `json:"material" doc:"As the options “material” of the Oracle and “documents” of an inquiry take it. Several may stand behind each other."`
+	Material string `json:"material" doc:"As the options “material” of the Oracle and “documents” of an inquiry take it. Several may stand one after another."`
 }
 
 // fileBody describes the body of a request that is a file of one of these types, or words as JSON.
@@ -135,7 +135,7 @@ func (s *Server) dictationRoute() {
 func (s *Server) dictate(ctx context.Context, in *struct {
 	Language string `query:"language" maxLength:"20" pattern:"^([A-Za-z0-9]{2,3}(-[A-Za-z0-9-]*)?)?$" patternDescription:"a language such as pt, en or de" doc:"In which it is spoken, as in “de”. Left out: it is found out."`
 }) (*huma.StreamResponse, error) {
-	if s.config.Council == nil || s.config.Council.Missing() != "" {
+	if s.config.Council.Missing() != "" {
 		return nil, newProblem(http.StatusConflict, "no_transcriber", "Nothing is set up on this server that transcribes.",
 			"Whoever runs the server can set up a model, a server or a command that does.")
 	}
@@ -162,7 +162,7 @@ func (s *Server) hearDictation(w http.ResponseWriter, r *http.Request, language 
 	if len(content) == 0 {
 		return d, noRecording()
 	}
-	folder, err := os.MkdirTemp("", "dictation")
+	folder, err := os.MkdirTemp("", "sibyl-dictation-")
 	if err != nil {
 		return d, err
 	}

@@ -12,8 +12,7 @@ import (
 	"sibyl/internal/text"
 )
 
-// Setup is how whoever operates the server shows and changes its settings. Its errors are of type *SettingError where
-// the person can do something about them.
+// Setup is how whoever operates the server shows and changes its settings. Its errors are of type *SettingError.
 type Setup struct {
 	Show func() (Settings, error)
 	// Set sets a setting by its words, as ‘sibyl config set’ takes them. It returns the variable that overrides it.
@@ -105,7 +104,7 @@ type SettingDone struct {
 
 // KeyWritten is a key as it was typed.
 type KeyWritten struct {
-	Key    string `json:"key" minLength:"1" maxLength:"4096"`
+	Key    string `json:"key" minLength:"1" maxLength:"2048"`
 	Anyway bool   `json:"anyway,omitempty" doc:"Also if it looks like another's."`
 }
 
@@ -179,7 +178,7 @@ func settingProblem(err error) error {
 	status, hint := http.StatusBadRequest, ""
 	switch e.Kind {
 	case SettingUnfit:
-		status, hint = http.StatusConflict, "With anyway it is kept all the same."
+		status, hint = http.StatusConflict, "Send anyway: true to set it all the same."
 	case SettingOfTerminal:
 		status = http.StatusConflict
 	}

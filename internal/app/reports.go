@@ -30,7 +30,7 @@ const reportStands = time.Minute
 // refusalStands is how long an endpoint is not sent again what it has refused: servers are updated.
 const refusalStands = 24 * time.Hour
 
-// rewriteAfter is how old a kept list is written again although it has not changed.
+// rewriteAfter is the age from which a list that has not changed is written again.
 const rewriteAfter = 10 * time.Minute
 
 // reports keeps what is known of models: what providers last reported and have refused, and the contracts. It is a file
@@ -167,8 +167,8 @@ func (r *reports) refresh() {
 	}
 }
 
-// put changes a report, beside those that other processes have kept meanwhile. It is read as changed at once. An error
-// says that it is kept by this process alone.
+// put changes a report, beside those that other processes have kept meanwhile. Readers in this process see the change
+// before it is on disk. An error says that it is kept by this process alone.
 func (r *reports) put(key string, wait time.Duration, change func(*report)) error {
 	r.mu.Lock()
 	r.refresh()

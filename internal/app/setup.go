@@ -30,16 +30,15 @@ type setup struct {
 	opened  time.Time
 	failed  string      // why the changed settings could not be taken up
 	touched atomic.Bool // a key was stored or deleted
-	again   func()
 	redact  func(string) string
 }
 
 func (a *App) newSetup(again func()) *api.Setup {
 	s := &setup{options: a.options.Settings, data: a.Config.DataDir, opened: a.Clock.Now(), failed: a.options.Failed,
-		again: again, redact: a.Redact}
+		redact: a.Redact}
 	_, s.content, _ = config.Content(s.options) // one that can't be read is told when it is shown
 	return &api.Setup{Show: s.show, Set: s.set, Unset: s.unset, SetKey: s.setKey, DeleteKey: s.deleteKey,
-		Models: s.models, Again: s.again}
+		Models: s.models, Again: again}
 }
 
 // show returns the settings as the file has them now.
@@ -155,9 +154,12 @@ func (s *setup) mayChange(name string) error {
 	}
 	all := config.Hints([]string{provider}, nil)
 	at := slices.IndexFunc(all, func(h config.Hint) bool { return h.Name == name })
-	if at < 0 || all[at].Page == "" {
+	switch {
+	case at < 0:
+		return &api.SettingError{Kind: api.SettingRefused, Text: "there is no setting of this name"}
+	case all[at].Page == "":
 		return &api.SettingError{Kind: api.SettingOfTerminal,
-			Text: "This is set on a terminal, with ‘sibyl config set NAME VALUE’."}
+			Text: "this is set on a terminal, with ‘sibyl config set NAME VALUE’"}
 	}
 	return nil
 }
@@ -189,7 +191,11 @@ func (s *setup) guards(before, after config.Config) error {
 			continue
 		}
 		for n, kept := range own {
-			if kept != "" && (isWithin(folder, kept) || n < 2 && isWithin(kept, folder)) {
+			switch {
+			case kept == "":
+			case n < 2 && isWithin(kept, folder):
+				return fmt.Errorf("%s lies in the data folder, which has what Sibyl keeps of all users: name another", folder)
+			case isWithin(folder, kept):
 				return fmt.Errorf("%s has what Sibyl keeps of all users, or its keys: name a folder in it, or another",
 					folder)
 			}

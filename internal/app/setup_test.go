@@ -37,7 +37,7 @@ func TestPageChangesNothingThatCantBe(t *testing.T) {
 		"a program":               {"transcription.command", "[rm, \"{file}\"]", api.SettingOfTerminal},
 		"where a key comes from":  {"providers.work.key_env", "OPENAI_API_KEY", api.SettingOfTerminal},
 		"plain text for keys":     {"plain_http", "[evil.example.org]", api.SettingOfTerminal},
-		"what there is not":       {"providers.work.nothing", "1", api.SettingOfTerminal},
+		"what there is not":       {"providers.work.nothing", "1", api.SettingRefused},
 		"a key elsewhere":         {"providers.work.base_url", "https://evil.example.org/v1", api.SettingRefused},
 		"a key that comes later":  {"providers.late.base_url", "https://evil.example.org/v1", api.SettingRefused},
 		"a vendor's key":          {"providers.openai.base_url", "https://evil.example.org/v1", api.SettingRefused},

@@ -173,9 +173,9 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
+	r, err := c.startChoosing(ctx, &o.Model, f.sets, func(sets func(string) bool) (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o,
-			Sets: f.sets})
+			Sets: sets})
 	})
 	if err != nil {
 		return err
@@ -400,7 +400,7 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 	case f == nil:
 		c.code = max(c.code, code)
 		return nil
-	case strings.Contains(res.Answer, f.Message): // the answer states the failure
+	case statesFailure(res):
 		c.code = code
 		return nil
 	}
@@ -411,11 +411,14 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 	return withCode(code, errors.New(text))
 }
 
+// statesFailure reports whether the answer itself states the failure of its run.
+func statesFailure(res service.Result) bool { return strings.Contains(res.Answer, res.Failure.Message) }
+
 // outcomeCode is the exit code for the result of a run.
 func outcomeCode(res service.Result) int {
 	f := res.Failure
 	switch {
-	case f != nil && f.Kind == oracle.StopRefused && !strings.Contains(res.Answer, f.Message):
+	case f != nil && f.Kind == oracle.StopRefused && !statesFailure(res):
 		return ExitRefused
 	case res.Status == journal.Cancelled:
 		return ExitStopped

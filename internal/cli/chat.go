@@ -118,10 +118,9 @@ func (c *command) converse(
 func (c *command) say(
 	ctx context.Context, a *app.App, session *string, o *taskchat.Options, sets func(string) bool, words string,
 ) error {
-	set := o.Model
-	r, err := c.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
+	r, err := c.startChoosing(ctx, &o.Model, sets, func(sets func(string) bool) (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o,
-			Sets: func(option string) bool { return sets(option) || option == "model" && o.Model != set }})
+			Sets: sets})
 	})
 	if err != nil {
 		return err

@@ -169,7 +169,7 @@ func (t *talker) Offer(words, instead string) (name, question string) {
 	return "", ""
 }
 
-// Start begins a run. Flags before and behind the words override the conversation's model and folders, and these the
+// Start begins a run. Flags before and after the words override the conversation's model and folders, and these the
 // settings.
 func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversation.Run, error) {
 	if err := checkTyped(asked.Words); err != nil {
@@ -311,17 +311,18 @@ func flagsBefore(o *schema.Object, into any, given map[*schema.Field]bool, words
 	if n > 0 {
 		return words[from[len(from)-n]:], nil
 	}
-	return "", errors.New("words are missing behind the options")
+	return "", errors.New("words are missing after the options")
 }
 
-// areWordsAlone reports whether “--” stands before the words that are left: what comes behind it is no flag.
+// areWordsAlone reports whether “--” stands before the words that are left: what comes after it is no flag.
 func areWordsAlone(words, left string) bool {
 	before := strings.Fields(strings.TrimSuffix(words, left))
 	return len(before) > 0 && before[len(before)-1] == "--"
 }
 
 // flagsBehind parses the flags that end the words, as flagsBefore does, and returns the words before them. What is not
-// flags to its end is words, and so is a flag of one letter: questions about commands end in such.
+// flags to its end is words, and so is a flag of one letter: questions about commands end in such. Flags are tried first,
+// since a failed parse leaves options changed.
 func flagsBehind(o *schema.Object, into any, given map[*schema.Field]bool, words string) (string, error) {
 	tokens := token.FindAllStringIndex(words, -1)
 	for _, at := range tokens[min(1, len(tokens)):] {

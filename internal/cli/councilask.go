@@ -67,10 +67,8 @@ func (s *councilSession) preview(ctx context.Context, o council.Options) error {
 
 // ask starts a run in which oracles answer, and shows it until it ends. sets says which options the person set.
 func (s *councilSession) ask(ctx context.Context, o council.Options, sets func(option string) bool) error {
-	set := o.Model
-	r, err := s.startChoosing(ctx, &o.Model, func() (*service.Run, error) {
-		return s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: o,
-			Sets: func(option string) bool { return sets(option) || option == "model" && o.Model != set }})
+	r, err := s.startChoosing(ctx, &o.Model, sets, func(sets func(string) bool) (*service.Run, error) {
+		return s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: o, Sets: sets})
 	})
 	if err != nil {
 		return err

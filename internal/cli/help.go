@@ -88,7 +88,7 @@ func (c *command) setHelp(root *cobra.Command) {
 			fmt.Fprintf(out, "  %-12s %s\n", name, root.Commands()[at].Short)
 		}
 		fmt.Fprintf(out, "\nFlags:\n%s\n", root.LocalFlags().FlagUsages())
-		fmt.Fprintln(out, "‘sibyl help all’ lists every command; --help behind one explains it.")
+		fmt.Fprintln(out, "‘sibyl help all’ lists every command; add --help to one to have it explained.")
 	})
 }
 

@@ -48,7 +48,7 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		return err
 	}
 	var told []string
-	r, err := c.startChoosing(ctx, &o.Detective, func() (*service.Run, error) {
+	r, err := c.startChoosing(ctx, &o.Detective, nil, func(func(string) bool) (*service.Run, error) {
 		r, ended, err := c.startRun(ctx, a, service.Request{Assistant: inquiry.Name, Words: words, Options: o})
 		told = append(told, ended...) // also by a start that failed, and is tried with another model
 		return r, err

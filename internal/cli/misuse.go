@@ -54,7 +54,7 @@ func helpHint(cmd *cobra.Command) string {
 	return fmt.Sprintf("; see ‘%s --help’", cmd.CommandPath())
 }
 
-// rewordFlagError adds a reference to the help to an error about a flag. A flag of ask behind words that are no command
+// rewordFlagError adds a reference to the help to an error about a flag. A flag of ask after words that are no command
 // is no error: the words are.
 func rewordFlagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError

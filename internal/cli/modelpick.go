@@ -12,12 +12,14 @@ import (
 	"sibyl/internal/service"
 )
 
-// startChoosing calls start. If that fails because several models can be meant, the person chooses one: it is set in
-// *named, and start is called again. Other errors, and all of them where nobody can be asked, are returned unchanged.
+// startChoosing calls start with sets, which says what options the person set; nil: all. If that fails because several
+// models can be meant, the person chooses one: it is in *named then, and start is called again, with the model as one of
+// the options that are set. Other errors, and all of them where nobody can be asked, are returned unchanged.
 func (c *command) startChoosing(
-	ctx context.Context, named *string, start func() (*service.Run, error),
+	ctx context.Context, named *string, sets func(option string) bool,
+	start func(sets func(option string) bool) (*service.Run, error),
 ) (*service.Run, error) {
-	r, err := start()
+	r, err := start(sets)
 	several, is := errors.AsType[*conversation.ChoiceError](c.asChoice(err))
 	if !is || !c.InTTY || !c.ErrTTY || c.asJSON {
 		return r, err
@@ -35,7 +37,7 @@ func (c *command) startChoosing(
 		fmt.Fprintln(c.Err, "· "+told)
 	}
 	*named = chosen
-	return start()
+	return start(func(option string) bool { return option == "model" || sets == nil || sets(option) })
 }
 
 // keepModel saves the model of a provider in the settings; its text says so, or why it could not.

@@ -104,7 +104,7 @@ func (c *command) showPrompt(p oracle.Preview, brief bool) error {
 		part("user", said)
 	}
 	if p.Behind != "" {
-		part("user, behind what was looked up", p.Behind)
+		part("user, after what was looked up", p.Behind)
 	}
 	if p.Recovery != "" {
 		part("user, after the first call that failed", p.Recovery)

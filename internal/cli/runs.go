@@ -96,7 +96,7 @@ func stateWord(state string) string {
 	return state
 }
 
-// asked says of a run that ended that it had a question, answered or not.
+// asked marks a run that ended with a question to the person, answered or not.
 const asked = "with a question"
 
 // causeWords say why a run ended or, of one that is running, that it waits for room; "" if there is nothing to say.

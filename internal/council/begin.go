@@ -56,7 +56,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 			case o.Name:
 				return d.namingSpec
 			case o.Merge != "":
-				return d.mergingSpec(b.Owner)
+				return d.mergingSpec(b)
 			}
 			return d.keepingModel(b)
 		})}
@@ -65,14 +65,11 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 // keepingModel is askingSpec with the model that was asked for in the session before, where the request names none.
 func (d Deps) keepingModel(b assistant.Request) specMaker {
 	return func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
-		asked := o.Model
-		if b.Sets != nil && !b.Sets("model") {
-			var err error
-			if asked, err = d.askedModel(ctx, b.Owner, s.ID); err != nil {
-				return run.Spec{}, err
-			}
-			o.Model = cmp.Or(asked, o.Model)
+		before, err := d.askedModel(ctx, b.Owner, s.ID)
+		if err != nil {
+			return run.Spec{}, err
 		}
+		asked := b.KeepModel(&o.Model, before)
 		spec, err := d.askingSpec(ctx, folder, o, s)
 		if err == nil {
 			env := spec.Env.(Env)
@@ -89,7 +86,7 @@ func (d Deps) askedModel(ctx context.Context, owner journal.Owner, id string) (s
 	if err != nil {
 		return "", err
 	}
-	const others = 5 // runs that merge or name, and ask no oracle
+	const others = 5 // runs that give a name
 	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: name, Assistant: Name, Limit: others})
 	for _, r := range last {
 		var env Env
@@ -97,7 +94,7 @@ func (d Deps) askedModel(ctx context.Context, owner journal.Owner, id string) (s
 		if err := run.ReadStart(ctx, d.Store, owner, r.ID, &env, &given); err != nil {
 			return "", err
 		}
-		if given.Kind != KindNaming && env.Merges == "" {
+		if given.Kind != KindNaming {
 			return env.Asked, nil
 		}
 	}
@@ -226,13 +223,13 @@ func (d Deps) addChairTexts(texts []run.Text) ([]run.Text, error) {
 
 // mergingSpec makes the spec of a sitting over the answers of an earlier one. Its oracles have their runs from there:
 // those that have answered are heard, and not asked again.
-func (d Deps) mergingSpec(owner journal.Owner) specMaker {
+func (d Deps) mergingSpec(b assistant.Request) specMaker {
 	return func(ctx context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 		var env Env
 		var given Given
-		row, err := d.Store.Run(ctx, owner, o.Merge)
+		row, err := d.Store.Run(ctx, b.Owner, o.Merge)
 		if err == nil {
-			err = run.ReadStart(ctx, d.Store, owner, o.Merge, &env, &given)
+			err = run.ReadStart(ctx, d.Store, b.Owner, o.Merge, &env, &given)
 		}
 		if err != nil && !errors.Is(err, journal.ErrNotFound) {
 			return run.Spec{}, err
@@ -242,7 +239,7 @@ func (d Deps) mergingSpec(owner journal.Owner) specMaker {
 		}
 		var begun []Seat // a sitting that was stopped early has asked only some
 		for _, seat := range given.Oracles {
-			_, err := d.Store.Run(ctx, owner, run.IDOf(given.Sitting, seat.ID))
+			_, err := d.Store.Run(ctx, b.Owner, run.IDOf(given.Sitting, seat.ID))
 			switch {
 			case err == nil:
 				begun = append(begun, seat)
@@ -257,6 +254,7 @@ func (d Deps) mergingSpec(owner journal.Owner) specMaker {
 		if err != nil {
 			return run.Spec{}, refuse(unknownOracle.With(), "‘sibyl council oracles’ lists them", err)
 		}
+		env.Asked = b.KeepModel(&o.Model, env.Asked)
 		if env.Model, err = d.chooseModel(ctx, o); err != nil {
 			return run.Spec{}, err
 		}
@@ -270,7 +268,7 @@ func (d Deps) mergingSpec(owner journal.Owner) specMaker {
 			names = append(names, textOracle+"."+seat.ID)
 		}
 		for _, name := range names {
-			content, err := run.ReadText(ctx, d.Store, owner, o.Merge, name)
+			content, err := run.ReadText(ctx, d.Store, b.Owner, o.Merge, name)
 			if err != nil {
 				return spec, err
 			}

@@ -438,3 +438,19 @@ func TestChairThatFailedMergesTheSameAnswersOnceMore(t *testing.T) {
 	p.refused(council.Name, council.Options{Session: h.id, Merge: first.Answers[0].Run}, "no such sitting")
 	p.refused(council.Name, council.Options{Session: h.id, Merge: "none"}, "no such sitting")
 }
+
+func TestChairThatMergesOnceMoreHasTheModelOfItsSession(t *testing.T) {
+	h := advised(t, sentences("Sell in spring. ~ ada: sell the house in spring"))
+	p := h.process("one", h.journal)
+	chair := func(o council.Options, sets bool) council.Outcome {
+		o.Session = h.id
+		_, out := p.wait(assert.Must(p.service.Start(t.Context(), ada, service.Request{Assistant: council.Name, Options: o,
+			Sets: func(string) bool { return sets }}))(t))
+		return out
+	}
+	o := h.ask("ada", "bob")
+	o.Chair, o.Model = "bob", "played:own"
+	first := chair(o, true)
+	same(t, "the model of the first chair", first.Chair.Model, "played:own")
+	same(t, "that of the second", chair(council.Options{Merge: first.Run}, false).Chair.Model, "played:own")
+}

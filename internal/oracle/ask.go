@@ -53,11 +53,9 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	if err != nil {
 		return spec, err
 	}
+	chosen := r.KeepModel(&o.Model, before.env.Asked)
 	env := s.newEnv(o)
-	if r.Sets != nil && !r.Sets("model") {
-		env.Asked = before.env.Asked // the usual model is not chosen
-	}
-	env.Attached, env.Setup = before.attached, told
+	env.Asked, env.Attached, env.Setup = chosen, before.attached, told
 	env.Date = time.Now().Format(time.DateOnly)
 	if o.Material != "" {
 		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)
@@ -131,7 +129,7 @@ func checkQuestion(words, material string) error {
 // newEnv is the environment of a run, as far as the options determine it.
 func (s Surroundings) newEnv(o Options) Env {
 	off := o.Web != nil && !*o.Web
-	env := Env{CodeRoot: o.Code.Path, Vault: o.Vault.Path, Web: s.Web && !off, NoWeb: off, Asked: o.Model,
+	env := Env{CodeRoot: o.Code.Path, Vault: o.Vault.Path, Web: s.Web && !off, NoWeb: off,
 		NoFallback: o.Fallback != nil && !*o.Fallback}
 	if !env.NoFallback {
 		env.Fallback = s.Fallback

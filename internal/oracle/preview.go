@@ -32,7 +32,7 @@ type Preview struct {
 	Prompt   string       `json:"prompt"`   // the system prompt
 	Messages []string     `json:"messages"` // of the user
 	Tools    []model.Tool `json:"tools"`    // that are sent
-	// what is said behind what was looked up, to a model that is told of no tools
+	// what is said after what was looked up, to a model that is told of no tools
 	Behind string `json:"behind,omitempty"`
 	// what is said after the first call that failed, where it was asked for
 	Recovery string `json:"recovery,omitempty"`

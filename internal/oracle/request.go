@@ -162,7 +162,7 @@ const (
 	crowdedSegment  = "summarization"
 )
 
-// foundSegment is sent behind what was looked up, and mostRepeated bounds a question that is repeated there, in bytes.
+// foundSegment is sent after what was looked up, and mostRepeated bounds a question that is repeated there, in bytes.
 const (
 	foundSegment = "found"
 	mostRepeated = 500
@@ -268,7 +268,7 @@ func (a turnRequest) LookedUp(steps []agent.Step) (string, error) {
 	return strings.Join(append(all, behind), "\n\n"), err
 }
 
-// behindFound is what stands behind what was looked up: the question once more, and what to do with it.
+// behindFound is what stands after what was looked up: the question once more, and what to do with it.
 func behindFound(prompts *prompt.Set, of prompt.Situation, question string, general bool) (string, error) {
 	of.LookedUp, of.General = true, general
 	c, err := prompts.Compose(of)

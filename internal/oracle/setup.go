@@ -116,9 +116,6 @@ func (s setup) restore(o *Options, r assistant.Request) (told agent.Whys, err er
 			f.now.Name = f.before
 		}
 	}
-	if !r.Sets("model") && s.env.Asked != "" {
-		o.Model = s.env.Asked
-	}
 	if web := s.web(); web != nil && !r.Sets("web") {
 		o.Web = web
 	}

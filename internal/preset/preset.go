@@ -2,7 +2,7 @@
 //
 // Guarantees:
 //   - An option that the person gives comes before that of the preset, and this before the settings.
-//   - A preset from elsewhere takes sources away and adds nothing: no model, folder or limit is set by it.
+//   - A preset from elsewhere may only turn things off: no model, folder or limit is set by it.
 //   - No variable reaches a model unfilled: one without a value is an error that names it.
 package preset
 
@@ -155,7 +155,8 @@ func brief(name string) string { return fmt.Sprintf("%.60s", name) }
 
 // Apply finds the preset that is named in the struct that into points to, and sets the options that the person has not
 // given to those of the preset. marked is called for each of these. Without a preset it does nothing, and a value for a
-// variable is an error, and so is an option of a foreign one that is not given, but one that takes a source away.
+// variable is an error. A foreign preset may only turn things off: another option in it is an error, unless the person
+// gave that.
 func Apply(o *schema.Object, into any, find func(name string) (Preset, error), given func(*schema.Field) bool,
 	marked func(*schema.Field)) error {
 	var chosen *schema.Preset

@@ -1,7 +1,6 @@
 package taskchat
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -134,15 +133,11 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
-	asked := o.Model
-	if b.Sets != nil && !b.Sets("model") {
-		before, err := d.setup(ctx, b.Owner, b.Session)
-		if err != nil {
-			return run.Spec{}, err
-		}
-		asked = before.Model
-		o.Model = cmp.Or(asked, o.Model)
+	before, err := d.setup(ctx, b.Owner, b.Session)
+	if err != nil {
+		return run.Spec{}, err
 	}
+	asked := b.KeepModel(&o.Model, before.Model)
 	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
 		return run.Spec{}, assistant.ModelError(err)

@@ -7,6 +7,7 @@
 package assistant
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -113,6 +114,16 @@ type Request struct {
 	// requests with the same key give the same run, for good; "": each gives another run
 	Key      string        `json:"-"`
 	Patience time.Duration `json:"-"` // how long to wait for a run that holds its claim; 0: half a minute
+}
+
+// KeepModel sets the model of a request that sets none to the one that was chosen in its session before; "": none was.
+// It returns the one that is chosen now; the usual model of the settings is not.
+func (r Request) KeepModel(wanted *string, before string) (chosen string) {
+	if r.Sets == nil || r.Sets("model") {
+		return *wanted
+	}
+	*wanted = cmp.Or(before, *wanted)
+	return before
 }
 
 // Setup is what a session was set up with. Its next run has the same, unless its request says otherwise. The names of

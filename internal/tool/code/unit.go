@@ -20,12 +20,12 @@ const (
 	looseLines    = 40   // lines of a unit outside all definitions
 	longLineShare = 0.05 // how much a match counts in a line of code that is too long to be written by hand
 	importShare   = 0.1  // in a line that only names what a file of code uses
-	nameParts     = 4    // a match in a longer name counts as much less as the name is longer
+	nameParts     = 4    // a match in a name of more words counts less, in proportion
 )
 
 // importLine matches a line that names another file or package.
-var importLine = pattern(`^\s*(?:(?:import|from|use|using|require|include|#\s*include)\b|export\b.*\bfrom\b|` +
-	`(?:[\w.]+\s+)?"[^"]*"$)`)
+var importLine = pattern(`^\s*(?:(?:import|from|use|using|require|include|#\s*include)(?:\s+[\w.*{\\]|\s*["'<])|` +
+	`require\(|export\b.*\bfrom\b|(?:[\w.]+\s+)?"[^"\s]+"$)`)
 
 // unit is the smallest thing that a search finds: a definition with its comment, down to a constant or a field; a
 // section of a document; or a run of lines outside all definitions.
@@ -122,8 +122,8 @@ func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 	return found, len(list)
 }
 
-// shareOfName says how much a match counts in the name around it: one of many words, as tests have, is a sentence, and
-// says of each word as little.
+// shareOfName says how much a match counts in the name around it: a name of many words, as tests have, is a sentence, of
+// which one word says little.
 func shareOfName(text []byte, at int) float64 {
 	from, to := at, at
 	for from > 0 && isNameRune(rune(text[from-1])) {
@@ -132,7 +132,7 @@ func shareOfName(text []byte, at int) float64 {
 	for to < len(text) && isNameRune(rune(text[to])) {
 		to++
 	}
-	if to-from <= 2*nameParts { // it can't have more parts
+	if to-from <= 2*nameParts { // so short a name is not cut
 		return 1
 	}
 	return min(1, nameParts/float64(search.CountParts(string(text[from:to]))))
