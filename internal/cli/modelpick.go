@@ -12,9 +12,10 @@ import (
 	"sibyl/internal/service"
 )
 
-// startChoosing calls start with sets, which says what options the person set; nil: all. If that fails because several
-// models can be meant, the person chooses one: it is in *named then, and start is called again, with the model as one of
-// the options that are set. Other errors, and all of them where nobody can be asked, are returned unchanged.
+// startChoosing calls start with sets, which says what options the person set; nil: all. If that fails because
+// several models can be meant, the person chooses one: it is in *named then, and start is called again, with the
+// model as one of the options that are set. Other errors, and all of them where nobody can be asked, are returned
+// unchanged.
 func (c *command) startChoosing(
 	ctx context.Context, named *string, sets func(option string) bool,
 	start func(sets func(option string) bool) (*service.Run, error),

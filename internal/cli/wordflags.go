@@ -46,9 +46,9 @@ func areWordsAlone(words, left string) bool {
 	return len(before) > 0 && before[len(before)-1] == "--"
 }
 
-// flagsBehind parses the flags that end the words, as flagsBefore does, and returns the words before them. What is not
-// flags to its end is words, and so is a flag of one letter: questions about commands end in such. Flags are tried first,
-// since a failed parse leaves options changed.
+// flagsBehind parses the flags that end the words, as flagsBefore does, and returns the words before them. What is
+// not flags to its end is words, and so is a flag of one letter: questions about commands end in such. Flags are
+// tried first, since a failed parse leaves options changed.
 func flagsBehind(o *schema.Object, into any, given map[*schema.Field]bool, words string) (string, error) {
 	tokens := token.FindAllStringIndex(words, -1)
 	for _, at := range tokens[min(1, len(tokens)):] {

@@ -122,8 +122,8 @@ func (s *lookup) findUnits(file *tally, src *source) (found []unit, total int) {
 	return found, len(list)
 }
 
-// shareOfName says how much a match counts in the name around it: a name of many words, as tests have, is a sentence, of
-// which one word says little.
+// shareOfName says how much a match counts in the name around it: a name of many words, as tests have, is a sentence,
+// of which one word says little.
 func shareOfName(text []byte, at int) float64 {
 	from, to := at, at
 	for from > 0 && isNameRune(rune(text[from-1])) {
