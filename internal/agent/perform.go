@@ -17,10 +17,12 @@ import (
 	"sibyl/internal/tool"
 )
 
-// Listener reads one reply as it arrives. Write returns the part that the user may see. Close is given all that was
-// shown and the calls, and returns what is known at the end.
+// Listener reads one reply as it arrives. Write returns the part that the user may see, and Standing how many bytes of
+// all that was shown nothing is expected to replace. Close is given all that was shown and the calls, and returns what
+// is known at the end.
 type Listener[R any] interface {
 	Write(text string) (shown string)
+	Standing(shown string) int
 	Close(shown string, calls []model.ToolCall) CompleteReply[R]
 }
 
@@ -179,7 +181,7 @@ func (h *replyStream[R]) close(calls []model.ToolCall) CompleteReply[R] {
 func (h *replyStream[R]) show(text string) {
 	if text != "" {
 		h.text.WriteString(text)
-		h.emit(run.Piece{Text: text})
+		h.emit(run.Piece{Text: text, Stands: h.listener.Standing(h.text.String())})
 	}
 }
 

@@ -60,6 +60,8 @@ func (p *progress) update(u service.Update) {
 		p.screen.retract()
 	case p.OutTTY && !p.asJSON && !p.codeOnly && u.Text != "":
 		p.screen.showProvisional(u.Text)
+	case !p.OutTTY && !p.asJSON && !p.codeOnly && u.Stands > 0:
+		p.screen.writeStanding(string(u.Draft[:u.Stands]))
 	case u.Step != nil && u.Step.Status == "RUNNING" && len(u.Step.Started) > 0:
 		p.screen.retract() // the text was not the answer
 	}
@@ -138,6 +140,9 @@ func (p *progress) say(format string, args ...any) {
 // show prints the answer, then on stderr what waits for the person, warnings, notes and costs.
 func (p *progress) show(r service.Result) {
 	if r.Answer != "" {
+		if !p.screen.goesOn(r.Answer) {
+			fmt.Fprintln(p.Err, "· "+sentences.Format(p.work.Language, "the text so far is not the answer, which follows"))
+		}
 		p.showAnswer(p.screen, r.Answer)
 	}
 	notes := slices.DeleteFunc(conversation.Warnings(r, p.work.Language), func(line string) bool {

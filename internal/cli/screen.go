@@ -32,6 +32,8 @@ type screen struct {
 	live   func() string  // gives the status line; nil: none
 	lit    bool           // the status line is on the terminal
 	stop   func()         // ends the painting; nil: none
+
+	standing string // the beginning of the answer that is written already
 }
 
 // pace is the interval of painting while text arrives or a status line is shown.
@@ -163,12 +165,32 @@ func (s *screen) printBeside(print func()) {
 	print()
 }
 
-// writeAnswer replaces the provisional text by the answer: laid out on a terminal, elsewhere as Markdown.
+// writeStanding writes, off a terminal, the beginning of an answer that nothing is expected to replace, or more of it.
+func (s *screen) writeStanding(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text = printable(strings.TrimLeft(text, "\n"))
+	if more, goesOn := strings.CutPrefix(text, s.standing); goesOn && more != "" {
+		fmt.Fprint(s.Out, more)
+		s.standing = text
+	}
+}
+
+// goesOn says whether what is written of an answer is its beginning.
+func (s *screen) goesOn(answer string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.HasPrefix(printable(answer)+"\n", s.standing)
+}
+
+// writeAnswer replaces the provisional text by the answer: laid out on a terminal, elsewhere as Markdown, without the
+// beginning that is written already.
 func (s *screen) writeAnswer(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.dropText()
-	out := printable(text) + "\n"
+	out := strings.TrimPrefix(printable(text)+"\n", s.standing)
+	s.standing = ""
 	if s.OutTTY {
 		out = s.renderText(text)
 	}

@@ -61,6 +61,9 @@ func (l *backedListener) Write(text string) string {
 	return ""
 }
 
+// Standing is 0: so is half an answer.
+func (l *backedListener) Standing(string) int { return 0 }
+
 func (l *backedListener) Close(string, []model.ToolCall) agent.CompleteReply[Heard] {
 	own, dropped := agent.OriginOf(l.asked).Own(l.text.String())
 	said, b := l.o.backed(strings.TrimSpace(signal.Neutralise(own)), l.places)

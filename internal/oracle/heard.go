@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"sibyl/internal/agent"
@@ -60,16 +61,65 @@ type listener struct {
 	x     signal.Extractor
 	asked agent.Request
 	told  bool // of a call that looks like one and can't be performed
+	from  func() *origin.Request
+	stood int  // bytes of what was shown that stand
+	ends  bool // no more will
 }
 
 func newListener(asked agent.Request) agent.Listener[Heard] {
 	if l := newBackedListener(asked); l != nil {
 		return l
 	}
-	return &listener{asked: asked, told: agent.WasToldOfCalls(asked.Request)}
+	return &listener{asked: asked, told: agent.WasToldOfCalls(asked.Request),
+		from: sync.OnceValue(func() *origin.Request { return agent.OriginOf(asked) })}
 }
 
 func (l *listener) Write(text string) string { return l.x.Write(text) }
+
+// Standing counts whole lines with more text after them, of a reply that can't be a remark before a call, up to the
+// first with words that are not the model's own.
+func (l *listener) Standing(shown string) int {
+	if len(l.asked.Request.Tools) > 0 || l.asked.Purpose != Purpose || l.ends {
+		return l.stood
+	}
+	to := wholeLines(strings.TrimRight(shown, " \t\r\n"))
+	if to <= l.stood {
+		return l.stood
+	}
+	calls, _ := agent.RefusedCalls(shown[l.stood:to], l.asked.Offered)
+	_, dropped := l.from().Own(shown[l.stood:to])
+	if l.ends = len(calls) > 0 || len(dropped) > 0; !l.ends {
+		l.stood = to
+	}
+	return l.stood
+}
+
+// wholeLines is where the last line of a text begins, or the part that it belongs to if only the end of that tells what
+// it is: code between fences, and a paragraph that begins as JSON or an element does.
+func wholeLines(reply string) (at int) {
+	fence, part := "", true // part: a paragraph may begin
+	held := false
+	from := 0
+	for line := range strings.Lines(reply) {
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(trimmed, fence) {
+				fence, part = "", true
+			}
+		case strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~"):
+			fence, held = trimmed[:3], false
+		case trimmed == "":
+			part, held = true, false
+		case part:
+			part, held = false, strings.ContainsAny(trimmed[:1], "{[<")
+		}
+		if from += len(line); fence == "" && !held && strings.HasSuffix(line, "\n") {
+			at = from
+		}
+	}
+	return at
+}
 
 func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteReply[Heard] {
 	rest, r := l.x.Close()
@@ -95,7 +145,7 @@ func (l *listener) Close(shown string, calls []model.ToolCall) agent.CompleteRep
 	}
 	c.Report.setTime(now)
 	if strings.TrimSpace(text) != "" || c.Report.Signal != nil {
-		text = c.Report.keepOwn(text, agent.OriginOf(l.asked))
+		text = c.Report.keepOwn(text, l.from())
 	}
 	if len(text) != len(whole) {
 		c.Text = &text

@@ -68,12 +68,14 @@ type Job struct {
 	Emit   func(Piece)
 }
 
-// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Wait, if
-// set, says that the operation pauses; Reading, if set, how far a model is with reading what it was sent. Thinking is
-// what a model thinks: it is shown while the operation is under way, and kept by nobody.
+// Piece is provisional text of an effect under way. Retract withdraws all text of the operation before it. Stands is
+// how many bytes of that text, with this piece, nothing is expected to replace. Wait, if set, says that the operation
+// pauses; Reading, if set, how far a model is with reading what it was sent. Thinking is what a model thinks: it is
+// shown while the operation is under way, and kept by nobody.
 type Piece struct {
 	Op       uint64
 	Text     string
+	Stands   int
 	Retract  bool
 	Wait     *Wait
 	Reading  *Reading

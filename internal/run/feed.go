@@ -45,6 +45,7 @@ type entry struct {
 type draft struct {
 	op        uint64
 	text      []byte
+	stands    int   // bytes of text
 	retracted int   // how often
 	wait      *Wait // the pause that it is in
 	reading   *Reading
@@ -98,6 +99,7 @@ func (f *feed) piece(p Piece) {
 			d.retract()
 		}
 		d.text = append(d.text, p.Text...)
+		d.stands = max(d.stands, p.Stands)
 		d.think(p.Thinking)
 		d.wait, d.reading = p.Wait, p.Reading // whatever else comes ends them
 	})
@@ -119,7 +121,7 @@ func (d *draft) think(text string) {
 
 // retract removes the text so far. It must not overwrite the bytes: watchers may hold them.
 func (d *draft) retract() {
-	d.text, d.thought = nil, nil
+	d.text, d.thought, d.stands = nil, nil, 0
 	d.wait, d.reading = nil, nil
 	d.retracted++
 }
@@ -217,7 +219,7 @@ func (h *draftReader) appendUnseen(fresh []Update) []Update {
 		h.thoughts = d.thoughts
 	}
 	if all := len(d.text); all > h.bytes {
-		said := &Piece{Op: d.op, Text: string(d.text[h.bytes:])}
+		said := &Piece{Op: d.op, Text: string(d.text[h.bytes:]), Stands: d.stands}
 		fresh = append(fresh, Update{Piece: said, Draft: d.text[:all:all], Settled: d.settled})
 		h.bytes = all
 	}

@@ -117,6 +117,7 @@ type Update struct {
 	Used    assistant.Usage      // with Record: the usage that its receipt reports
 	Text    string               // provisional: it may be retracted
 	Draft   []byte               // with Text: all text of operation Op so far
+	Stands  int                  // with Draft: how many bytes of it nothing is expected to replace
 	Retract bool                 // all text of operation Op until now
 	Wait    *run.Wait            // that operation Op pauses for
 	Reading *run.Reading         // by the model of operation Op
@@ -262,8 +263,8 @@ func (w *watcher) updatesFor(u run.Update) (all []Update, err error) {
 			return nil, nil // whoever watches from there has the result already
 		}
 		return []Update{{Seq: w.reached.Record, After: w.continuationPlace(), Op: u.Piece.Op, Text: u.Piece.Text,
-			Draft: u.Draft, Retract: u.Piece.Retract, Wait: u.Piece.Wait, Reading: u.Piece.Reading,
-			Thought: u.Thought}}, nil
+			Draft: u.Draft, Stands: u.Piece.Stands, Retract: u.Piece.Retract, Wait: u.Piece.Wait,
+			Reading: u.Piece.Reading, Thought: u.Thought}}, nil
 	}
 	for _, one := range w.convert(u) {
 		if w.reached = one.After; w.reached.Compare(w.from) > 0 {
