@@ -107,21 +107,26 @@ const (
 	backedRows   = 8    // of a passage that backs an answer, as it is shown
 	leastHeld    = 0.4  // of an answer's words by the place that backs it
 	figureWeight = 3    // of a figure among the words
-	leastAsked   = 0.33 // of a question's words by a place that is about it
+	leastAsked   = 0.33 // of a question's words by a place that may be about it
+	mostAsked    = 0.75 // of them by one that surely is
 	// Up to this figure people write numbers out, and a passage may have the other form.
 	writtenOut = 12
 )
 
 // backing are the lines that back an answer: of a place that is about the question, and has the answer's words, one at
-// least that the question does not have. Of several, it is the one with most of them.
+// least that the question does not have. What an answer repeats of the question has to stand in a place that lacks much
+// of that: “serviced” in one that says where a bicycle is charged. Of several, it is the one with most words.
 func (o offline) backing(answer string, places []passage) (lines passage, ok bool) {
 	words := o.wordsToBack(answer)
 	best := 0.0
+places:
 	for _, p := range places {
-		if !o.isAbout(p) {
+		fits := o.fits(p)
+		if fits == notAbout {
 			continue
 		}
 		var all, figures, fresh weighed
+		mayRepeat := fits == surelyAbout || o.isForeignTo(p)
 		for _, w := range words {
 			has, weight := p.has(w.text), 1
 			if w.figure {
@@ -132,6 +137,9 @@ func (o offline) backing(answer string, places []passage) (lines passage, ok boo
 				fresh.add(1, has || isNumber(w.text) && !w.figure)
 			}
 			all.add(weight, has)
+			if !has && !w.fresh && !mayRepeat && tellsMuch(w.text) {
+				continue places
+			}
 		}
 		share := all.share()
 		if share >= leastHeld && share > best && fresh.held > 0 && (figures.held > 0 || figures.all == 0) {
@@ -146,6 +154,12 @@ func (o offline) backing(answer string, places []passage) (lines passage, ok boo
 		terms = append(terms, w.text)
 	}
 	return lines.excerpt(backedRows, soughtBy(terms...)), true
+}
+
+// tellsMuch says whether a word says by itself what a place is about. Of a script without spaces, pairs of letters are
+// looked for, and many of these join two words.
+func tellsMuch(word string) bool {
+	return !search.IsWeak(word) && !search.IsGeneric(word) && !strings.ContainsFunc(word, search.IsUnspaced)
 }
 
 // weighed counts words by their weights.
@@ -224,28 +238,52 @@ func isFigure(word string) bool {
 	return err == nil && n > writtenOut || err != nil && strings.ContainsFunc(word, unicode.IsDigit)
 }
 
-// isAbout says whether a place has every name of the question and a third of its words, each as it stands or
-// translated. In a question in another language, a word without a known translation tells nothing.
-func (o offline) isAbout(p passage) bool {
+// fit is how much of the question a place has.
+type fit int
+
+const (
+	notAbout    fit = iota
+	maybeAbout      // every name, and a third of the words
+	surelyAbout     // and most of those that tell what is asked
+)
+
+// fits compares a place with the question, whose words may stand there as they are or translated. In a question in
+// another language, a word without a known translation tells nothing.
+func (o offline) fits(p passage) fit {
 	if languageOf(o.sit.Question, o.earlier) != "de" && // where every noun has a capital letter
 		slices.ContainsFunc(namesIn(o.sit.Question), func(name string) bool { return !p.has(name) }) {
-		return false
+		return notAbout
 	}
-	var asked weighed
-	least := leastAsked
-	foreign := search.IsForeign(o.sit.Question) && !search.IsForeign(strings.Join(p.lines, "\n"))
+	var asked, telling weighed
+	part := 1.0
+	foreign := o.isForeignTo(p) && search.IsForeign(o.sit.Question)
 	for t := range wordsIn(strings.Join(o.terms, " ")) {
 		if strings.ContainsFunc(t, search.IsUnspaced) { // every other pair of letters joins two words
-			least = leastAsked / 2
+			part = 0.5
 		}
 		low := text.Fold(t)
 		translated := slices.Concat(search.InEnglish(low)...)
 		has := p.has(t) || foreign && slices.ContainsFunc(append(translated, search.Cognates(low)...), p.has)
-		if has || !search.IsWeak(low) && !search.IsGeneric(low) && (!foreign || translated != nil) {
+		tells := !search.IsWeak(low) && !search.IsGeneric(low) && (!foreign || translated != nil)
+		if has || tells {
 			asked.add(1, has)
 		}
+		if tells {
+			telling.add(1, has)
+		}
 	}
-	return asked.all == 0 || asked.share() >= least
+	switch {
+	case telling.all > 0 && telling.share() >= mostAsked*part:
+		return surelyAbout
+	case asked.all == 0 || asked.share() >= leastAsked*part:
+		return maybeAbout
+	}
+	return notAbout
+}
+
+// isForeignTo says whether the question is in another language than a place.
+func (o offline) isForeignTo(p passage) bool {
+	return search.IsForeign(o.sit.Question) != search.IsForeign(strings.Join(p.lines, "\n"))
 }
 
 // has says whether a place, its path or its title has a word, an abbreviation of it, or another form.

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"strings"
 	"testing"
 
 	"sibyl/internal/agent"
@@ -8,6 +9,21 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/tool"
 )
+
+// A small model that may say that nothing answers says so too often.
+func TestModelMaySayThatNothingAnswersOnlyWhereNoPlaceHasMostOfTheQuestion(t *testing.T) {
+	const place = "# Heating\n\nThe pressure of the boiler must stay between 1.2 and 1.8 bar.\n"
+	for question, want := range map[string]fit{
+		"What pressure must the boiler have?":           surelyAbout,
+		"When was the pressure of the boiler measured?": maybeAbout,
+		"Who cleans the windows of the school?":         notAbout,
+		"Which pressure does Vitodens recommend?":       notAbout,
+	} {
+		o := newOffline(Situation{Question: question, NoTools: true})
+		got := o.fits(passage{lines: strings.Split(place, "\n"), path: "heating.md"})
+		assert.Equalf(t, got, want, "%s", question)
+	}
+}
 
 func TestNotesOfAModelThatIsToldOfNoToolsAreNotCheckedAsAnAnswer(t *testing.T) {
 	opened := agent.Step{Receipt: agent.CallReceipt{Result: &tool.Result{

@@ -259,11 +259,15 @@ func (a turnRequest) LookedUp(steps []agent.Step) (string, error) {
 	if a.env.NoTools {
 		rows = handyRows
 	}
-	all := o.shownPlaces(o.withMostWords(o.openedPassages(), rows, a.General), a.LookUp.Lines, a.LookUp.Tokens)
+	places := o.withMostWords(o.openedPassages(), rows, a.General)
+	all := o.shownPlaces(places, a.LookUp.Lines, a.LookUp.Tokens)
 	if all == nil || !a.env.NoTools {
 		return strings.Join(all, "\n\n"), nil
 	}
 	of := promptSituation(a.TurnSituation, a.TurnPayload, a.env, a.guides, nil)
+	of.Found = slices.ContainsFunc(places, func(p passage) bool {
+		return o.fits(p.excerpt(handyRows, o.sought())) == surelyAbout
+	})
 	behind, err := behindFound(a.prompts, of, a.given.Question, a.General)
 	return strings.Join(append(all, behind), "\n\n"), err
 }

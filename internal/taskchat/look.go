@@ -41,7 +41,7 @@ func Prompts() (names []string) {
 // Glance is what a model says of a message at first: the one wish that it holds, in the fewest words. A small model
 // fills it in a second, and rightly more often than the fields of a Wish.
 type Glance struct {
-	Intent   string `json:"intent" enum:"create,list,complete,update,delete,undo,help,talk"`
+	Intent   string `json:"intent" enum:"create,list,list_done,complete,reopen,update,delete,undo,help,talk"`
 	Task     string `json:"task"`     // create: what is to be done; else how the task is named, in words or by its position
 	New      string `json:"new"`      // update: the new title
 	More     bool   `json:"more"`     // the message holds more than that, or the model is not sure
@@ -62,6 +62,12 @@ type ShortAnswer struct {
 	Said
 	More bool `json:"more"` // it asks for something else, too
 }
+
+// The intents of a glance that are a wish with a status: to see the tasks that are done, and to open one again.
+const (
+	listDone = "list_done"
+	reopen   = "reopen"
+)
 
 // The confidence in a wish at a first look: where the model says that there is no more to it, and where it is all that
 // was found, so that the person is asked.
@@ -90,6 +96,12 @@ func (g *Glance) act(words, by string, shown []string) (a Act, why error) {
 		why = errMore
 	}
 	a = Act{Intent: intentOf(g.Intent), By: by}
+	switch g.Intent {
+	case listDone:
+		a.Intent, a.Entities.Status = understand.List, completed
+	case reopen:
+		a.Intent, a.Entities.Status = understand.Update, pending
+	}
 	switch a.Intent {
 	case understand.Create:
 		a.Entities.Title = asWritten(g.Task, words)
@@ -102,7 +114,7 @@ func (g *Glance) act(words, by string, shown []string) (a Act, why error) {
 			why = errors.New("no task of the last list is called " + r.Title)
 		}
 		a.Entities.Reference = r
-		if a.Intent == understand.Update {
+		if g.Intent == string(understand.Update) {
 			a.Entities.Title = asWritten(g.New, words)
 		}
 	case understand.Chat, understand.Help:
@@ -121,19 +133,27 @@ func glanceOf(all []IntentResult, language, response string) *Glance {
 	}
 	one := all[0]
 	text := func(name string) string { s, _ := one.Entities[name].(string); return s }
-	g := &Glance{Intent: one.IntentType, Task: text("reference"), Language: language, More: len(all) > 1 ||
-		one.Entities["description"] != nil || one.Entities["status"] != nil || len(one.Alternatives) > 0}
+	status := text("status")
+	g := &Glance{Intent: one.IntentType, Task: text("reference"), Language: language,
+		More: len(all) > 1 || one.Entities["description"] != nil || len(one.Alternatives) > 0}
 	switch understand.Intent(one.IntentType) {
 	case understand.Create:
 		g.Task = text("title")
 	case understand.Update:
-		g.New = text("title")
-	case understand.List, understand.Complete, understand.Delete, understand.Undo:
+		if g.New = text("title"); g.New == "" && status == pending {
+			g.Intent, status = reopen, ""
+		}
+	case understand.List:
+		if status == completed {
+			g.Intent, status = listDone, ""
+		}
+	case understand.Complete, understand.Delete, understand.Undo:
 	case understand.Help:
 		g.Reply = response
 	default:
 		g.Intent, g.Reply = "talk", response
 	}
+	g.More = g.More || status != ""
 	return g
 }
 

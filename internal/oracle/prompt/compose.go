@@ -77,6 +77,7 @@ type Situation struct {
 	BareCalls     bool     // a call must stand alone in a reply
 	LookedUp      bool     // it is to answer from what was looked up
 	General       bool     // or from its own knowledge
+	Found         bool     // what was looked up surely is about the question
 
 	Instructions, Preset, Folder string // as people gave them; "": they did not
 }
@@ -112,7 +113,8 @@ func (r *Set) Compose(s Situation) (Composed, error) {
 	v := values{varMaxTurns: strconv.Itoa(s.MaxTurns), varTools: nameList(s.Tools), varCallable: nameList(s.Callable),
 		varSources: nameList(s.Sources), varMissing: nameList(s.Missing), varDate: text.Brief(s.Date, maxName),
 		varReportTool: yes[keepsTextClean(s.Signals)], varBareCalls: yes[s.BareCalls],
-		varGeneral: yes[s.General], Instructions: s.Instructions, Preset: s.Preset, Folder: s.Folder}
+		varGeneral: yes[s.General], varDoubtful: yes[!s.General && !s.Found],
+		Instructions: s.Instructions, Preset: s.Preset, Folder: s.Folder}
 	conditions := s.conditions()
 	parts, err := r.fillRequired(v, conditions)
 	if err != nil {

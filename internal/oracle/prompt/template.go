@@ -19,13 +19,14 @@ const (
 	varReportTool = "report_tool" // "yes", or empty
 	varBareCalls  = "bare_calls"  // "yes", or empty
 	varGeneral    = "general"     // "yes", or empty
+	varDoubtful   = "doubtful"    // "yes", or empty
 	varCallable   = "callable"
 )
 
 // variables lists them all.
 func variables() []string {
 	return []string{varMaxTurns, varTools, varSources, varMissing, varDate, varReportTool, varBareCalls, varCallable,
-		varGeneral, Instructions, Preset, Folder}
+		varGeneral, varDoubtful, Instructions, Preset, Folder}
 }
 
 // values are the values of the variables in one situation, by their names.
