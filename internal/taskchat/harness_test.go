@@ -106,7 +106,7 @@ type watched struct {
 
 func (w watched) Runs(ctx context.Context, owner journal.Owner, f journal.Filter) ([]journal.Run, error) {
 	all, err := w.Store.Runs(ctx, owner, f)
-	if did := w.remembered; did != nil {
+	if did := w.remembered; did != nil && f.Summaries {
 		w.remembered = nil
 		did()
 	}
