@@ -78,7 +78,9 @@ func (h *house) council() council.Deps {
 			}
 			return ""
 		},
-		Transcribe: func(ctx context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
+		Transcribe: func(
+			ctx context.Context, file string, _ council.SpokenIn, _ council.Transcribing,
+		) (session.Transcript, error) {
 			text, err := h.transcribe(ctx, file)
 			return session.Transcript{Text: text, By: "test", Times: []session.Time{{At: 0, Seconds: 1.5}}}, err
 		},

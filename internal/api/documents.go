@@ -171,7 +171,7 @@ func (s *Server) hearDictation(w http.ResponseWriter, r *http.Request, language 
 	if err := os.WriteFile(file, content, 0o600); err != nil {
 		return d, err
 	}
-	t, err := s.config.Council.Transcribe(r.Context(), file, language, council.Transcribing{
+	t, err := s.config.Council.Transcribe(r.Context(), file, council.SpokenIn{Language: language}, council.Transcribing{
 		Progress: func(int, int) {}, Wait: func(model.Wait) {}})
 	if err != nil {
 		s.config.Log.LogAttrs(r.Context(), slog.LevelWarn, "a recording could not be written down",

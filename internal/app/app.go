@@ -48,6 +48,8 @@ const Owner journal.Owner = "local"
 type Options struct {
 	Build string
 	Log   *slog.Logger
+	// Spoken is the language of who uses this machine, such as "pt"; "": not known.
+	Spoken string
 	// Serving, if set, gets the logs of a server process as JSON, and turns metrics and traces on.
 	Serving io.Writer
 

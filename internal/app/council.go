@@ -47,6 +47,7 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 			}
 			return sessions.get(owner)
 		},
+		Spoken:  a.options.Spoken,
 		Away:    func(ctx context.Context) error { return a.shared.check(ctx, shortPatience) },
 		Oracles: a.Oracles(),
 		Choose: func(ctx context.Context, wanted string) (string, error) {
@@ -101,9 +102,11 @@ func (a *App) withinSitting(
 // transcribing transcribes recordings.
 func transcribing(
 	by func() *scribe.Scribe,
-) func(context.Context, string, string, council.Transcribing) (session.Transcript, error) {
-	return func(ctx context.Context, file, language string, tell council.Transcribing) (session.Transcript, error) {
-		t, err := by().Transcribe(ctx, file, language, scribe.Listener(tell))
+) func(context.Context, string, council.SpokenIn, council.Transcribing) (session.Transcript, error) {
+	return func(
+		ctx context.Context, file string, in council.SpokenIn, tell council.Transcribing,
+	) (session.Transcript, error) {
+		t, err := by().Transcribe(ctx, file, scribe.Spoken(in), scribe.Listener(tell))
 		if err != nil {
 			return session.Transcript{}, err
 		}

@@ -359,6 +359,9 @@ func (c *command) load(opts config.Options) (config.Config, error) {
 func (c *command) open(ctx context.Context, cfg config.Config) (*app.App, error) {
 	program := c.Program
 	program.Settings = c.options()
+	if code := c.spoken(""); len(code) == len("pt") { // other locales, such as C, have no language
+		program.Spoken = code
+	}
 	a, err := app.Open(ctx, cfg, program)
 	if errors.Is(err, app.ErrJournal) {
 		return nil, withCode(ExitJournal, err)

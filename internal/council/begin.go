@@ -441,7 +441,7 @@ func (d Deps) memberSpec(_ context.Context, _ *session.Store, o Options, s sessi
 	return spec, nil
 }
 
-func (d Deps) transcriptionSpec(_ context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
+func (d Deps) transcriptionSpec(ctx context.Context, _ *session.Store, o Options, s session.Session) (run.Spec, error) {
 	if why := d.Missing(); why != "" {
 		return run.Spec{}, refuse(noTranscription.With(),
 			"the recordings are kept; set up transcription in the server's settings", errors.New(why))
@@ -450,7 +450,32 @@ func (d Deps) transcriptionSpec(_ context.Context, _ *session.Store, o Options, 
 	spec.Claims = []string{transcriptionClaim(s.ID)}
 	spec.Given, spec.Env = Given{Kind: KindTranscription, Session: s.ID, Again: o.Again},
 		Env{Name: s.Name, Language: s.Language}
+	if s.Language == "" {
+		spec.Env = Env{Name: s.Name, Expected: d.expectedLanguages(ctx, s)}
+	}
 	return spec, nil
+}
+
+// expectedLanguages are those that the recordings of a session may be in: those heard in it, the latest first, then the
+// person's, then those of the oracles.
+func (d Deps) expectedLanguages(ctx context.Context, s session.Session) (all []string) {
+	add := func(language string) {
+		if language != "" && !slices.Contains(all, language) {
+			all = append(all, language)
+		}
+	}
+	for _, e := range slices.Backward(s.Audio) {
+		if !slices.ContainsFunc(e.Flags, func(f session.Flag) bool { return f.Kind == otherLanguage }) {
+			add(e.Heard)
+		}
+	}
+	add(d.Spoken)
+	if list, err := d.Oracles.List(ctx); err == nil { // without oracles, nothing is transcribed for any
+		for _, p := range list.Oracles {
+			add(p.Language)
+		}
+	}
+	return all
 }
 
 // transcriptionClaim is the claim by which a session has at most one running transcription.

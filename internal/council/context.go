@@ -1,6 +1,7 @@
 package council
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
 	"sibyl/internal/text"
+	"sibyl/internal/text/language"
 )
 
 // journalName gives the id of the journal's session for the runs of a Council session, after n earlier ones were
@@ -87,7 +89,13 @@ func (d Deps) readContent(
 				return all, ctx.Err()
 			}
 			all.noteUnreadable(fmt.Sprintf("transcript %d", e.Sequence), e.Transcript, err)
-			if kinds := flagKinds(e); len(kinds) > 0 {
+			kinds := flagKinds(e)
+			if n := slices.Index(kinds, otherLanguage); n >= 0 {
+				kinds = slices.Delete(kinds, n, n+1)
+				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d was heard as %s, which may be wrong", e.Sequence,
+					cmp.Or(language.Name(e.Heard), e.Heard)))
+			}
+			if len(kinds) > 0 {
 				all.doubted = append(all.doubted, fmt.Sprintf("transcript %d may contain words nobody said (%s)",
 					e.Sequence, strings.Join(kinds, ", ")))
 			}
@@ -120,6 +128,9 @@ func (d Deps) readContent(
 	}
 	return all, nil
 }
+
+// otherLanguage is the kind of flag of a transcript in a language that nobody expects, as package scribe has it.
+const otherLanguage = "other_language"
 
 // flagKinds gives the kinds of a transcript's flags, each once.
 func flagKinds(e session.AudioEntry) (kinds []string) {

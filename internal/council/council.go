@@ -50,16 +50,24 @@ type Deps struct {
 
 	// Away says why this process has no access to the sessions, as an error that is session.ErrAway; nil: it has.
 	Away func(ctx context.Context) error
+	// Spoken is the language of whoever uses this machine, as its locale has it; "": not known.
+	Spoken string
 	// Missing says which setting transcription lacks, for people; "": it can transcribe.
 	Missing func() string
 	// Transcribe transcribes a recording. Errors of the transcriber are *model.Error; tell receives progress and pauses.
-	Transcribe func(ctx context.Context, file, language string, tell Transcribing) (session.Transcript, error)
+	Transcribe func(ctx context.Context, file string, in SpokenIn, tell Transcribing) (session.Transcript, error)
 	// Driven reports whether somebody drives a running run.
 	Driven func(journal.Run) bool
 	// Within begins or resumes the run with this id, in which an oracle of a sitting answers, and gives its outcome.
 	Within func(ctx context.Context, owner journal.Owner, id string, o Options) (outcome json.RawMessage, err error)
 	// Withdraw asks such a run to stop.
 	Withdraw func(ctx context.Context, owner journal.Owner, id string) error
+}
+
+// SpokenIn is in which language a recording is; "": it is detected, and Expected are the likely ones, the likeliest first.
+type SpokenIn struct {
+	Language string
+	Expected []string
 }
 
 // Transcribing receives the progress of a transcription.

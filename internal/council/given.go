@@ -39,6 +39,7 @@ type Env struct {
 	Asked    string   `json:"asked,omitempty"`    // the model that the person chose for the session
 	Name     string   `json:"name,omitempty"`     // of the session
 	Language string   `json:"language,omitempty"` // of the session
+	Expected []string `json:"expected,omitempty"` // languages of its recordings, if it has none
 	Sitting  string   `json:"sitting,omitempty"`  // of an answer: the run of the sitting that it belongs to
 	Merges   string   `json:"merges,omitempty"`   // of a sitting: the run of the earlier one whose answers it merges again
 	Cut      string   `json:"cut,omitempty"`      // what of the session did not fit, in words: "7 of 9 transcripts"

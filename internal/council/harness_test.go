@@ -62,8 +62,9 @@ type house struct {
 	shut    error       // why the folder of the sessions can't be opened
 
 	mu    sync.Mutex
-	asked []model.Request // in the order of arrival
-	heard []string        // names of files, in the order in which they were transcribed
+	asked []model.Request  // in the order of arrival
+	in    council.SpokenIn // what the last recording was said to be spoken in
+	heard []string         // names of files, in the order in which they were transcribed
 }
 
 func newHouse(t *testing.T) *house {
@@ -247,9 +248,13 @@ func (h *house) deps(store journal.Store, p *process) council.Deps {
 		},
 		Known:   func(context.Context, string) model.Info { return model.Info{Window: h.window} },
 		Missing: func() string { return h.missing },
+		Spoken:  "nl",
 		Driven:  p.driven,
-		Transcribe: func(ctx context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
+		Transcribe: func(
+			ctx context.Context, file string, in council.SpokenIn, _ council.Transcribing,
+		) (session.Transcript, error) {
 			h.mu.Lock()
+			h.in = in
 			h.heard = append(h.heard, filepath.Base(file))
 			h.mu.Unlock()
 			t, err := h.hears(file)

@@ -143,7 +143,7 @@ func (p *performer) transcribe(ctx context.Context, job run.Job, asked Transcrib
 	case before != nil:
 		return before, nil
 	}
-	t, err := p.Transcribe(ctx, file, p.env.Language, Transcribing{
+	t, err := p.Transcribe(ctx, file, SpokenIn{p.env.Language, p.env.Expected}, Transcribing{
 		Progress: func(done, of int) {
 			if of > 1 {
 				job.Emit(run.Piece{Retract: true})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -60,6 +61,21 @@ func TestRecordingsAreTranscribedInTheirOrderAlsoThoseAddedMeanwhile(t *testing.
 	same(t, "transcript", assert.Must(h.sessions().Transcript(t.Context(), h.id, 4))(t), "What is said in 004_audio.ogg.")
 	e := h.session().Audio[3]
 	same(t, "entry", []any{e.By, e.Heard, e.Attempts}, []any{"test:ear", "en", 1})
+}
+
+func TestRecordingIsExpectedInTheLanguagesOfItsSessionOfThePersonAndOfTheOracles(t *testing.T) {
+	h := newHouse(t)
+	h.id = assert.Must(h.sessions().New(t.Context(), "", ""))(h).ID
+	h.records("one")
+	h.hears = func(string) (session.Transcript, error) {
+		return session.Transcript{Text: "Tenho de ir.", By: "test", Language: "pt"}, nil
+	}
+	h.process("one", h.journal).transcribe(false)
+	assert.That(t, h.in.Language == "" && h.in.Expected[0] == "nl", "at first: %+v", h.in)
+	h.records("two")
+	h.process("two", h.journal).transcribe(false)
+	assert.That(t, slices.Equal(h.in.Expected[:2], []string{"pt", "nl"}) && slices.Contains(h.in.Expected, "en"),
+		"then: %+v", h.in)
 }
 
 func TestRecordingThatFailsIsKeptToldAndTriedAgain(t *testing.T) {

@@ -84,7 +84,7 @@ type AudioEntry struct {
 
 // Flag marks a doubtful passage of a transcript.
 type Flag struct {
-	Kind  string  `json:"kind"` // "silence", "ghost", "low_confidence"
+	Kind  string  `json:"kind"` // "silence", "ghost", "low_confidence", "other_language"
 	Text  string  `json:"text,omitempty"`
 	Start float64 `json:"start_seconds,omitempty"`
 	End   float64 `json:"end_seconds,omitempty"`

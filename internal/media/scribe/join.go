@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"sibyl/internal/model"
+	"sibyl/internal/text"
 )
 
 // paragraphPause is the least pause after which a paragraph begins, in seconds.
@@ -16,6 +17,7 @@ const paragraphPause = 3.0
 type draft struct {
 	text       strings.Builder
 	language   string
+	other      bool    // that is a language that nobody expects
 	end        float64 // of the parts so far
 	lastSpoken float64 // when somebody spoke last, if known
 	units      []unit
@@ -118,5 +120,8 @@ func joinLines(text string) string {
 func (d *draft) flags() []Flag {
 	all := append(slices.Clone(d.silences), flagUnits(d.units)...)
 	slices.SortStableFunc(all, func(a, b Flag) int { return cmp.Compare(a.Start, b.Start) })
+	if d.other && d.text.Len() > 0 {
+		all = slices.Insert(all, 0, Flag{Kind: OtherLanguage, Text: text.Brief(d.text.String(), maxFlagText), End: d.end})
+	}
 	return all
 }

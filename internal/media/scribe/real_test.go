@@ -26,7 +26,7 @@ func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 		Segments: []model.Segment{{End: 1, Text: "Hello."}}}, Repeat: true}
 	check := func(what string, c scribe.Config, want string) {
 		c.Audio = &room{}
-		got, err := newScribe(t, c).Transcribe(t.Context(), path, "en", scribe.Listener{})
+		got, err := newScribe(t, c).Transcribe(t.Context(), path, scribe.Spoken{Language: "en"}, scribe.Listener{})
 		assert.That(t, err == nil && got.Text == want && got.Language == "en" && got.Seconds == 50 && len(got.Flags) == 0,
 			"%s: %+v, %v", what, got, err)
 	}
@@ -51,7 +51,7 @@ func TestEachTranscriberIsGivenWhatItTakes(t *testing.T) {
 func TestCommandThatFailsIsNotRepeatedAndShowsNoTemporaryFile(t *testing.T) {
 	command, folder := script(t, `echo "can't read $1" >&2; exit 1`)
 	s := newScribe(t, scribe.Config{Transcriber: command, Audio: &room{}})
-	_, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), "", scribe.Listener{})
+	_, err := s.Transcribe(t.Context(), file(t, "ogg", 1, false), scribe.Spoken{}, scribe.Listener{})
 	assert.That(t, model.KindOf(err) == model.Invalid &&
 		strings.HasSuffix(err.Error(), "(status 1): can't read audio.ogg"), "got %v", err)
 	wantEmpty(t, folder)

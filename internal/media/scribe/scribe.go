@@ -71,6 +71,7 @@ const (
 	Silence       = "silence"        // nobody speaks there, and it was not sent
 	Ghost         = "ghost"          // likely the transcriber's own invention
 	LowConfidence = "low_confidence" // doubtful by the transcriber's confidence or the pace of the words
+	OtherLanguage = "other_language" // all of it: it was heard in a language that nobody expects
 )
 
 // Flag marks a doubtful passage. Text is from the transcript, perhaps shortened; Start and End are seconds, both 0 if
@@ -112,15 +113,24 @@ type Listener struct {
 	Wait     func(model.Wait)   // a part is sent again after a pause
 }
 
-// Transcribe transcribes the file at a path. language is a code such as "pt"; "": that of the Config.
-func (s *Scribe) Transcribe(ctx context.Context, file, language string, l Listener) (Transcript, error) {
+// Spoken is in which language a file is, as a code such as "pt"; "": that of the Config, or else the transcriber detects
+// it. Expected are the languages that it may then be in, the likeliest first; none: any.
+type Spoken struct {
+	Language string
+	Expected []string
+}
+
+// Transcribe transcribes the file at a path. Where a language is detected that is not expected, the likeliest one is
+// tried, too, and what the transcriber is surer of is kept.
+func (s *Scribe) Transcribe(ctx context.Context, file string, in Spoken, l Listener) (Transcript, error) {
 	if l.Progress == nil {
 		l.Progress = func(int, int) {}
 	}
 	if l.Wait == nil {
 		l.Wait = func(model.Wait) {}
 	}
-	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(baseLanguage(language), baseLanguage(s.Language))}
+	j := job{Scribe: s, Listener: l, file: file, language: cmp.Or(baseLanguage(in.Language), baseLanguage(s.Language)),
+		expected: in.Expected}
 	if s.Transcriber == nil {
 		return Transcript{}, j.refusal("%s", s.Missing())
 	}
@@ -151,7 +161,8 @@ type job struct {
 	Listener
 	file     string
 	language string
-	folder   string // of temporary files
+	expected []string // languages, if it has none
+	folder   string   // of temporary files
 }
 
 // transcribeAll transcribes the pieces, in order.
@@ -165,6 +176,9 @@ func (j *job) transcribeAll(ctx context.Context, pieces []piece, seconds float64
 			transcript, err := j.transcribePiece(ctx, p)
 			if err != nil {
 				return Transcript{}, partError(err, i+1, len(pieces))
+			}
+			if whole.language == "" {
+				transcript, whole.other = j.inExpectedLanguage(ctx, p, transcript)
 			}
 			whole.addPart(p, transcript)
 		}
