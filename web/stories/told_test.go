@@ -45,25 +45,6 @@ func (p *tab) told() string {
 	return evaluate[string](p, `[...document.querySelectorAll(".story .told")].map((e) => e.textContent).join("\n")`)
 }
 
-func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
-	p := openWith(t, acts(t, searcher)+"max_turns: 3\n").visit(360)
-	p.says("How is a lease acquired?")
-	run := p.run("done")
-	p.press("Why")
-	story := p.told()
-	assert.Contains(t, "the story", story,
-		"You asked: “How is a lease acquired?”", "Took it for a question",
-		"Asked played:player, which wanted to look something up",
-		"Searched the code for “lease”: ", "Read lease.go", "Checked the reply, and took it as the answer",
-		"Answered with what it had, because a limit was reached", "The limit: 3 turns of the model")
-	assert.Lacks(t, "the story", story, "Oracle/", "{", "context_sufficient", "(0.")
-	p.sees("played:player")
-	bars := evaluate[int](p, `document.querySelectorAll(".story .gauge span").length`)
-	assert.That(t, bars >= 4, "%d durations are drawn", bars)
-	p.fits()
-	p.accessible("the story of run " + run)
-}
-
 func TestStepHasAnAddressThatIsMarkedAndKept(t *testing.T) {
 	p := open(t).visit(360)
 	p.says("How is a lease acquired?")

@@ -60,25 +60,6 @@ func row(p *tab, word string) {
 	})()`)
 }
 
-func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
-	p := open(t).visit(1400)
-	asked(p, "How is a lease acquired?")
-	row(p, "Search")
-	p.sees("Rule")
-	row(p, "Turn")
-	p.press("What was sent, and what came back")
-	p.until("the parts of the prompt",
-		`[...document.querySelectorAll(".part summary")].some((e) => e.innerText.includes("base"))`)
-	p.until("the words of the person",
-		`[...document.querySelectorAll(".part")].some((e) => e.innerText.includes("Person") && e.querySelector("pre").textContent.includes("How is a lease acquired?"))`)
-	p.press("Sources")
-	p.sees("cited and read")
-	p.reload()
-	p.sees("cited and read")
-	p.press("What left")
-	p.sees("Nothing left this machine.")
-}
-
 func TestTreeShowsWhichNodesActInAStep(t *testing.T) {
 	p := open(t).visit(1400)
 	asked(p, "How is a lease acquired?")
