@@ -17,24 +17,7 @@ import (
 
 // searcher is a model that reads a file, and wants to go on after that.
 func searcher(r modeltest.Request) modeltest.Answer {
-	results := 0
-	for _, m := range r.Messages {
-		if m.Role == "tool" {
-			results++
-		}
-	}
-	call := func(name, arguments string) modeltest.Answer {
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: fmt.Sprint("call_", results), Name: name,
-			Arguments: arguments}}}
-	}
-	switch results {
-	case 0:
-		return call("code_search", `{"query":"lease"}`)
-	case 1:
-		return call("code_read", `{"path":"lease.go"}`)
-	}
-	return modeltest.Stream("Acquire takes the lease, in lease.go. <sig" +
-		`nal type="need_turn"><reason>to see who gives it back</reason><confidence>0.8</confidence></sig` + "nal>")
+	return searcherIn(r, inTongue{"replied": "Acquire takes the lease, in lease.go.", "need": "to see who gives it back"})
 }
 
 // told is what the story says, line by line.
@@ -120,24 +103,10 @@ const aboutDana = "What do my notes say about Dana Reyes, and what is the latest
 
 // visitor is a model that reads a note and then wants to open a page that nobody named.
 func visitor(r modeltest.Request) modeltest.Answer {
-	call := func(name, arguments string) modeltest.Answer {
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_" + name, Name: name, Arguments: arguments}}}
-	}
-	results := 0
-	for _, m := range r.Messages {
-		if m.Role == "tool" {
-			results++
-		}
-	}
-	switch {
-	case said(r, "The person has said yes"):
+	if said(r, "The person has said yes") {
 		return modeltest.Stream("I asked the page, and it did not answer. " + sure)
-	case results == 0:
-		return call("vault_read", `{"path":"house.md"}`)
-	case results == 1:
-		return call("web_fetch", `{"url":"https://plumbers.example/reyes"}`)
 	}
-	return modeltest.Stream("Dana Reyes mended it; I would look her page up. " + sure)
+	return visitorIn(r, inTongue{"answer": "Dana Reyes mended it; I would look her page up."})
 }
 
 func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
@@ -174,7 +143,7 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 func TestWriteIsCheckedBeforeItIsAskedForAndShowsWhatItChanges(t *testing.T) {
 	write := func(mode, content string) modeltest.Answer {
 		arguments, _ := json.Marshal(map[string]string{"path": "ideas.md", "mode": mode, "content": content}) // texts
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_" + mode, Name: "vault_write", Arguments: string(arguments)}}}
+		return calls("vault_write", string(arguments))
 	}
 	h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		switch {
