@@ -17,7 +17,6 @@ import (
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/server/user"
 )
 
 // asked has a question answered and opens why, at its details.
@@ -209,19 +208,4 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p.edits(`/<Classify/`, `<Clarify`)
 	p.press("Compare this run")
 	p.sees("This tree does not load.")
-}
-
-func TestWhoMayOnlyReadComparesToo(t *testing.T) {
-	h := open(t)
-	reads := h.user + "-reads"
-	h.admits(reads, user.Read)
-	h.sibyl("ask", "--user", reads, "--in", "code", "How is a lease acquired?")
-	p := h.tab(360)
-	p.do("opening the page", chromedp.Navigate(h.signIn(reads)), chromedp.WaitVisible("nav"))
-	p.explains(p.run("done"), "compare")
-	p.press("The whole tree (XML)")
-	p.press("Take this run’s tree")
-	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
-	p.press("Compare past runs")
-	p.sees("Runs: 1. The same: 1. Otherwise: 0.")
 }
