@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,15 +41,6 @@ func askedOf(h *house, persona string) (all []string) {
 		}
 	}
 	return all
-}
-
-func only(all []string, what string) (kept []string) {
-	for _, s := range all {
-		if strings.Contains(s, what) {
-			kept = append(kept, s)
-		}
-	}
-	return kept
 }
 
 func TestRunIsExplainedWhileItGoesOnAndWhenItHasEnded(t *testing.T) {
