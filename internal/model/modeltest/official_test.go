@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/ollama/ollama/api"
