@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"sibyl/internal/behaviour/assert"
+	"sibyl/internal/config"
 )
 
 // containerfile gives the instructions of deploy/Containerfile by their words, each with its arguments, in order.
@@ -82,8 +83,12 @@ func TestHealthCheckOfTheImageIsPassedByAServerAlone(t *testing.T) {
 	assert.That(t, err != nil, "nothing listens, and the check passes")
 }
 
-func TestComposedServicesHaveWhatTheyName(t *testing.T) {
-	type service struct {
+// composed is the folder of the Compose file.
+const composed = "../../deploy"
+
+// composition is what is read of the Compose file.
+type composition struct {
+	Services map[string]struct {
 		Image       string
 		Build       struct{ Context, Dockerfile string }
 		EnvFile     []string `yaml:"env_file"`
@@ -92,23 +97,31 @@ func TestComposedServicesHaveWhatTheyName(t *testing.T) {
 		Ports       []string
 		DependsOn   map[string]any `yaml:"depends_on"`
 	}
-	var file struct {
-		Services map[string]service
-		Volumes  map[string]any
-	}
-	const folder = "../../deploy"
-	assert.NoError(t, yaml.Unmarshal(read(t, folder+"/compose.yaml"), &file))
+	Volumes map[string]any
+}
+
+// compositionOf reads the Compose file, and the variables in the files for the environment of its services.
+func compositionOf(t *testing.T) (file composition, settings map[string]string) {
+	t.Helper()
+	assert.NoError(t, yaml.Unmarshal(read(t, composed+"/compose.yaml"), &file))
 	assert.Require(t, len(file.Services) >= 3, "only %d services were read", len(file.Services))
-	settings := map[string]string{} // of the files for the environment
-	used := map[string]bool{}
-	for name, s := range file.Services {
+	settings = map[string]string{}
+	for _, s := range file.Services {
 		for _, env := range s.EnvFile {
-			for line := range strings.Lines(string(read(t, filepath.Join(folder, env+".example")))) {
+			for line := range strings.Lines(string(read(t, filepath.Join(composed, env+".example")))) {
 				if variable, value, found := strings.Cut(strings.TrimSpace(line), "="); found && !strings.HasPrefix(line, "#") {
 					settings[variable] = value
 				}
 			}
 		}
+	}
+	return file, settings
+}
+
+func TestComposedServicesHaveWhatTheyName(t *testing.T) {
+	file, settings := compositionOf(t)
+	used := map[string]bool{}
+	for name, s := range file.Services {
 		for _, volume := range s.Volumes {
 			from, to, _ := strings.Cut(volume, ":")
 			if !strings.HasPrefix(from, ".") {
@@ -117,7 +130,7 @@ func TestComposedServicesHaveWhatTheyName(t *testing.T) {
 				used[from] = true
 				continue
 			}
-			_, err := os.Stat(filepath.Join(folder, from))
+			_, err := os.Stat(filepath.Join(composed, from))
 			assert.NoError(t, err)
 			to, _, _ = strings.Cut(to, ":")
 			assert.Equalf(t, s.Environment["SIBYL_CONFIG"], to, "where %s looks for %s", name, from)
@@ -127,7 +140,7 @@ func TestComposedServicesHaveWhatTheyName(t *testing.T) {
 			assert.That(t, there, "%s depends on %s, which there is not", name, dependency)
 		}
 		if s.Build.Context != "" {
-			_, err := os.Stat(filepath.Join(folder, s.Build.Context, path.Clean(s.Build.Dockerfile)))
+			_, err := os.Stat(filepath.Join(composed, s.Build.Context, path.Clean(s.Build.Dockerfile)))
 			assert.NoError(t, err)
 		}
 		for _, port := range s.Ports {
@@ -145,4 +158,47 @@ func TestComposedServicesHaveWhatTheyName(t *testing.T) {
 	assert.That(t, slices.Equal([]string{database.User.Username(), strings.Trim(database.Path, "/"), password},
 		[]string{server["POSTGRES_USER"], server["POSTGRES_DB"], settings["POSTGRES_PASSWORD"]}),
 		"the nodes ask the database by %s, and it has %v", database.Redacted(), server)
+}
+
+// mountOf is the volume in which a path of a service lies, the path in that volume, and whether it can be written to.
+func mountOf(volumes []string, path string) (volume, within string, writable bool) {
+	for _, v := range volumes {
+		source, at, _ := strings.Cut(v, ":")
+		at, mode, _ := strings.Cut(at, ":")
+		if rest, inside := strings.CutPrefix(path+"/", at+"/"); inside {
+			return source, rest, mode != "ro"
+		}
+	}
+	return "", "", false
+}
+
+// The Compose file is a service of several nodes: its settings are accepted, and all nodes have one database, and one
+// place for what the Council keeps, in a volume that outlives them.
+func TestNodesOfTheComposeFileShareADatabaseAndTheFolderOfTheCouncil(t *testing.T) {
+	file, given := compositionOf(t)
+	places, databases, nodes := map[string]bool{}, map[string]bool{}, 0
+	for name, s := range file.Services {
+		if s.Image != "sibyl" {
+			continue
+		}
+		nodes++
+		environ := strings.Fields(last(t, containerfile(t), "ENV"))
+		for _, of := range []map[string]string{given, s.Environment} {
+			for key, value := range of {
+				environ = append(environ, key+"="+value)
+			}
+		}
+		settings, _, _ := mountOf(s.Volumes, s.Environment["SIBYL_CONFIG"])
+		assert.Require(t, settings != "", "%s: its settings are in no volume", name)
+		cfg, err := config.Load(config.Options{Environ: append(environ, "SIBYL_CONFIG="+filepath.Join(composed, settings))})
+		assert.NoErrorf(t, err, "the settings of %s", name)
+		folder, _ := cfg.CouncilFolder()
+		volume, within, writable := mountOf(s.Volumes, folder)
+		_, kept := file.Volumes[volume]
+		assert.That(t, kept && writable, "%s: the Council's folder %s lies in %q, which is no named volume to write to", name,
+			folder, volume)
+		places[volume+":"+within], databases[cfg.Database.Where()] = true, true
+	}
+	assert.That(t, nodes > 1 && len(places) == 1 && len(databases) == 1 && !databases[""],
+		"%d nodes keep the sessions of the Council in %v, and all else in %v", nodes, places, databases)
 }

@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/behaviour/needs"
@@ -64,82 +63,33 @@ func commandsIn(file, text string) (calls []string) {
 	return calls
 }
 
-// manuals is what the program said of commands, by their paths: it says the same each time.
-type manuals map[string]string
-
-// help is what the program says of a command, and the commands below it.
-func (m manuals) help(t *testing.T, path []string) (text string, below []string) {
-	t.Helper()
-	args, above := append(slices.Clone(path), "--help"), "Available Commands:\n"
-	if len(path) == 0 {
-		args, above = []string{"help", "all"}, "Examples:\n" // the groups stand below these
-	}
-	text, known := m[strings.Join(path, " ")]
-	if !known {
-		var out bytes.Buffer
-		code := cli.Main(t.Context(), cli.Program{}, args, nil, cli.Streams{In: strings.NewReader(""), Out: &out,
-			Err: &out})
-		assert.Require(t, code == 0, "sibyl %s: %s", strings.Join(args, " "), out.String())
-		text = out.String()
-		m[strings.Join(path, " ")] = text
-	}
-	_, list, _ := strings.Cut(text, above)
-	for _, line := range regexp.MustCompile(`(?m)^  ([a-z-]+) +[A-Z]`).FindAllStringSubmatch(list, -1) {
-		below = append(below, line[1])
-	}
-	return text, below
-}
-
-// flagsOf are the flags of a command and of those below it.
-func (m manuals) flagsOf(t *testing.T, path []string) (names []string) {
-	t.Helper()
-	text, below := m.help(t, path)
-	names = regexp.MustCompile(`(?m)^ .*?(--[a-z-]+)`).FindAllString(text, -1)
-	for i, line := range names {
-		names[i] = line[strings.LastIndex(line, "--"):]
-	}
-	for _, name := range below {
-		names = append(names, m.flagsOf(t, append(slices.Clone(path), name))...)
-	}
-	return names
-}
-
-// isCommand says that a command stands below path, if only one that help does not list.
-func isCommand(root *cobra.Command, path []string, name string) bool {
-	cmd, _, err := root.Find(append(slices.Clone(path), name))
-	return err == nil && cmd.Name() == name
-}
-
 func TestDocumentsNameCommandsAndFlagsThatExist(t *testing.T) {
 	word := regexp.MustCompile(`^[a-z][a-z-]*$`)
-	found, program, root := 0, manuals{}, cli.Commands()
+	found, exist := 0, map[string]bool{"--help": true}
 	for file, text := range forEverybody(t) {
 		for _, call := range commandsIn(file, text) {
-			var path []string
-			about, below := program.help(t, nil)
-			words := strings.Fields(call)
-			for i, w := range words {
-				switch {
-				case strings.HasPrefix(w, "--"):
-					name, _, _ := strings.Cut(w, "=")
+			cmd, rest, err := cli.Commands().Find(strings.Fields(call))
+			group := err == nil && cmd.HasAvailableSubCommands() && !takesArguments(cmd)
+			assert.That(t, err == nil && !(group && len(rest) > 0 && word.MatchString(rest[0])),
+				"%s: sibyl%s: there is no such command (%v)", file, call, err)
+			found++
+			for _, w := range rest {
+				if name, _, _ := strings.Cut(w, "="); strings.HasPrefix(name, "--") && name != "--" && name != "--help" {
 					found++
-					assert.That(t, regexp.MustCompile(`(?m)^ .*`+regexp.QuoteMeta(name)+`\b`).MatchString(about) || name == "--help",
-						"%s: sibyl%s: ‘sibyl %s’ has no flag %s", file, call, strings.Join(path, " "), name)
-				case slices.Contains(below, w) || isCommand(root, path, w):
-					found++
-					path = append(path, w)
-					about, below = program.help(t, path)
-				case word.MatchString(w) && len(below) > 0 && i == len(path):
-					t.Errorf("%s: sibyl%s: there is no such command", file, call)
+					assert.That(t, cmd.Flag(name[2:]) != nil, "%s: sibyl%s: ‘%s’ has no flag %s", file, call, cmd.CommandPath(), name)
 				}
 			}
 		}
 	}
-	exist := program.flagsOf(t, nil)
+	eachCommand(func(cmd *cobra.Command) {
+		for _, flags := range []*pflag.FlagSet{cmd.LocalFlags(), cmd.InheritedFlags()} {
+			flags.VisitAll(func(f *pflag.Flag) { exist["--"+f.Name] = true })
+		}
+	})
 	for file, text := range forOperators(t) {
 		for _, m := range regexp.MustCompile("`(--[a-z-]+)").FindAllStringSubmatch(text, -1) {
 			found++
-			assert.That(t, slices.Contains(exist, m[1]), "%s names the flag %s, which no command has", file, m[1])
+			assert.That(t, exist[m[1]], "%s names the flag %s, which no command has", file, m[1])
 		}
 	}
 	assert.That(t, found >= 45, "only %d commands and flags were found: the files are read in the wrong way", found)

@@ -197,20 +197,6 @@ func TestAnswersThatAreWaitedForAreBoundedBesideStreams(t *testing.T) {
 	same(t, "the status of the first", (<-first).status, http.StatusOK)
 }
 
-func TestMessageThatWaitsForRoomHasTheAddressOfItsRun(t *testing.T) {
-	h := withTasks(t)
-	h.most = 1
-	h.config.Limits.Undriven = 50 * time.Millisecond
-	h.open()
-	release := h.holds("bob")
-	h.begin(adasToken, "Tea?")
-	a := h.ask(question{method: http.MethodPost, path: "/api/chat", body: map[string]any{"message": "add Apples"}})
-	run := a.header.Get("Location")
-	assert.That(t, a.status == http.StatusAccepted && strings.HasPrefix(run, "/api/runs/"),
-		"%d %v %s", a.status, a.header, a.body)
-	release()
-}
-
 func TestDeclineLeavesAConversationThatWaitsForNoYes(t *testing.T) {
 	h := withTasks(t).open()
 	chat := func(words, conversation string) (r taskchat.AgentResponse) {

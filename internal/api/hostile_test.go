@@ -67,42 +67,6 @@ func TestLargeBodyIsRefusedWithoutBeingTakenIn(t *testing.T) {
 	h.get(question{path: "/api/me"}, nil)
 }
 
-// sending is the body of a client that sends all of it before it reads an answer.
-type sending struct {
-	io.Reader
-	early func() // is called where it is read before the answer was sent
-	sent  int
-}
-
-func (s *sending) Read(b []byte) (int, error) {
-	s.early()
-	n, err := s.Reader.Read(b)
-	s.sent += n
-	return n, err
-}
-
-func (*sending) Close() error { return nil }
-
-// A client that sends a whole body first reads the answer only if the server takes the body, and the connection does
-// not break before.
-func TestBodyThatIsRefusedIsReadAfterTheAnswerWithinABound(t *testing.T) {
-	h := newHouse(t)
-	handler := h.handler()
-	for size, want := range map[int64]int64{100_000: 100_000, 1 << 30: 64 << 20} {
-		w := httptest.NewRecorder()
-		body := &sending{Reader: io.LimitReader(zeros{}, size), early: func() {
-			assert.That(t, w.Flushed, "the body was read before the answer was sent")
-		}}
-		r := httptest.NewRequest("POST", "http://localhost/api/runs", body)
-		r.ContentLength, r.RemoteAddr = size, "127.0.0.1:1"
-		r.Header.Set("Authorization", "Bearer "+adasToken)
-		r.Header.Set("Content-Type", "text/plain")
-		handler.ServeHTTP(w, r)
-		assert.That(t, w.Code == http.StatusUnsupportedMediaType && int64(body.sent) == want,
-			"of %d bytes %d were read, and the answer is %d", size, body.sent, w.Code)
-	}
-}
-
 // A client that has sent all of a body that is too large reads why it is refused, and not a broken connection: also one
 // that sends on only when the answer is there, and one that sends far more than it may.
 func TestClientReadsWhyItsBodyIsTooLarge(t *testing.T) {

@@ -124,17 +124,6 @@ func (h *house) script() string {
 	return found[1]
 }
 
-func TestFilesWithTheirHashInTheNameAreKeptForGood(t *testing.T) {
-	h := newHouse(t).open()
-	for path, want := range map[string]string{"/": "no-cache", "/icon.svg": "no-cache",
-		h.script(): "public, max-age=31536000, immutable"} {
-		assert.Equalf(t, h.get(question{path: path, token: "-"}, nil).header.Get("Cache-Control"), want, "%s", path)
-	}
-	for _, gone := range []string{"/assets/index-0000.js", "/assets/", "/.vite/manifest.json", "/index.html"} {
-		h.refused("a file that is not of this page", question{path: gone, token: "-"}, 404, "no_route")
-	}
-}
-
 func TestOverTLSTheCookieIsForTLSAlone(t *testing.T) {
 	h := newHouse(t)
 	server := httptest.NewUnstartedServer(nil)

@@ -2,15 +2,9 @@ package api
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
@@ -54,20 +48,6 @@ func TestConnectionsBeyondTheBoundAreClosedAtOnce(t *testing.T) {
 		}
 		assert.Require(t, !time.Now().After(end), "nobody is let in for the one who went")
 	}
-}
-
-func TestDescriptionThatCannotBeWrittenIsAFaultOfTheServer(t *testing.T) {
-	var log bytes.Buffer
-	s := &Server{config: Config{Log: slog.New(slog.NewTextHandler(&log, nil))}}
-	r := httptest.NewRequestWithContext(context.WithValue(t.Context(), requestInfoKey{}, &requestInfo{id: "r-1"}),
-		http.MethodGet, "/openapi.json", nil)
-	w := httptest.NewRecorder()
-	s.serveDescription("application/openapi+json", func() ([]byte, error) { return nil, errors.New("a cycle") })(w, r)
-	assert.That(t, w.Code == http.StatusInternalServerError && w.Header().Get("Content-Type") == problemType &&
-		!strings.Contains(w.Body.String(), "cycle"), "the answer is %d %s", w.Code, w.Body)
-	line := log.String()
-	assert.That(t, strings.Contains(line, "level=ERROR") && strings.Contains(line, "a cycle") &&
-		strings.Contains(line, "r-1"), "the log says %q", line)
 }
 
 func TestTableStaysBoundedAndKeepsWhatIsInUse(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"sibyl/internal/api"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/run"
@@ -23,28 +22,6 @@ func panelTree(t testing.TB) string {
 	t.Helper()
 	text := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
 	return string(text)
-}
-
-func TestTreeOfARunHasTheNodesThatItsEventsName(t *testing.T) {
-	h := newHouse(t).open()
-	b := h.begin("", "Tea?")
-	h.ended("", b.Run)
-	var tree api.Tree
-	h.get(question{path: "/api/runs/" + b.Run + "/tree"}, &tree)
-	assert.That(t, tree.ID == "Panel" && tree.Text == panelTree(t) && len(tree.Nodes) == 3 && tree.Nodes[0].Parent == -1 &&
-		tree.Nodes[2].Parent == 0 && !tree.Nodes[0].Leaf && slices.Equal(tree.Nodes[2].Says, []string{"names=chair"}),
-		"the tree is %+v", tree)
-	var x service.Explanation
-	h.get(question{path: "/api/runs/" + b.Run + "/explanation"}, &x)
-	for _, step := range x.Steps {
-		for _, e := range step.Events {
-			n := tree.Nodes[e.Number]
-			assert.That(t, n.Rule == e.Rule && e.Number == 1, "an event of node %d, by %s, is of %+v", e.Number, e.Rule, n)
-		}
-	}
-	assert.That(t, x.Steps[0].Op == 0 && x.Steps[1].Op != 0 &&
-		x.Steps[1].Op+x.Steps[2].Op == x.Steps[0].Started[0].Op+x.Steps[0].Started[1].Op,
-		"the steps took in the receipts of %d and %d", x.Steps[0].Op, x.Steps[1].Op)
 }
 
 func TestReceiptTellsWhatWasSentAndWhatCameBack(t *testing.T) {

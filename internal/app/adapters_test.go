@@ -65,15 +65,6 @@ providers:
 		"the servers were asked %d, %d and %d times; want once for each model that they know", n, m, k)
 }
 
-func TestLocalModelThatChatsWithToolsIsChosen(t *testing.T) {
-	server := modeltest.NewServer(t)
-	server.Models = []string{"all-minilm:latest", "llama3.1:8b"}
-	server.ModelInfo = map[string]string{"llama3.1:8b": shownLlama, "all-minilm:latest": `{"capabilities":["embedding"]}`}
-	a := prepared(t, "ollama: {host: "+server.BaseURL+"}")
-	got, err := a.Models.Choose(t.Context(), "")
-	assert.That(t, err == nil && got == "ollama:llama3.1:8b", "chose %q, %v", got, err)
-}
-
 // asked asks a model hello, which its server answers.
 func asked(t *testing.T, a *App, id string) {
 	t.Helper()

@@ -11,7 +11,6 @@ import (
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/probe"
 )
 
 // house serves a provider of the same server in a folder of reports: each as another process would.
@@ -98,25 +97,6 @@ func TestTestedModelIsAskedWithTheOraclesOwnRequestAndItsContractIsKept(t *testi
 		"the Oracle's requests had %v tools, and a system prompt of %v bytes", tools, front)
 	assert.That(t, strings.HasSuffix(c.Endpoint, "/v1") && a.Models.Contract("lab:m").Of(model.SkillAnswer).Result ==
 		model.Right && a.Models.Contract("lab:m").Manner(model.Info{}).NoTools, "%+v", c)
-}
-
-func TestTestThatWasStoppedLeavesWhatWasFoundBefore(t *testing.T) {
-	a := lab(t, func(modeltest.Request) modeltest.Answer { return modeltest.Stream("Paris") })
-	test := assert.Must(a.PrepareModelTest(t.Context(), "lab:m"))(t)
-	_ = assert.Must(a.TestModel(t.Context(), test, nil))(t)
-	ctx, stop := context.WithCancel(t.Context())
-	again, err := a.TestModel(ctx, test, func(p probe.Progress) {
-		if p.N == 2 {
-			stop()
-		}
-	})
-	assert.That(t, err == nil && again.Partial && again.Of(model.SkillOrder).Result == model.Right &&
-		len(again.Findings) == len(model.Skills()), "%+v, %v", again, err)
-	stopped, end := context.WithCancel(t.Context())
-	end()
-	before := a.Models.Contract("lab:m").TestedAt
-	nothing, err := a.TestModel(stopped, test, nil)
-	assert.That(t, err == nil && !nothing.Known() && a.Models.Contract("lab:m").TestedAt.Equal(before), "%+v, %v", nothing, err)
 }
 
 func TestNothingIsTestedWithoutALanguageModel(t *testing.T) {

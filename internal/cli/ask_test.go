@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,12 +12,8 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/config"
-	"sibyl/internal/journal"
 	"sibyl/internal/oracle"
-	"sibyl/internal/run"
 	"sibyl/internal/schema"
-	"sibyl/internal/service/assistant"
-	"sibyl/internal/service/servicetest"
 	"sibyl/internal/taskchat"
 )
 
@@ -28,21 +23,6 @@ func flagsOf(t *testing.T, args ...string) (*optionFlagSet[oracle.Options], erro
 	cmd := &cobra.Command{}
 	f := optionFlags[oracle.Options](cmd)
 	return f, cmd.ParseFlags(args)
-}
-
-func TestBudgetsOutsideOfTheirBoundsAreToldWithThem(t *testing.T) {
-	for args, want := range map[string]string{ // "": a budget that is fine
-		"--max-turns=0": "a whole number from 1 to 200", "--max-turns=x": "a whole number from 1 to 200",
-		"--max-turns=1":    "",
-		"--max-tokens=999": "a whole number from 1000 to 10000000, or 0: no limit", "--max-tokens=0": "",
-		"--max-time=4s": "a time from 5s to 1h, or 0: no limit", "--max-time=1h0m1s": "a time from 5s to 1h",
-		"--max-time=1h": "", "--max-time=0": "",
-		"--web=maybe": "true or false", "--no-web": "", "-m=a b": "in one word",
-	} {
-		_, err := flagsOf(t, args)
-		assert.That(t, (err == nil) == (want == "") && (err == nil || strings.Contains(err.Error(), want)),
-			"%s: %v, not %q", args, err, want)
-	}
 }
 
 func TestFlagComesBeforeTheSettingEvenIfItSaysNothingIsWanted(t *testing.T) {
@@ -89,45 +69,6 @@ func TestWordsThatBeginWithAHyphenAreNoFlags(t *testing.T) {
 	}
 	_, err := flagsBefore(o, &taskchat.Options{}, map[*schema.Field]bool{}, "--nonsense eggs")
 	assert.That(t, err != nil, "a flag that there is not was taken for words")
-}
-
-const pricedModel = "anthropic:claude-haiku-4-5-20251001"
-
-type pricedEnv struct{}
-
-func (pricedEnv) Models() []string { return []string{pricedModel} }
-
-// expensive has an assistant each of whose answers costs a dollar.
-func expensive(store journal.Store) ([]*assistant.Assistant, error) {
-	a, err := servicetest.Describe(store, run.Performer{Do: func(context.Context, run.Job) (any, error) {
-		return "dear", nil
-	}})
-	if err != nil {
-		return nil, err
-	}
-	begin := a.Begin
-	a.Begin = func(ctx context.Context, r assistant.Request) (run.Spec, error) {
-		r.Options = "ada"
-		spec, err := begin(ctx, r)
-		spec.Env = pricedEnv{}
-		return spec, err
-	}
-	a.Used = func(*run.CompletionRecord) (journal.Used, bool) {
-		return journal.Used{Model: pricedModel, Input: 1_000_000}, true
-	}
-	return []*assistant.Assistant{a}, nil
-}
-
-func TestAddedAssistantGoesBeyondTheLimitOfCostsOnceItMay(t *testing.T) {
-	h := newTrial(t)
-	h.also = expensive
-	tree := assert.Must(servicetest.Trees.ReadFile("panel.xml"))(t)
-	write(t, filepath.Join(h.home, "panel.xml"), string(tree))
-	write(t, filepath.Join(h.home, "sibyl", "config.yaml"), "models:\n  limit: 0.5\n")
-	h.has("the first answer", h.says(ExitAnswered, "panel", "-q", "Tea?"), "ada: dear")
-	h.has("the refusal", h.says(ExitFailed, "panel", "-q", "Milk?"), "the limit (models.limit) is 0.50 USD",
-		"--over-limit goes on")
-	h.has("the second answer", h.says(ExitAnswered, "panel", "-q", "--over-limit", "Milk?"), "ada: dear")
 }
 
 // TestWithoutAModelEachAssistantSaysWhatItCanDoAndHowToGetOne wants both in one line.

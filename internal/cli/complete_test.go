@@ -131,19 +131,14 @@ func TestWhatAShellWouldTakeApartIsNotOffered(t *testing.T) {
 
 func TestEveryCompletionStandsAtACommandOrFlag(t *testing.T) {
 	there := map[string]bool{}
-	var visit func(*cobra.Command)
-	visit = func(cmd *cobra.Command) {
+	eachCommand(func(cmd *cobra.Command) {
 		path := strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "sibyl"), " ")
 		there[path] = true
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			there["--"+f.Name] = true
 			there[path+" --"+f.Name] = true
 		})
-		for _, sub := range cmd.Commands() {
-			visit(sub)
-		}
-	}
-	visit(Commands())
+	})
 	for place := range completions() {
 		assert.That(t, there[place], "there is no command or flag %s", place)
 	}

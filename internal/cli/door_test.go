@@ -10,9 +10,7 @@ import (
 	"sibyl/internal/app"
 	"sibyl/internal/behaviour/assert"
 	conversation "sibyl/internal/cli/talk"
-	"sibyl/internal/oracle"
 	"sibyl/internal/service"
-	"sibyl/internal/taskchat"
 )
 
 // newTalker is the program as a conversation has it, with the trial assistant and without a model.
@@ -67,19 +65,6 @@ func TestEveryAssistantHasACommandOfTheConversationAFifthToo(t *testing.T) {
 	}
 }
 
-func TestPlainWishesAreOfferedToTasksAlone(t *testing.T) {
-	talk := newTalker(t)
-	for words, want := range map[string]string{"remind me to buy milk": "Add the task 'buy milk'?",
-		"füge Milch zu meiner Liste hinzu": "Die Aufgabe 'Milch'", "show my tasks": "Show the tasks?"} {
-		name, question := talk.Offer(words, oracle.Name)
-		assert.That(t, name == taskchat.Name && strings.HasPrefix(question, want), "%s: %q, %q", words, name, question)
-		name, _ = talk.Offer(words, taskchat.Name)
-		assert.That(t, name == "", "%s is offered to whom it is said", words)
-	}
-	name, question := talk.Offer("How are errors handled?", oracle.Name)
-	assert.That(t, name == "", "%v", question)
-}
-
 func TestCouncilKeepsWordsInOneSessionAndSaysWhyNobodyAnswers(t *testing.T) {
 	talk := newTalker(t)
 	var sessions []string
@@ -118,21 +103,4 @@ func TestInquiryAsksForItsWitnessAndEndsInAFewLines(t *testing.T) {
 	_, again := talk.asks(t, conversation.Asked{Of: "inquiry", Session: session, Words: `--witness="` + papers +
 		`" It was rust`, Flagged: true})
 	assert.That(t, again != "", "a second one begins no session")
-}
-
-func TestQuestionsAreAskedWithTheFoldersAndTheModelOfTheConversation(t *testing.T) {
-	talk := newTalker(t)
-	code := t.TempDir()
-	write(t, filepath.Join(code, "lease.go"),
-		"package lease\n\n// Take takes over the lease of a process that is dead.\nfunc Take() {}\n")
-	with := conversation.With{Model: "offline:rules", Code: code}
-	res, session := talk.asks(t, conversation.Asked{Of: oracle.Name,
-		Words: "Who takes over the lease of a dead process?", With: with})
-	assert.That(t, strings.Contains(res.Answer, "lease.go:") &&
-		strings.Contains(strings.Join(res.Notes, ""), "found 1 place; searched the code, read 1 place; "), "%+v", res.Shown)
-	last, err := talk.Last(t.Context(), session)
-	assert.That(t, err == nil && last.Answer == res.Answer, "%+v, %v", last, err)
-	with.Model = "nobody:knows"
-	_, err = talk.Start(t.Context(), conversation.Asked{Of: oracle.Name, Words: "Why?", With: with})
-	assert.That(t, err != nil, "the model of the conversation is not asked for")
 }

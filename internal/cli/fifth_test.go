@@ -106,7 +106,7 @@ func (h *trial) has(about, text string, parts ...string) {
 func TestFifthAssistantIsThereForEveryWayInWithoutALineElsewhere(t *testing.T) {
 	h := newTrial(t)
 	h.has("the help", h.says(ExitAnswered, "riddle", "--help"), "Makes riddles", "--tone TONE", "how it sounds",
-		"-l, --lines N", "--json", "--session")
+		"-l, --lines N", "--json", "--session", "--over-limit")
 	h.has("the list of commands", h.says(ExitAnswered, "help", "all"), "riddle", "Makes riddles")
 	h.has("completion", h.says(ExitAnswered, "__complete", "riddle", "--tone", ""), "kind", "dark")
 	h.has("an answer", h.says(ExitAnswered, "riddle", "-q", "--tone", "dark", "a", "door"),

@@ -44,28 +44,6 @@ func TestLineThatWasBegunBeforeIsNotBroken(t *testing.T) {
 	assert.That(t, b.String() == want, "%q, want %q", b.String(), want)
 }
 
-func TestNumbersHaveAllTheirDigits(t *testing.T) {
-	for f, want := range map[float64]string{1234567: "1234567", 12345678901: "12345678901", 0.5: "0.5", 0: "0"} {
-		got := figure(f)
-		assert.That(t, got == want, "%v is written %q", want, got)
-	}
-}
-
-func TestEachListHasTheLimitThatIsUsualForIt(t *testing.T) {
-	for line, want := range map[string]int{"session list": 20, "run list": 20, "shadow report": longestReport,
-		"task list": 0, "task list --limit 3": 3} {
-		c := &command{}
-		cmd, args, err := c.root().Find(strings.Fields(line))
-		if err == nil {
-			err = cmd.ParseFlags(args)
-		}
-		if err == nil {
-			err = cmd.PreRunE(cmd, nil)
-		}
-		assert.That(t, err == nil && c.limit == want, "%s: the limit is %d, error %v; want %d", line, c.limit, err, want)
-	}
-}
-
 func TestFolderThatOneStandsInIsSearchedOnlyIfItHoldsAProject(t *testing.T) {
 	home := t.TempDir()
 	write(t, filepath.Join(home, "letters", "bridge.md"), "The bridge was closed because of corrosion.\n")

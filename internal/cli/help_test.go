@@ -15,6 +15,18 @@ import (
 	"sibyl/internal/model/modeltest"
 )
 
+// eachCommand calls a function with every command.
+func eachCommand(do func(*cobra.Command)) {
+	var look func(*cobra.Command)
+	look = func(cmd *cobra.Command) {
+		do(cmd)
+		for _, sub := range cmd.Commands() {
+			look(sub)
+		}
+	}
+	look(Commands())
+}
+
 func TestEveryTextOfHelpIsOfACommand(t *testing.T) {
 	root := Commands()
 	for _, part := range strings.Split("\n"+helpText, "\n# ")[1:] {
@@ -33,8 +45,7 @@ func TestHelpSaysWhatStandsBehindAFlagInAWordOfPeople(t *testing.T) {
 	type shown struct{ command, word string }
 	word := regexp.MustCompile(`(?m)^ +(?:-., )?--([a-z-]+) (\S+)  `)
 	seen := map[string]shown{}
-	var look func(cmd *cobra.Command)
-	look = func(cmd *cobra.Command) {
+	eachCommand(func(cmd *cobra.Command) {
 		b := &strings.Builder{}
 		cmd.SetOut(b)
 		assert.NoError(t, cmd.Help())
@@ -44,11 +55,7 @@ func TestHelpSaysWhatStandsBehindAFlagInAWordOfPeople(t *testing.T) {
 			}
 			seen[found[1]] = shown{cmd.CommandPath(), found[2]}
 		}
-		for _, sub := range cmd.Commands() {
-			look(sub)
-		}
-	}
-	look(Commands())
+	})
 	for flag, want := range map[string]string{"attach": "FILE", "documents": "FOLDER", "chair": "ORACLE", "model": "MODEL",
 		"limit": "N", "max-time": "TIME", "session": "SESSION"} {
 		assert.Equalf(t, seen[flag].word, want, "--%s", flag)
@@ -67,8 +74,10 @@ func TestHelpOfEachCommandIsWholeOnANarrowTerminal(t *testing.T) {
 		assert.That(t, code == ExitAnswered && errs == "", "%s: exit %d: %s", args, code, errs)
 		return out
 	}
-	var look func(cmd *cobra.Command)
-	look = func(cmd *cobra.Command) {
+	eachCommand(func(cmd *cobra.Command) {
+		if cmd.HasParent() && !cmd.IsAvailableCommand() {
+			return
+		}
 		args := append(strings.Fields(cmd.CommandPath())[1:], "--help")
 		narrow := help(args, Streams{OutTTY: true, Width: columns})
 		for line := range strings.Lines(narrow) {
@@ -77,21 +86,12 @@ func TestHelpOfEachCommandIsWholeOnANarrowTerminal(t *testing.T) {
 				"%s: %d columns: %s", cmd.CommandPath(), len([]rune(line)), line)
 		}
 		assert.Same(t, strings.Fields(help(args, Streams{})), strings.Fields(narrow))
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() {
-				look(sub)
-			}
-		}
-	}
-	look(Commands())
+	})
 }
 
 func TestShortFlagMeansTheSameInEveryCommand(t *testing.T) {
 	shorts, longs := map[string]string{}, map[string]string{} // what each means, and the letter of each
-	var all []*cobra.Command
-	var look func(cmd *cobra.Command)
-	look = func(cmd *cobra.Command) {
-		all = append(all, cmd)
+	eachCommand(func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			if f.Shorthand == "" {
 				return
@@ -102,17 +102,13 @@ func TestShortFlagMeansTheSameInEveryCommand(t *testing.T) {
 			}
 			shorts[f.Shorthand], longs[f.Name] = means, f.Shorthand
 		})
-		for _, sub := range cmd.Commands() {
-			look(sub)
-		}
-	}
-	look(Commands())
-	for _, cmd := range all {
+	})
+	eachCommand(func(cmd *cobra.Command) {
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
 			want := longs[f.Name]
 			assert.That(t, f.Shorthand == want, "%s: --%s has no -%s", cmd.CommandPath(), f.Name, want)
 		})
-	}
+	})
 	assert.That(t, shorts["s"] == "SESSION" && shorts["q"] == "QUIET", "-s is %s, and -q is %s", shorts["s"], shorts["q"])
 }
 

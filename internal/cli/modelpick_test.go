@@ -115,14 +115,6 @@ func TestConfigTestAsksTheSearchServerForOneResult(t *testing.T) {
 	assert.That(t, <-asked != "", "nothing was searched for")
 }
 
-func TestConfigTestFailsForTheModelThatIsSet(t *testing.T) {
-	for environ, want := range map[string]int{"SIBYL_MODEL=": ExitAnswered,
-		"SIBYL_MODEL=ollama:llama3.1:8b": ExitFailed} {
-		code, out, stderr := sibyl(t, t.TempDir(), Streams{}, []string{environ}, "config", "test")
-		assert.That(t, code == want, "%s: exit %d, want %d: %s%s", environ, code, want, out, stderr)
-	}
-}
-
 // A client's settings name either a program that answers, or an address and a token.
 func TestSettingsOfClientsInTheDocsWork(t *testing.T) {
 	text := assert.Must(os.ReadFile("../../docs/mcp.md"))(t)

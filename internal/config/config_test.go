@@ -341,18 +341,6 @@ func TestEmptyVariablesAndSectionsSetNothing(t *testing.T) {
 	assert.That(t, cfg.Web.SearXNG == "http://s.test", "an empty section hid a variable: %+v", cfg.Web)
 }
 
-func TestFileWithoutSettingsIsFine(t *testing.T) {
-	for _, content := range []string{"\n", "# nothing yet\n", "---\n", "null\n", "{}\n"} {
-		_, err := newSetup(t, content).load()
-		assert.That(t, err == nil, "%q: %v", content, err)
-	}
-}
-
-func TestLastOfTwoEqualVariablesCounts(t *testing.T) {
-	cfg, _ := mustLoad(t, "", "SIBYL_MODEL=first", "SIBYL_MODEL=second", "nonsense", "=C:=x")
-	assert.That(t, cfg.Model == "second", "model = %q", cfg.Model)
-}
-
 // A bound that the reader does not understand would be none.
 func TestBoundsAreNumbersOrTimes(t *testing.T) {
 	for _, section := range sections() {

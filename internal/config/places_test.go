@@ -164,13 +164,6 @@ func TestFolderOfAUserIsNobodyElses(t *testing.T) {
 	}
 }
 
-func TestLoopbackIsToldByTheAddressThatIsListenedTo(t *testing.T) {
-	for listen, want := range map[string]bool{"127.0.0.1:1": true, "[::1]:1": true, "localhost:1": true, ":1": false,
-		"0.0.0.0:1": false, "192.168.0.1:1": false, "example.org:1": false} {
-		assert.Equalf(t, (Server{Listen: listen}).Loopback(), want, "%s is loopback", listen)
-	}
-}
-
 func TestATimeoutThatIsSetHoldsForEveryOracleAndElseOnlyHostedOnesAreHurried(t *testing.T) {
 	local, hosted := Provider{Local: true}, Provider{}
 	cfg, _ := mustLoad(t, "timeouts: {local_start: 4m, local_silence: 2m}")

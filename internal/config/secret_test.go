@@ -91,11 +91,6 @@ func TestKeyComesFromTheEnvironmentBeforeTheCommandBeforeTheStore(t *testing.T) 
 	}
 }
 
-func TestNameOfNobodyNeedsNoKey(t *testing.T) {
-	key, err := (Config{}).Key(t.Context(), "ollama", nil)
-	assert.That(t, err == nil && key.Reveal() == "", "key = %q, error %v", key.Reveal(), err)
-}
-
 func TestMissingKeySaysWhatToSet(t *testing.T) {
 	_, err := with(KeySource{KeyEnv: "OPENAI_API_KEY"}).Key(t.Context(), "a", nil)
 	assert.That(t, err != nil && strings.Contains(err.Error(), "set OPENAI_API_KEY") &&

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -21,28 +20,6 @@ func explain(t *testing.T, file string, environ ...string) (Config, Lines, setup
 	lines := assert.Must(Explain(opts))(t)
 	cfg := assert.Must(Load(opts))(t)
 	return cfg, lines, s
-}
-
-func TestExplainSaysWhereEachSettingComesFrom(t *testing.T) {
-	_, lines, s := explain(t, "max_turns: 7\nmodel: openai\nproviders:\n  groq:\n    base_url: https://g.test/v1\n",
-		"SIBYL_MODEL=ollama", "OPENAI_MODEL=m")
-	got := map[string]Line{}
-	for _, l := range lines {
-		got[l.Path] = l
-	}
-	for path, want := range map[string]Line{
-		"max_turns":               {Value: 7, From: s.file() + ":1"},
-		"model":                   {Value: "ollama", From: "SIBYL_MODEL"},
-		"retention":               {Value: "365d", From: "default"},
-		"vault":                   {Value: nil, From: "default"},
-		"timeouts.silence":        {Value: "1m0s", From: "default"},
-		"providers.groq.base_url": {Value: "https://g.test/v1", From: s.file() + ":5"},
-		"providers.groq.kind":     {Value: "openai", From: "default"},
-		"providers.openai.model":  {Value: "m", From: "OPENAI_MODEL"},
-	} {
-		want.Path = path
-		assert.Same(t, want, got[path])
-	}
 }
 
 // What is shown is a configuration file that means the same.
@@ -179,18 +156,6 @@ func TestStoredKeyIsTakenUnderItsName(t *testing.T) {
 	assert.That(t, CheckName("mcp.local", cfg.KeyNames()) != nil, "keys can be stored for %v", cfg.KeyNames())
 }
 
-func TestStoreThatCannotBeReadLeavesTheOtherSettings(t *testing.T) {
-	broken := errors.New("keys.age is damaged")
-	s := newSetup(t, "max_turns: 5", "OPENAI_API_KEY="+canary)
-	cfg, err := Load(Options{Environ: s.environ, Home: s.home, Stored: func(KeyPlaces) ([]string, error) {
-		return nil, broken
-	}})
-	assert.That(t, err == nil && cfg.MaxTurns == 5 && errors.Is(cfg.StoredProblem, broken),
-		"turns = %d, problem %v, error %v", cfg.MaxTurns, cfg.StoredProblem, err)
-	key, err := cfg.Key(t.Context(), "openai", nil)
-	assert.That(t, err == nil && key.Reveal() == canary, "key = %q, error %v", key.Reveal(), err)
-}
-
 func TestSearchEngineIsTheOneSetElseTheFirstSetUp(t *testing.T) {
 	for _, c := range []struct {
 		name, file   string
@@ -225,19 +190,6 @@ func TestKeyOriginNamesVariableAndProgramOnly(t *testing.T) {
 		"openai": {FromEnvironment, "OPENAI_API_KEY"}, "tavily": {FromStore, ""}, "gemini": {}} {
 		from, by := cfg.KeyOrigin(name)
 		assert.That(t, from == want[0] && by == want[1], "%s: %q by %q, want %q", name, from, by, want)
-	}
-}
-
-func TestNameForAKeyIsCheckedAndNeverRepeated(t *testing.T) {
-	cfg := loadStored(t, "providers: {groq: {base_url: 'https://groq.test/v1'}}", nil)
-	for _, name := range []string{"groq", "openai", "anthropic", "gemini", "brave", "tavily"} {
-		assert.Nilf(t, CheckName(name, cfg.KeyNames()), "%s", name)
-	}
-	for name, want := range map[string]string{"antropic": "did you mean anthropic?", "Groq": "did you mean groq?",
-		canary: "available: anthropic, brave, gemini, groq, openai, tavily", "ollama": "available:"} {
-		err := CheckName(name, cfg.KeyNames())
-		assert.That(t, err != nil && strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), name),
-			"%s: error = %v, want %s", name, err, want)
 	}
 }
 

@@ -3,11 +3,13 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"go.uber.org/goleak"
 
@@ -136,7 +138,21 @@ func (c *client) call(name, args string, meta ...any) outcome {
 	defer cancel()
 	res, err := c.session.CallTool(ctx, p)
 	assert.NoErrorf(c, err, "%s %s", name, args)
+	err = c.schemaOf(name).Validate(res.StructuredContent)
+	assert.That(c, err == nil, "%s %s: its result is not of its schema: %v", name, args, err)
 	return read(c, res)
+}
+
+// schemaOf is what the server says of the results of a tool.
+func (c *client) schemaOf(tool string) *jsonschema.Resolved {
+	c.Helper()
+	list := assert.Must(c.session.ListTools(c.Context(), nil))(c)
+	at := slices.IndexFunc(list.Tools, func(t *sdk.Tool) bool { return t.Name == tool })
+	assert.Require(c, at >= 0, "there is no tool %s", tool)
+	raw := assert.Must(json.Marshal(list.Tools[at].OutputSchema))(c)
+	var schema jsonschema.Schema
+	assert.NoError(c, json.Unmarshal(raw, &schema))
+	return assert.Must(schema.Resolve(nil))(c)
 }
 
 func read(t testing.TB, res *sdk.CallToolResult) (o outcome) {

@@ -195,20 +195,6 @@ func TestInquiryIsBegunAtOnceAndReadWhileItGoesOnAndAfterwards(t *testing.T) {
 	}
 }
 
-func TestResultsOfTheInquiryAreOfTheirSchemas(t *testing.T) {
-	o := newOffice(t)
-	_, release := o.silentFrom(2)
-	c := o.connect("ada", newer, nil)
-	c.conforms("inquiry", `{}`)
-	c.conforms("investigate", inquires)
-	c.conforms("investigate", inquires)
-	c.conforms("inquiry", `{}`)
-	ran := c.call("inquiry", "").Data["run_id"]
-	release()
-	o.over(ran)
-	c.conforms("inquiry", `{}`)
-}
-
 func TestInquiryThatCannotBeBegunOrReadSaysWhy(t *testing.T) {
 	o := newOffice(t)
 	ada, eve := o.connect("ada", newer, nil), o.connect("eve", newer, nil)

@@ -216,11 +216,6 @@ func TestChainEndsWhereItsReceiverWantsNoMore(t *testing.T) {
 	assert.That(t, errors.Is(err, gone) && model.KindOf(err) == model.Cancelled, "%v", err)
 }
 
-func TestChainOfOneIsThatModel(t *testing.T) {
-	a := modeltest.Script(t)
-	assert.That(t, model.Chain(model.ChainPolicy{}, a) == model.Model(a), "one model wants no chain")
-}
-
 func TestBusyModelOfAChainIsWaitedForPatientlyOnlyIfItIsTheLast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		busy := slices.Repeat([]modeltest.Turn{kindTurn(model.Overloaded, 0)}, 30)

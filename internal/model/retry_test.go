@@ -296,17 +296,6 @@ func TestDeadlineInAWaitIsTimeout(t *testing.T) {
 	})
 }
 
-func TestDeadlineInAnAttemptIsTheAttemptsOwnFailure(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		script := modeltest.Script(t, modeltest.Turn{Text: "half", Hang: true})
-		resp, err := model.Retry(script, model.RetryPolicy{}).Chat(ctx, model.Request{}, nil)
-		want := "scripted:test: no answer in time: context deadline exceeded"
-		assert.That(t, err != nil && err.Error() == want && resp.Text == "half", "got %q, %v; want %s", resp.Text, err, want)
-	})
-}
-
 func TestAnswerThatCameIsNotLostToALateCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	script := modeltest.Script(t, modeltest.Say("word"))
@@ -336,11 +325,6 @@ func TestErrorFromEmitOnAWaitOrARetractEndsTheAnswer(t *testing.T) {
 				"%s: got %+v, %v", name, resp, err)
 		})
 	}
-}
-
-func TestRetryIsStampedAsItsModel(t *testing.T) {
-	m := model.Retry(modeltest.Script(t).As("cloud:big", false), model.RetryPolicy{})
-	assert.That(t, m.ID() == "cloud:big" && !m.Local(), "got %q, local %v", m.ID(), m.Local())
 }
 
 func TestWhatIsNoChatIsRepeatedByTheSamePolicy(t *testing.T) {

@@ -1,7 +1,6 @@
 package model_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/model/offline"
 )
 
 var person = model.Schema{Name: "person", JSON: json.RawMessage(
@@ -123,14 +121,4 @@ func TestSchemaGoesThroughChainAndRetry(t *testing.T) {
 			t.Errorf("%s was asked with %v", s.ID(), req.Schema)
 		}
 	}
-}
-
-func TestOfflineRuleAnswersInTheFormThatIsAskedFor(t *testing.T) {
-	m := offline.New(map[string]offline.Rule{"who": func(_ context.Context, req model.Request) (model.Response, error) {
-		return model.Response{Text: `{"name":"` + req.Schema.Name + `","age":1}`}, nil
-	}})
-	req := askPerson()
-	req.Purpose = "who"
-	got, _, err := model.Structured(t.Context(), m, req, person, new(any))
-	assert.That(t, err == nil && string(got) == `{"name":"person","age":1}`, "got %s, %v", got, err)
 }

@@ -40,32 +40,6 @@ func (h *house) said(s *service.Service, session, words string) string {
 	return h.ask(s, session, words).Session
 }
 
-func TestWhatWasAskedAndAnsweredIsFoundTitlesFirst(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		h.said(s, "", "the lease of the node")
-		later := h.said(s, "", "a plan for Lisbon")
-		h.said(s, later, "and the Léase?")
-		got, _ := h.hits(s, ada, service.Query{Words: "LEASE"})
-		assert.That(t, len(got) == 2 && strings.HasPrefix(got[0], "session: the [lease] of the node") &&
-			strings.Contains(got[1], "[Léase]"), "found %q", got)
-		answered, _ := h.hits(s, ada, service.Query{Words: "lisbon ada"})
-		assert.That(t, len(answered) == 1, "by a word of the answer: %q", answered)
-		got, _ = h.hits(s, ada, service.Query{Words: "lease", Assistant: "tasks"})
-		assert.That(t, len(got) == 0, "of another assistant: %q", got)
-	})
-}
-
-func TestNobodyFindsWhatAnotherSaid(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		h.said(s, "", "the lease of the node")
-		h.hits(s, ada, service.Query{Words: "lease"}) // so that its words are kept
-		got, _ := h.hits(s, eve, service.Query{Words: "lease"})
-		assert.That(t, len(got) == 0, "eve finds %q", got)
-	})
-}
-
 func TestFoundPagesHoldEachOnceAcrossTitlesAndWords(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.service()
@@ -109,30 +83,5 @@ func TestWhatLiesApartIsMergedByTime(t *testing.T) {
 		assert.That(t, strings.Join(got, "\n") == strings.Join(want, "\n"), "found %q, want %q", got, want)
 		got, _ = h.hits(s, ada, service.Query{Words: "lease", From: at.Add(time.Millisecond)})
 		assert.That(t, len(got) == 1, "after the task: %q", got)
-	})
-}
-
-func TestWhatWasDeletedOrRenamedIsFoundSo(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		gone, renamed := h.said(s, "", "the lease"), h.said(s, "", "another lease")
-		h.hits(s, ada, service.Query{Words: "lease"})
-		assert.NoError(t, s.Delete(h.Context(), ada, gone))
-		assert.NoError(t, s.Rename(h.Context(), ada, renamed, "the plan"))
-		got, _ := h.hits(s, ada, service.Query{Words: "plan"})
-		assert.That(t, len(got) == 1, "by its new name: %q", got)
-		got, _ = h.hits(s, ada, service.Query{Words: "lease"})
-		assert.That(t, len(got) == 1 && strings.HasPrefix(got[0], "run: another [lease]"), "found %q", got)
-	})
-}
-
-func TestNothingToLookForAndNoPlaceInAListAreRefused(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		for _, q := range []service.Query{{}, {Words: " \x00"}, {Words: "a", After: "x"}, {Words: "a", After: "t"},
-			{Words: "a", After: "wZZ"}} {
-			_, err := s.Find(h.Context(), ada, q)
-			assert.That(t, err != nil, "%+v is looked for", q)
-		}
 	})
 }

@@ -221,16 +221,6 @@ func line(u service.Update) string {
 	return fmt.Sprintf("%d text %q %v", u.Seq, u.Text, u.Retract)
 }
 
-// watched are the updates of a run until it ends.
-func (h *house) watched(s *service.Service, id string, from int64) (all []string) {
-	h.Helper()
-	for u, err := range s.Watch(h.Context(), ada, id, service.Place{Record: from}) {
-		assert.NoError(h, err)
-		all = append(all, strings.TrimRight(line(u), " "))
-	}
-	return all
-}
-
 // explained is an explanation as people read it.
 func (h *house) explained(s *service.Service, id string) (all []string) {
 	h.Helper()

@@ -88,26 +88,6 @@ func TestStreamThatIsCutAnywhereGoesOnInAnotherProcessWithTheNextThing(t *testin
 	}
 }
 
-func TestStreamOfAllRunsHasTextOfThoseOfThisProcessAndNothingOfOthers(t *testing.T) {
-	inHouse(t, func(h *house) {
-		s := h.service()
-		release := h.holds("ada")
-		stop := h.follow([]*service.Service{s}, never)
-		r := h.start(s, "", "Tea?")
-		assert.Must(s.Start(h.Context(), eve, service.Request{Assistant: "panel", Words: "Tea?",
-			Options: "bob"}))(h)
-		synctest.Wait()
-		began := time.Now()
-		release()
-		h.wait(r)
-		all := stop()
-		same(h, "time that it took to see all", time.Since(began), 0)
-		same(h, "runs", slices.Collect(maps.Keys(all.runs)), []string{r.ID})
-		text := only(all.runs[r.ID], "text")
-		assert.That(h, len(text) == 1 && strings.HasSuffix(text[0], `text "half of ada" false`), "text: %q", text)
-	})
-}
-
 func TestStreamBeginsWithWhatGoesOnAndLeavesOutWhatHasEnded(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.service()

@@ -19,43 +19,6 @@ func encode(v any, _ bool) (string, error) {
 	return string(raw) + "\n", err
 }
 
-func TestListsGoOnAtACursorAndByAssistant(t *testing.T) {
-	inHouse(t, func(h *house) {
-		jury, shadow := h.panel("jury"), h.panel("shadow")
-		shadow.Companion = true
-		s := h.process("one", h.store, h.panel("panel"), jury, shadow)
-		for _, words := range []string{"1", "2", "3"} {
-			h.ask(s, "", words)
-		}
-		begin := func(name string) *service.Run {
-			<-time.After(time.Second)
-			r := assert.Must(s.Start(h.Context(), ada, service.Request{Assistant: name, Words: name, Options: "ada"}))(h)
-			h.wait(r)
-			return r
-		}
-		begin("jury")
-		companion := begin("shadow")
-		rows := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2}))(h)
-		rest := assert.Must(s.Runs(h.Context(), ada, journal.Filter{Assistant: "panel", Limit: 2,
-			After: rows[1].Cursor()}))(h)
-		same(h, "runs of the panel, two a page", []string{rows[0].Title, rows[1].Title, rest[0].Title},
-			[]string{"3", "2", "1"})
-		same(h, "sessions of the jury",
-			len(assert.Must(s.Sessions(h.Context(), ada, journal.SessionFilter{Assistant: "jury"}))(h)), 1)
-		same(h, "the last run is no companion", assert.Must(s.FindRun(h.Context(), ada, "last"))(h).Title, "jury")
-		same(h, "nor is the last session", assert.Must(s.FindSession(h.Context(), ada, "", "last"))(h).Title, "jury")
-		id := companion.ID
-		for _, name := range []string{id, id[:len(id)-1], id[4:]} {
-			same(h, "the run "+name, assert.Must(s.FindRun(h.Context(), ada, name))(h).Title, "shadow")
-		}
-		_, err := s.FindRun(h.Context(), ada, id[:4])
-		misused(h, "the beginning of all", err, "5 matches for run")
-		_, err = s.FindSession(h.Context(), ada, "", "zzz")
-		misused(h, "no session", err, "zzz")
-		isError(h, "no session", err, journal.ErrNotFound)
-	})
-}
-
 func TestSessionsAreRetiredByTheirAssistant(t *testing.T) {
 	inHouse(t, func(h *house) {
 		jury, board, club := h.panel("jury"), h.panel("board"), h.panel("club")

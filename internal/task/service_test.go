@@ -136,28 +136,6 @@ func TestDescriptionIsKeptAsWrittenOrRefused(t *testing.T) {
 	}
 }
 
-func TestUpdateChangesWhatItNamesAndNothingElse(t *testing.T) {
-	d := newDesk(t)
-	first := d.add("one", "some words")
-	update := func(e task.Edit) task.Task {
-		t.Helper()
-		updated, again, err := d.Update(t.Context(), ada, first.ID, 0, e)
-		assert.NoError(d, err)
-		d.same("again", again, false)
-		return updated
-	}
-	want := first
-	want.Title, want.Version = "Two", 2
-	d.same("renamed", update(task.Edit{Title: new(" Two ")}), want)
-	want.Description, want.Version = nil, 3
-	d.same("without its description", update(task.Edit{Description: new("")}), want)
-	completed := update(task.Edit{Status: new(task.Completed)})
-	assert.That(t, completed.CompletedAt != nil && completed.Status == task.Completed, "it is %+v", completed)
-	d.same("completed again", update(task.Edit{Status: new(task.Completed)}), completed)
-	want.Version = 5
-	d.same("opened again", update(task.Edit{Status: new(task.Pending)}), want)
-}
-
 func TestUpdateThatCannotBeIsRefused(t *testing.T) {
 	d := newDesk(t)
 	added := d.add("one", "")
@@ -185,39 +163,6 @@ func TestUpdateThatCannotBeIsRefused(t *testing.T) {
 	d.invalid(err, "limit", "1 or more")
 	_, err = d.List(t.Context(), "ada", task.Query{Filter: task.Filter{After: -1}})
 	d.invalid(err, "after", "a task's id")
-}
-
-func TestCompletingAgainKeepsTheFirstTime(t *testing.T) {
-	d := newDesk(t)
-	added := d.add("one", "")
-	first, already, err := d.Complete(t.Context(), ada, added.ID, added.Version)
-	assert.NoError(d, err)
-	d.same("already", already, false)
-	second, already, err := d.Complete(t.Context(), ada, added.ID, 0)
-	assert.NoError(d, err)
-	d.same("already", already, true)
-	d.same("task", second, first)
-	assert.That(t, first.CompletedAt != nil && first.CompletedAt.After(first.CreatedAt), "it is %+v", first)
-}
-
-func TestChangeOfAnotherVersionIsAConflict(t *testing.T) {
-	d := newDesk(t)
-	added := d.add("one", "")
-	_, _, err := d.Update(t.Context(), ada, added.ID, 1, task.Edit{Title: new("two")})
-	assert.NoError(d, err)
-	for name, change := range map[string]func() error{
-		"update": func() error {
-			_, _, err := d.Update(t.Context(), ada, added.ID, 1, task.Edit{Title: new("3")})
-			return err
-		},
-		"complete": func() error { _, _, err := d.Complete(t.Context(), ada, added.ID, 1); return err },
-		"delete":   func() error { _, _, err := d.Delete(t.Context(), ada, added.ID, 3); return err },
-	} {
-		err := change()
-		assert.That(t, errors.Is(err, task.ErrConflict), "%s: error is %v, want ErrConflict", name, err)
-	}
-	_, _, err = d.Delete(t.Context(), ada, added.ID, 2)
-	assert.NoError(d, err)
 }
 
 func TestNameOfAStrangersProgramIsNoReasonToRefuse(t *testing.T) {

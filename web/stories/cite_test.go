@@ -10,14 +10,13 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/media/document/documenttest"
-	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
 
 // leaseReader is a model that reads two places and cites the lines of one, and one that nobody read.
 func leaseReader(r modeltest.Request) modeltest.Answer {
 	if !strings.Contains(r.Messages[len(r.Messages)-1].Content, "package lease") {
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "code_read", Arguments: `{"path":"lease.go"}`}}}
+		return calls("code_read", `{"path":"lease.go"}`)
 	}
 	return modeltest.Stream(
 		"`Acquire` takes it (lease.go:3-4), and not [gone.go:7]. As lease.go:6 shows, nothing follows.\n\n" +
@@ -67,8 +66,7 @@ func TestCitationOpensItsSourceAtTheVeryLines(t *testing.T) {
 func TestCitedPageOfADocumentShowsWhatWasRead(t *testing.T) {
 	h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if r.Messages[len(r.Messages)-1].Role != "tool" {
-			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_read",
-				Arguments: `{"path":"report.pdf"}`}}}
+			return calls("vault_read", `{"path":"report.pdf"}`)
 		}
 		return modeltest.Stream("It is new (report.pdf p. 3). " + sure)
 	}))
@@ -127,8 +125,7 @@ func TestCodeIsColouredAndCopied(t *testing.T) {
 func TestWrittenNoteShowsWhatChangedAndIsTakenBack(t *testing.T) {
 	p := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if r.Messages[len(r.Messages)-1].Role != "tool" {
-			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "vault_write",
-				Arguments: `{"path":"house.md","mode":"append","content":"Pay Dana."}`}}}
+			return calls("vault_write", `{"path":"house.md","mode":"append","content":"Pay Dana."}`)
 		}
 		return modeltest.Stream("It is written down. " + sure)
 	})).visit(1000)

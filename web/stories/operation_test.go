@@ -67,29 +67,6 @@ func TestRunOfOnesOwnIsStoppedAndWhoOperatesSeesNumbersAlone(t *testing.T) {
 	guest.fits()
 }
 
-func TestRunThatWasInterruptedIsGoneOnWith(t *testing.T) {
-	model := modeltest.NewServer(t, modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang},
-		modeltest.Answer{Break: modeltest.Hang}, modeltest.Answer{Break: modeltest.Hang})
-	model.Models = []string{"played"}
-	h := openWith(t, fmt.Sprintf("ollama: {host: '%s'}\nmodel: ollama:played\ntimeouts: {local_start: 30m, "+
-		"local_silence: 30m}\n", model.BaseURL))
-	p := h.visit(900)
-	p.forgive("net::ERR_")
-	p.says("How does the quokka sing?")
-	p.until("the run", `location.hash.startsWith("#/session/")`)
-	<-model.Hanging()
-	p.opensMenu()
-	p.press("Runs")
-	p.sees("in progress")
-	h.stop()
-	p.sees("The connection was lost.")
-	h.start()
-	p.until("the connection", `!document.body.innerText.includes("The connection was lost.")`)
-	p.sees("How does the quokka sing?")
-	p.press("Stop “How does the quokka sing?”")
-	p.sees("Stopped: How does the quokka sing?")
-}
-
 // A run that one process after another ended with is set aside: it is said why, and it can be tried once more or
 // stopped.
 func TestRunThatIsSetAsideSaysWhyAndIsTriedOnceMore(t *testing.T) {

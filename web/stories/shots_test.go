@@ -12,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"sibyl/internal/behaviour/assert"
-	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 )
 
@@ -67,7 +66,7 @@ func (s *Store) Acquire(run, holder string, now time.Time) error {
 func TestDocumentsShowAnAnswerWithItsSources(t *testing.T) {
 	h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		if !strings.Contains(r.Messages[len(r.Messages)-1].Content, "package lease") {
-			return modeltest.Answer{Calls: []model.ToolCall{{ID: "a", Name: "code_read", Arguments: `{"path":"lease.go"}`}}}
+			return calls("code_read", `{"path":"lease.go"}`)
 		}
 		return modeltest.Stream("A dead holder keeps nothing: `Acquire` takes its lease **at once** [lease.go:12-15].\n\n" +
 			"- A holder that lives keeps its lease until it runs out; until then one is told `ErrHeld` [lease.go:12-14].\n" +

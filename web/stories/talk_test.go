@@ -133,38 +133,6 @@ func TestSessionsAreSearchedRenamedExportedAndDeleted(t *testing.T) {
 	p.sees("What would you like to know?")
 }
 
-// A server that is away is said to be, and what happened meanwhile is there when it is back.
-func TestLostConnectionComesBack(t *testing.T) {
-	h := openWith(t, "")
-	p := h.visit(1000)
-	for _, expected := range []string{"ERR_CONNECTION", "ERR_INCOMPLETE", "ERR_EMPTY", "ERR_FAILED", "net::"} {
-		p.forgive(expected)
-	}
-	h.stop()
-	p.sees("The connection was lost.")
-	p.says("How is a lease acquired?")
-	p.sees("The server does not answer.")
-	assert.Equalf(t, evaluate[string](p, `document.querySelector("textarea").value`), "How is a lease acquired?",
-		"the message that was not sent")
-	h.start()
-	p.until("the connection", `!document.body.innerText.includes("The connection was lost.")`)
-	p.press("Send")
-	p.sees("Acquire takes the lease")
-}
-
-// Who is revoked is told so, also without doing anything: the stream is refused when it is opened again.
-func TestWhoIsRevokedIsSignedOut(t *testing.T) {
-	h := openWith(t, "")
-	p := h.visit(1000)
-	p.forgive("401")
-	p.forgive("net::ERR_")
-	h.stop()
-	h.revokes()
-	h.start()
-	p.sees("You are signed out")
-	assert.That(t, !strings.Contains(evaluate[string](p, "location.href"), "sibyl_"), "the secret is still in the address")
-}
-
 // The secret of an address signs in once, and nothing of the page keeps it.
 func TestAddressThatSignedInOnceDoesNotDoSoAgain(t *testing.T) {
 	h := open(t)

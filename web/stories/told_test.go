@@ -17,24 +17,7 @@ import (
 
 // searcher is a model that reads a file, and wants to go on after that.
 func searcher(r modeltest.Request) modeltest.Answer {
-	results := 0
-	for _, m := range r.Messages {
-		if m.Role == "tool" {
-			results++
-		}
-	}
-	call := func(name, arguments string) modeltest.Answer {
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: fmt.Sprint("call_", results), Name: name,
-			Arguments: arguments}}}
-	}
-	switch results {
-	case 0:
-		return call("code_search", `{"query":"lease"}`)
-	case 1:
-		return call("code_read", `{"path":"lease.go"}`)
-	}
-	return modeltest.Stream("Acquire takes the lease, in lease.go. <sig" +
-		`nal type="need_turn"><reason>to see who gives it back</reason><confidence>0.8</confidence></sig` + "nal>")
+	return searcherIn(r, inTongue{"replied": "Acquire takes the lease, in lease.go.", "need": "to see who gives it back"})
 }
 
 // told is what the story says, line by line.
@@ -43,25 +26,6 @@ func (p *tab) told() string {
 	p.until("the end of the story",
 		`document.querySelector(".story li .told.good, .story li .told.warn, .story li .told.bad")`)
 	return evaluate[string](p, `[...document.querySelectorAll(".story .told")].map((e) => e.textContent).join("\n")`)
-}
-
-func TestCauseOfAPartialAnswerIsReadInTheStoryAlone(t *testing.T) {
-	p := openWith(t, acts(t, searcher)+"max_turns: 3\n").visit(360)
-	p.says("How is a lease acquired?")
-	run := p.run("done")
-	p.press("Why")
-	story := p.told()
-	assert.Contains(t, "the story", story,
-		"You asked: “How is a lease acquired?”", "Took it for a question",
-		"Asked played:player, which wanted to look something up",
-		"Searched the code for “lease”: ", "Read lease.go", "Checked the reply, and took it as the answer",
-		"Answered with what it had, because a limit was reached", "The limit: 3 turns of the model")
-	assert.Lacks(t, "the story", story, "Oracle/", "{", "context_sufficient", "(0.")
-	p.sees("played:player")
-	bars := evaluate[int](p, `document.querySelectorAll(".story .gauge span").length`)
-	assert.That(t, bars >= 4, "%d durations are drawn", bars)
-	p.fits()
-	p.accessible("the story of run " + run)
 }
 
 func TestStepHasAnAddressThatIsMarkedAndKept(t *testing.T) {
@@ -139,24 +103,10 @@ const aboutDana = "What do my notes say about Dana Reyes, and what is the latest
 
 // visitor is a model that reads a note and then wants to open a page that nobody named.
 func visitor(r modeltest.Request) modeltest.Answer {
-	call := func(name, arguments string) modeltest.Answer {
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_" + name, Name: name, Arguments: arguments}}}
-	}
-	results := 0
-	for _, m := range r.Messages {
-		if m.Role == "tool" {
-			results++
-		}
-	}
-	switch {
-	case said(r, "The person has said yes"):
+	if said(r, "The person has said yes") {
 		return modeltest.Stream("I asked the page, and it did not answer. " + sure)
-	case results == 0:
-		return call("vault_read", `{"path":"house.md"}`)
-	case results == 1:
-		return call("web_fetch", `{"url":"https://plumbers.example/reyes"}`)
 	}
-	return modeltest.Stream("Dana Reyes mended it; I would look her page up. " + sure)
+	return visitorIn(r, inTongue{"answer": "Dana Reyes mended it; I would look her page up."})
 }
 
 func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
@@ -193,7 +143,7 @@ func TestCallThatWaitsIsAllowedOnACardOrNot(t *testing.T) {
 func TestWriteIsCheckedBeforeItIsAskedForAndShowsWhatItChanges(t *testing.T) {
 	write := func(mode, content string) modeltest.Answer {
 		arguments, _ := json.Marshal(map[string]string{"path": "ideas.md", "mode": mode, "content": content}) // texts
-		return modeltest.Answer{Calls: []model.ToolCall{{ID: "call_" + mode, Name: "vault_write", Arguments: string(arguments)}}}
+		return calls("vault_write", string(arguments))
 	}
 	h := openWith(t, acts(t, func(r modeltest.Request) modeltest.Answer {
 		switch {

@@ -17,7 +17,6 @@ import (
 	"sibyl/internal/behaviour/needs"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
-	"sibyl/internal/server/user"
 )
 
 // asked has a question answered and opens why, at its details.
@@ -58,25 +57,6 @@ func row(p *tab, word string) {
 		one?.click();
 		return one;
 	})()`)
-}
-
-func TestRunIsToldStepByStepWithWhatWasSentAndCameBack(t *testing.T) {
-	p := open(t).visit(1400)
-	asked(p, "How is a lease acquired?")
-	row(p, "Search")
-	p.sees("Rule")
-	row(p, "Turn")
-	p.press("What was sent, and what came back")
-	p.until("the parts of the prompt",
-		`[...document.querySelectorAll(".part summary")].some((e) => e.innerText.includes("base"))`)
-	p.until("the words of the person",
-		`[...document.querySelectorAll(".part")].some((e) => e.innerText.includes("Person") && e.querySelector("pre").textContent.includes("How is a lease acquired?"))`)
-	p.press("Sources")
-	p.sees("cited and read")
-	p.reload()
-	p.sees("cited and read")
-	p.press("What left")
-	p.sees("Nothing left this machine.")
 }
 
 func TestTreeShowsWhichNodesActInAStep(t *testing.T) {
@@ -228,19 +208,4 @@ func TestAnotherTreeIsComparedWithThisRunAndWithPastOnes(t *testing.T) {
 	p.edits(`/<Classify/`, `<Clarify`)
 	p.press("Compare this run")
 	p.sees("This tree does not load.")
-}
-
-func TestWhoMayOnlyReadComparesToo(t *testing.T) {
-	h := open(t)
-	reads := h.user + "-reads"
-	h.admits(reads, user.Read)
-	h.sibyl("ask", "--user", reads, "--in", "code", "How is a lease acquired?")
-	p := h.tab(360)
-	p.do("opening the page", chromedp.Navigate(h.signIn(reads)), chromedp.WaitVisible("nav"))
-	p.explains(p.run("done"), "compare")
-	p.press("The whole tree (XML)")
-	p.press("Take this run’s tree")
-	p.until("the tree", `document.querySelector("section textarea").value.includes("<BehaviorTree")`)
-	p.press("Compare past runs")
-	p.sees("Runs: 1. The same: 1. Otherwise: 0.")
 }

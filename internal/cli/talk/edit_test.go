@@ -22,29 +22,15 @@ import (
 	"sibyl/internal/service/assistant"
 )
 
-func TestEditorWritesTheQuestion(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the editor of this test is a shell script")
-	}
-	editor := filepath.Join(t.TempDir(), "editor")
-	// #nosec G306 -- it is run
-	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and more' >> \"$2\"\n"), 0o700))
-	t.Setenv("TMPDIR", t.TempDir())
-	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor+" -x") })
-	h.press("/edit some words\r")
-	h.shows("❯ some words and more\n")
-	left, err := os.ReadDir(os.TempDir())
-	assert.That(t, err == nil && len(left) == 0, "%v is left, %v", left, err)
-}
-
 func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the editor of this test is a shell script")
 	}
 	editor := filepath.Join(t.TempDir(), "editor")
 	// #nosec G306 -- it is run
-	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and why' >> \"$1\"\n"), 0o700))
-	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor) })
+	assert.NoError(t, os.WriteFile(editor, []byte("#!/bin/sh\nprintf ' and why' >> \"$2\"\n"), 0o700))
+	t.Setenv("TMPDIR", t.TempDir())
+	h := hold(t, 80, 24, func(c *Config) { c.Environ = append(c.Environ, "EDITOR="+editor+" -x") })
 	h.ask("How does it end").end(answer("Badly."))
 	h.rests("Badly.")
 	h.press("/edit\r")
@@ -87,6 +73,8 @@ func TestEditedQuestionTakesThePlaceOfTheLast(t *testing.T) {
 	} else {
 		r.end(answer("So."))
 	}
+	left, err := os.ReadDir(os.TempDir())
+	assert.That(t, err == nil && len(left) == 0, "%v is left, %v", left, err)
 }
 
 func TestWorkIsToldInWords(t *testing.T) {

@@ -83,20 +83,6 @@ func wantFailure(t testing.TB, err error, kind model.Kind, says string) model.Er
 	return *e
 }
 
-func TestArgumentsAreSentAsAnObjectThatLosesNothing(t *testing.T) {
-	for arguments, want := range map[string]string{
-		`{"n":9007199254740993, "a":1}`: `{"n":9007199254740993, "a":1}`,
-		"":                              "{}",
-		" \t\n":                         "{}",
-		"null":                          `{"not_an_object":"null"}`,
-		`[1]`:                           `{"not_an_object":"[1]"}`,
-		`{"a":`:                         `{"not_an_object":"{\"a\":"}`,
-		"{\"a\":\"\xff\"}":              "{\"a\":\"\uFFFD\"}",
-	} {
-		assert.Equalf(t, string(wire.ArgumentsObject(arguments)), want, "%q became", arguments)
-	}
-}
-
 func TestAnyArgumentsAreSentAsAnObjectInUTF8(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		arguments := string(rapid.SliceOf(rapid.Byte()).Draw(r, "arguments"))
@@ -113,19 +99,6 @@ func TestSchemaOfAToolSaysItsType(t *testing.T) {
 		`{"required":["a"]}`: `{"required":["a"],"type":"object"}`} {
 		got := wire.Parameters(model.Tool{Name: "f", Schema: json.RawMessage(schema)})
 		assert.That(t, string(got) == want, "%q became %s; want %s", schema, got, want)
-	}
-}
-
-func TestPlainIsWhatAFieldSays(t *testing.T) {
-	for raw, want := range map[string]string{`"a\nb"`: "a\nb", "null": "", "": "", "429": "429", `{"a":1}`: `{"a":1}`} {
-		got := wire.PlainText(json.RawMessage(raw))
-		assert.That(t, got == want && wire.IsSet(json.RawMessage(raw)) == (want != ""), "%q says %q; want %q", raw, got, want)
-	}
-}
-
-func TestFailedResultSaysSoInItsText(t *testing.T) {
-	for failed, want := range map[bool]string{false: "found", true: "The tool failed: found"} {
-		assert.Equalf(t, wire.ResultText(model.Message{Text: "found", IsError: failed}), want, "failed %v", failed)
 	}
 }
 
