@@ -173,7 +173,7 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 			return err
 		}
 	}
-	r, err := c.startChoosing(ctx, &o.Model, f.sets, func(sets func(string) bool) (*service.Run, error) {
+	r, err := c.startChoosing(ctx, "model", &o.Model, f.sets, func(sets func(string) bool) (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o,
 			Sets: sets})
 	})

@@ -206,7 +206,11 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 	}
 	changed := t.changedOptions(asked)
 	return t.startRequest(ctx, asked, words, into, func(option string) bool {
-		return isGiven(o, flagged, option) || changed[option] || t.sets != nil && t.sets(option)
+		ofConversation := option // as the Oracle calls it
+		if at := fieldNamed(o, option); at != nil && at.Tag.Get("names") == "model" {
+			ofConversation = "model"
+		}
+		return isGiven(o, flagged, option) || changed[ofConversation] || t.sets != nil && t.sets(ofConversation)
 	})
 }
 
@@ -262,6 +266,9 @@ func (t *talker) startRequest(
 	}
 	if err != nil {
 		return conversation.Run{}, t.c.asChoice(err)
+	}
+	if begun.Remembered != "" {
+		told = append(told, rememberedLine(begun, t.c.spoken(words)))
 	}
 	live := conversation.Run{ID: begun.ID, Language: t.c.spoken(words), Session: cmp.Or(asked.Session, begun.Session),
 		Watch: func(ctx context.Context) iter.Seq[service.Update] { return begun.Watch(ctx, 0) },

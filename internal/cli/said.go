@@ -96,7 +96,16 @@ func (s *optionFlagSet[O]) sets(option string) bool { return isGiven(s.object, s
 
 // isGiven says whether a field of that name in JSON is among those given.
 func isGiven(object *schema.Object, given map[*schema.Field]bool, option string) bool {
-	return slices.ContainsFunc(object.Fields, func(f *schema.Field) bool { return f.Name == option && given[f] })
+	return given[fieldNamed(object, option)]
+}
+
+// fieldNamed finds a field by its name in JSON; nil: there is none.
+func fieldNamed(object *schema.Object, option string) *schema.Field {
+	at := slices.IndexFunc(object.Fields, func(f *schema.Field) bool { return f.Name == option })
+	if at < 0 {
+		return nil
+	}
+	return object.Fields[at]
 }
 
 // withSettings gives the options, with the settings where no flag was given, and absolute paths of folders.

@@ -103,6 +103,8 @@ type Request struct {
 	// whether the request itself sets an option, by its name in JSON: what it does not set is as the session was set up;
 	// nil: it sets all
 	Sets func(option string) bool `json:"-"`
+	// the model with which a session begins that is asked for none, as it was chosen in the session used last; "": none
+	Remembered string `json:"-"`
 	// whether a folder that the session was set up with may be read by who asks; nil: each may
 	MayRead func(path string) bool `json:"-"`
 	// the user allows calls of an earlier run: the words are that run's question, with which this one goes on; nil: the
@@ -116,11 +118,15 @@ type Request struct {
 	Patience time.Duration `json:"-"` // how long to wait for a run that holds its claim; 0: half a minute
 }
 
-// KeepModel sets the model of a request that sets none to the one that was chosen in its session before; "": none was.
-// It returns the one that is chosen now; the usual model of the settings is not.
-func (r Request) KeepModel(wanted *string, before string) (chosen string) {
-	if r.Sets == nil || r.Sets("model") {
+// KeepModel sets the model of a request that leaves its option open. In a session that was asked before it is the one
+// chosen there, before, if any; a session that begins has the remembered one. It returns the model that is chosen now;
+// the usual model of the settings is not.
+func (r Request) KeepModel(option string, wanted *string, begins bool, before string) (chosen string) {
+	if r.Sets == nil || r.Sets(option) {
 		return *wanted
+	}
+	if begins {
+		before = r.Remembered
 	}
 	*wanted = cmp.Or(before, *wanted)
 	return before
