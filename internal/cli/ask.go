@@ -22,6 +22,7 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 	"sibyl/internal/text/markdown"
+	"sibyl/web/src/words/sentences"
 )
 
 // askFlags are the flags of ‘sibyl ask’; those of the Oracle's options are in the embedded set.
@@ -404,9 +405,11 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 		c.code = code
 		return nil
 	}
-	text := f.Message
-	if f.Hint != "" && code != ExitRefused {
-		text += "\n      " + f.Hint
+	text, hint := f.In(func(format string, values ...any) string {
+		return sentences.Format(p.work.Language, format, values...)
+	})
+	if hint != "" && code != ExitRefused {
+		text += "\n      " + hint
 	}
 	return withCode(code, errors.New(text))
 }

@@ -48,11 +48,12 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 	say := speaker(language)
 	beside := Warnings(res, language)
 	if f := res.Failure; f != nil {
+		message, hint := f.In(say)
 		if f.Message != res.Answer {
-			beside = append(beside, f.Message)
+			beside = append(beside, message)
 		}
-		if f.Hint != "" {
-			beside = append(beside, f.Hint)
+		if hint != "" {
+			beside = append(beside, hint)
 		}
 	} else if res.Status == journal.Cancelled {
 		beside = append(beside, say("stopped; what it found is kept"))
@@ -109,7 +110,7 @@ type question struct {
 // calls to the assistant. If there are none, or the user gives up, it declines them all.
 func (m *model) askWaiting(of, run, language string, waiting []assistant.Waiting) {
 	decline := func(m *model) tea.Cmd {
-		return tea.Batch(m.say("not done"), func() tea.Msg {
+		return tea.Batch(m.say(sentences.Format(language, "not done")), func() tea.Msg {
 			if err := m.Sibyl.Decline(m.ctx, run); err != nil {
 				return toldMsg{err: err}
 			}

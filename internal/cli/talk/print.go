@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/render"
+	"sibyl/web/src/words/sentences"
 )
 
 // print queues lines for the scrollback, above the live lines, and begins to print them.
@@ -37,6 +38,9 @@ func (m *model) freeRows() int { return max(1, m.Height/4) }
 
 // say prints a text as a note.
 func (m *model) say(line string) tea.Cmd { return m.print(m.note(line)...) }
+
+// tell prints a text about a run as a note, in the language of the last one.
+func (m *model) tell(format string) tea.Cmd { return m.say(sentences.Format(m.language, format)) }
 
 // fail prints an error as a note.
 func (m *model) fail(err error) tea.Cmd { return m.say(err.Error()) }

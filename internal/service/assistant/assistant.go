@@ -399,6 +399,25 @@ type Failure struct {
 	Kind    string `json:"kind"` // "refused" by the model, or an error kind
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty" doc:"What would help."`
+
+	said, helps Line // Message and Hint, to be worded; nil: they have no other words
+}
+
+// NewFailure makes a failure whose message and hint a catalogue may word.
+func NewFailure(kind string, message, hint Line) *Failure {
+	return &Failure{Kind: kind, Message: message.In(fmt.Sprintf), Hint: hint.In(fmt.Sprintf), said: message, helps: hint}
+}
+
+// In gives the message and the hint, with their formats filled in by say.
+func (f *Failure) In(say func(format string, values ...any) string) (message, hint string) {
+	message, hint = f.Message, f.Hint
+	if f.said != nil {
+		message = f.said.In(say)
+	}
+	if f.helps != nil {
+		hint = f.helps.In(say)
+	}
+	return message, hint
 }
 
 // Notice is something that happened besides the answer, in the assistant's own type, which encodes as JSON.
