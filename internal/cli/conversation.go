@@ -88,7 +88,8 @@ func (c *command) holdConversation(
 		Sessions: sessions,
 		With:     conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
 		History:  historyFile(a.Config.DataDir, c.owner(), folder),
-		In:       c.In, Ready: ready, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
+		In:       c.In, Ready: ready, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ,
+		Reword: c.repeatFlags})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return session, withCode(ExitStopped, err)

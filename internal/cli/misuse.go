@@ -85,7 +85,7 @@ func (c *command) report(err error, code int, hint string) int {
 	}
 	if c.wantsJSON && !c.out.wrote {
 		var p failure
-		p.Error.Code, p.Error.Message, p.Error.Hint = code, err.Error(), hint
+		p.Error.Code, p.Error.Message, p.Error.Hint = code, c.repeatFlags(err.Error()), c.repeatFlags(hint)
 		_ = newJSON(c.Out).Encode(p) // if it can't be written, the exit code remains
 	}
 	return code

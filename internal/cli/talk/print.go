@@ -59,6 +59,9 @@ func (m *model) printLater(do func() ([]string, error)) tea.Cmd {
 
 // note lays out a text that is no answer: wrapped, faint and marked with a dot.
 func (m *model) note(text string) (lines []string) {
+	if m.Reword != nil {
+		text = m.Reword(text)
+	}
 	for i, line := range wrapped(render.Clean(text), m.lineWidth()-2) {
 		mark := "  "
 		if i == 0 {
