@@ -22,7 +22,6 @@ import (
 	"sibyl/internal/oracle"
 	"sibyl/internal/service"
 	"sibyl/internal/text/markdown"
-	"sibyl/web/src/words/sentences"
 )
 
 // askFlags are the flags of ‘sibyl ask’; those of the Oracle's options are in the embedded set.
@@ -163,12 +162,13 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	if !c.quiet && !c.asJSON {
+		say := conversation.Speaker(c.spoken(said.words))
 		switch {
-		case o.Code.Path != "" || session != "":
+		case o.Code.Path != "" || session != "" || f.sets("vault"):
 		case o.Vault.Path == "" && look(".").mostlyNotes(1):
-			c.note("this folder holds no project and is not searched; ‘--vault .’ searches the notes in it")
+			c.note("%s", say("this folder holds no project and is not searched; ‘--vault .’ searches the notes in it"))
 		default:
-			c.note("this folder holds no project and is not searched; ‘--in .’ searches it")
+			c.note("%s", say("this folder holds no project and is not searched; ‘--in .’ searches it"))
 		}
 		if err := c.noteInterruptedRuns(ctx, a); err != nil {
 			return err
@@ -405,9 +405,7 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 		c.code = code
 		return nil
 	}
-	text, hint := f.In(func(format string, values ...any) string {
-		return sentences.Format(p.work.Language, format, values...)
-	})
+	text, hint := f.In(conversation.Speaker(p.work.Language))
 	if hint != "" && code != ExitRefused {
 		text += "\n      " + hint
 	}

@@ -156,7 +156,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	if isCompletion(args) {
 		c.setCompletions(root, "", completions())
 	}
-	root.SetFlagErrorFunc(rewordFlagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return rewordMisplacedFlag(cmd, err, args) })
 	root.SetArgs(c.insertDefaultCommand(root, args))
 	root.SetIn(s.In)
 	root.SetErr(s.Err)

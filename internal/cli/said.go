@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/config"
+	"sibyl/internal/files"
 	"sibyl/internal/preset"
 	"sibyl/internal/schema"
 )
@@ -158,7 +159,7 @@ func localPath(f *schema.Field, name string) (string, error) {
 		return "", fmt.Errorf("the witness: there is no file or folder %s; name a model with its provider, such as "+
 			"ollama:llama3.1:8b", name)
 	case err != nil:
-		return "", fmt.Errorf("--%s: %w", flag, err)
+		return "", fmt.Errorf("--%s: %s: %w", flag, name, files.Cause(err))
 	case !info.IsDir() && f.Tag.Get("names") == "folder":
 		return "", fmt.Errorf("--%s: %s is not a folder", flag, name)
 	}

@@ -45,7 +45,7 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 	if res.Answer != "" {
 		lines = append(lines, m.columns(render.Lines(res.Answer, m.layout(m.answerWidth())), m.sources(res.Sources))...)
 	}
-	say := speaker(language)
+	say := Speaker(language)
 	beside := Warnings(res, language)
 	if f := res.Failure; f != nil {
 		message, hint := f.In(say)
@@ -75,7 +75,7 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 
 // AskFor returns the question, in a language, whether a call may be performed.
 func AskFor(w assistant.Waiting, language string) string {
-	say := speaker(language)
+	say := Speaker(language)
 	w.Text = sentences.Say(w.Why, language)
 	return say("May I?") + " " + w.In(say)
 }
@@ -84,13 +84,13 @@ func AskFor(w assistant.Waiting, language string) string {
 func Notes(res service.Result, language string) []string {
 	notes := slices.Clone(res.Notes)
 	for i, line := range res.Noted {
-		notes[i] = line.In(speaker(language))
+		notes[i] = line.In(Speaker(language))
 	}
 	return notes
 }
 
-// speaker fills in formats in a language.
-func speaker(language string) func(format string, values ...any) string {
+// Speaker fills in formats in a language.
+func Speaker(language string) func(format string, values ...any) string {
 	return func(format string, values ...any) string { return sentences.Format(language, format, values...) }
 }
 
