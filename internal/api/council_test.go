@@ -64,7 +64,7 @@ func (h *house) council() council.Deps {
 			switch asked {
 			case "", "test:voice":
 				return "test:voice", nil
-			case model.OfflineRules:
+			case model.OfflineRules, "test:other":
 				return asked, nil
 			}
 			return "", errors.New("there is no such model")
@@ -169,6 +169,29 @@ func TestCouncilSessionOfAnotherIsAsOneThatNeverWas(t *testing.T) {
 	}
 	after := h.get(question{path: councils + "/" + s.ID}, nil).body
 	assert.That(t, string(after) == string(before), "it was\n%s\nand is\n%s", before, after)
+}
+
+func TestCouncilSessionKeepsAndTellsTheModelThatWasChosen(t *testing.T) {
+	h := withCouncil(t).open()
+	at := councils + "/" + h.sitting("", offer).ID
+	asks := func(route string, body map[string]any) question {
+		body["oracles"] = []string{"skeptic"}
+		return question{method: "POST", path: at + route, body: body,
+			header: map[string]string{"Accept": "application/json"}}
+	}
+	h.refused("a model that is none", asks("/answers", map[string]any{"model": "no:such"}), 400, "invalid_request")
+	for _, body := range []map[string]any{{"model": "test:other"}, {}} {
+		h.get(asks("/answers", body), nil)
+		var told api.CouncilPrompts
+		h.get(asks("/preview", map[string]any{}), &told)
+		assert.Equal(t, told.Prompts[0].Model, "test:other")
+		var sat api.CouncilSittings
+		h.get(question{path: at + "/sittings"}, &sat)
+		assert.Equal(t, sat.Sittings[0].Answers[0].Model, "test:other")
+		var kept struct{ Setup struct{ Model string } }
+		h.get(question{path: "/api/sessions/" + sat.Journal}, &kept)
+		assert.Equal(t, kept.Setup.Model, "test:other")
+	}
 }
 
 func TestCouncilTellsNoPathOfItsServer(t *testing.T) {

@@ -182,7 +182,8 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 	if err != nil {
 		return f, err
 	}
-	f.Prompts, err = s.config.Council.Preview(ctx, ownerOf(ctx), options)
+	f.Prompts, err = s.config.Council.Preview(ctx, assistant.Request{Owner: ownerOf(ctx),
+		Sets: func(option string) bool { return option != "model" || options.Model != "" }}, options)
 	return f, err
 }
 

@@ -189,8 +189,19 @@ func (a *App) openAssistants() (err error) {
 			one, err := NewPresets(a.Config).Find(ctx, name)
 			return one.Preset, err
 		},
-		Prices: a.prices(), Finders: a.finders(), Models: a.Offered, Now: a.Clock.Now})
+		Prices: a.prices(), Finders: a.finders(), Models: a.Offered, Now: a.Clock.Now, Remembers: a.remembers()})
 	return err
+}
+
+// remembers says of a model whether a session begins with it because the last one had it; nil if none does.
+func (a *App) remembers() func(id string) bool {
+	if !a.Config.RememberModel {
+		return nil
+	}
+	return func(id string) bool {
+		_, err := a.Models.Open(id) // its provider may be gone
+		return err == nil
+	}
 }
 
 // Surroundings returns what a question needs to begin.

@@ -162,18 +162,19 @@ func (c *command) ask(ctx context.Context, f askFlags, args []string) (err error
 		return err
 	}
 	if !c.quiet && !c.asJSON {
+		say := conversation.Speaker(c.spoken(said.words))
 		switch {
-		case o.Code.Path != "" || session != "":
+		case o.Code.Path != "" || session != "" || f.sets("vault"):
 		case o.Vault.Path == "" && look(".").mostlyNotes(1):
-			c.note("this folder holds no project and is not searched; ‘--vault .’ searches the notes in it")
+			c.note("%s", say("this folder holds no project and is not searched; ‘--vault .’ searches the notes in it"))
 		default:
-			c.note("this folder holds no project and is not searched; ‘--in .’ searches it")
+			c.note("%s", say("this folder holds no project and is not searched; ‘--in .’ searches it"))
 		}
 		if err := c.noteInterruptedRuns(ctx, a); err != nil {
 			return err
 		}
 	}
-	r, err := c.startChoosing(ctx, &o.Model, f.sets, func(sets func(string) bool) (*service.Run, error) {
+	r, err := c.startChoosing(ctx, "model", &o.Model, f.sets, func(sets func(string) bool) (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: oracle.Name, Session: session, Words: said.words, Options: o,
 			Sets: sets})
 	})
@@ -404,9 +405,9 @@ func (c *command) printOutcome(p *progress, r *service.Run, res service.Result) 
 		c.code = code
 		return nil
 	}
-	text := f.Message
-	if f.Hint != "" && code != ExitRefused {
-		text += "\n      " + f.Hint
+	text, hint := f.In(conversation.Speaker(p.work.Language))
+	if hint != "" && code != ExitRefused {
+		text += "\n      " + hint
 	}
 	return withCode(code, errors.New(text))
 }

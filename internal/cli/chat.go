@@ -118,7 +118,7 @@ func (c *command) converse(
 func (c *command) say(
 	ctx context.Context, a *app.App, session *string, o *taskchat.Options, sets func(string) bool, words string,
 ) error {
-	r, err := c.startChoosing(ctx, &o.Model, sets, func(sets func(string) bool) (*service.Run, error) {
+	r, err := c.startChoosing(ctx, "model", &o.Model, sets, func(sets func(string) bool) (*service.Run, error) {
 		return c.start(ctx, a, service.Request{Assistant: taskchat.Name, Session: *session, Words: words, Options: *o,
 			Sets: sets})
 	})

@@ -148,6 +148,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out,
 		wantsJSON: wantsJSON}
+	c.Err = &repeatingWriter{c.Err, c}
 	root := c.root()
 	root.SetOut(s.Out)
 	withCompletion(root)
@@ -155,7 +156,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	if isCompletion(args) {
 		c.setCompletions(root, "", completions())
 	}
-	root.SetFlagErrorFunc(rewordFlagError)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return rewordMisplacedFlag(cmd, err, args) })
 	root.SetArgs(c.insertDefaultCommand(root, args))
 	root.SetIn(s.In)
 	root.SetErr(s.Err)
@@ -266,6 +267,9 @@ func (c *command) root() *cobra.Command {
 				return rewordFlagError(cmd, err)
 			}
 			c.began = true
+			if cmd.Annotations[ownWords] != "" && !c.asJSON {
+				c.Out = &repeatingWriter{c.Out, c}
+			}
 			if err := user.CheckName(c.user); err != nil {
 				return withCode(ExitUsage, fmt.Errorf("--user: %w", err))
 			}

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -28,8 +29,12 @@ func (c *command) configSet() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, words := args[0], args[1:]
-			done, words, err := app.Settings{Options: c.options()}.Set(cmd.Context(), name, words, force)
+			name := args[0]
+			typed, err := pathFromHere(name, args[1:])
+			if err != nil {
+				return withCode(ExitUsage, err)
+			}
+			done, words, err := app.Settings{Options: c.options()}.Set(cmd.Context(), name, typed, force)
 			if _, unfit := errors.AsType[*app.UnfitError](err); unfit {
 				err = fmt.Errorf("%w (--force sets it all the same)", err)
 			}
@@ -46,6 +51,17 @@ func (c *command) configSet() *cobra.Command {
 		}}
 	cmd.Flags().BoolVar(&force, "force", false, "set it although what it names is not there yet")
 	return cmd
+}
+
+// pathFromHere makes the relative path of a file or folder absolute, if a setting takes one: in the settings file it
+// would be relative to that.
+func pathFromHere(name string, words []string) ([]string, error) {
+	takesPath := slices.ContainsFunc(config.Hints(nil, nil), func(h config.Hint) bool { return h.Name == name && h.Path })
+	if !takesPath || len(words) != 1 || words[0] == "" || strings.HasPrefix(words[0], "~") {
+		return words, nil
+	}
+	abs, err := filepath.Abs(words[0])
+	return []string{abs}, err
 }
 
 func (c *command) configUnset() *cobra.Command {

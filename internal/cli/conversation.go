@@ -88,7 +88,8 @@ func (c *command) holdConversation(
 		Sessions: sessions,
 		With:     conversation.With{Model: o.Model, Code: o.Code.Path, Vault: o.Vault.Path},
 		History:  historyFile(a.Config.DataDir, c.owner(), folder),
-		In:       c.In, Ready: ready, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ})
+		In:       c.In, Ready: ready, Out: c.terminal, Width: c.Width, Height: c.Height, Environ: c.environ,
+		Reword: c.repeatFlags})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return session, withCode(ExitStopped, err)
@@ -206,7 +207,11 @@ func (t *talker) Start(ctx context.Context, asked conversation.Asked) (conversat
 	}
 	changed := t.changedOptions(asked)
 	return t.startRequest(ctx, asked, words, into, func(option string) bool {
-		return isGiven(o, flagged, option) || changed[option] || t.sets != nil && t.sets(option)
+		ofConversation := option // as the Oracle calls it
+		if at := fieldNamed(o, option); at != nil && at.Tag.Get("names") == "model" {
+			ofConversation = "model"
+		}
+		return isGiven(o, flagged, option) || changed[ofConversation] || t.sets != nil && t.sets(ofConversation)
 	})
 }
 
@@ -262,6 +267,9 @@ func (t *talker) startRequest(
 	}
 	if err != nil {
 		return conversation.Run{}, t.c.asChoice(err)
+	}
+	if begun.Remembered != "" {
+		told = append(told, rememberedLine(begun, t.c.spoken(words)))
 	}
 	live := conversation.Run{ID: begun.ID, Language: t.c.spoken(words), Session: cmp.Or(asked.Session, begun.Session),
 		Watch: func(ctx context.Context) iter.Seq[service.Update] { return begun.Watch(ctx, 0) },

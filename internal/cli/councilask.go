@@ -26,7 +26,7 @@ func (c *command) councilAsk() *cobra.Command {
 			}
 			o.Session, o.Oracles = s.ID, args
 			if dryRun {
-				return s.preview(ctx, o)
+				return s.preview(ctx, o, f.sets)
 			}
 			return s.ask(ctx, o, f.sets)
 		})}
@@ -35,9 +35,10 @@ func (c *command) councilAsk() *cobra.Command {
 	return c.withView(withSession(cmd, &name), "one JSON object")
 }
 
-// preview prints the prompts that would be sent, and what they leave out; it asks no model.
-func (s *councilSession) preview(ctx context.Context, o council.Options) error {
-	all, err := s.a.Council.Preview(ctx, s.owner(), o)
+// preview prints the prompts that would be sent, and what they leave out; it asks no model. sets says which options the
+// person set.
+func (s *councilSession) preview(ctx context.Context, o council.Options, sets func(option string) bool) error {
+	all, err := s.a.Council.Preview(ctx, service.Request{Owner: s.owner(), Sets: sets}, o)
 	if err != nil {
 		return withCode(ExitUsage, err)
 	}
@@ -67,7 +68,7 @@ func (s *councilSession) preview(ctx context.Context, o council.Options) error {
 
 // ask starts a run in which oracles answer, and shows it until it ends. sets says which options the person set.
 func (s *councilSession) ask(ctx context.Context, o council.Options, sets func(option string) bool) error {
-	r, err := s.startChoosing(ctx, &o.Model, sets, func(sets func(string) bool) (*service.Run, error) {
+	r, err := s.startChoosing(ctx, "model", &o.Model, sets, func(sets func(string) bool) (*service.Run, error) {
 		return s.start(ctx, s.a, service.Request{Assistant: council.Name, Options: o, Sets: sets})
 	})
 	if err != nil {

@@ -145,6 +145,7 @@ func (c *command) reportFindings(found []finding, all bool) error {
 
 func (c *command) doctorCommand() *cobra.Command {
 	return c.withJSON(&cobra.Command{Use: "doctor", Short: "Check the setup and suggest settings", Args: cobra.NoArgs,
+		Annotations: map[string]string{ownWords: "yes"},
 		RunE: c.onSettings(func(ctx context.Context, cfg config.Config, _ []string) error {
 			file := cfg.File
 			if file == "" {

@@ -27,7 +27,7 @@ type initFlags struct {
 
 func (c *command) initCommand() *cobra.Command {
 	var f initFlags
-	cmd := &cobra.Command{Use: "init",
+	cmd := &cobra.Command{Use: "init", Annotations: map[string]string{ownWords: "yes"},
 		Short: "Set Sibyl up: detect what is installed, ask for the rest, test it, and write the settings",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return c.setUp(cmd.Context(), f) }}

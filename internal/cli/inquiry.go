@@ -33,13 +33,15 @@ func (c *command) investigateCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return c.investigate(ctx, a, o, args)
+		return c.investigate(ctx, a, o, f.sets, args)
 	})
 	f = optionFlags[inquiry.Options](cmd)
 	return c.withView(cmd, `one JSON object, {"session": …}, with the session as in its file`)
 }
 
-func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options, args []string) error {
+func (c *command) investigate(
+	ctx context.Context, a *app.App, o inquiry.Options, sets func(option string) bool, args []string,
+) error {
 	words, err := c.words(args, 1<<16)
 	if err != nil {
 		return err
@@ -48,8 +50,8 @@ func (c *command) investigate(ctx context.Context, a *app.App, o inquiry.Options
 		return err
 	}
 	var told []string
-	r, err := c.startChoosing(ctx, &o.Detective, nil, func(func(string) bool) (*service.Run, error) {
-		r, ended, err := c.startRun(ctx, a, service.Request{Assistant: inquiry.Name, Words: words, Options: o})
+	r, err := c.startChoosing(ctx, "detective", &o.Detective, sets, func(sets func(string) bool) (*service.Run, error) {
+		r, ended, err := c.startRun(ctx, a, service.Request{Assistant: inquiry.Name, Words: words, Options: o, Sets: sets})
 		told = append(told, ended...) // also by a start that failed, and is tried with another model
 		return r, err
 	})

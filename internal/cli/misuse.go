@@ -54,18 +54,27 @@ func helpHint(cmd *cobra.Command) string {
 	return fmt.Sprintf("; see ‘%s --help’", cmd.CommandPath())
 }
 
-// rewordFlagError adds a reference to the help to an error about a flag. A flag of ask after words that are no command
-// is no error: the words are.
+// rewordFlagError adds a reference to the help to an error about a flag.
 func rewordFlagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	if words := cmd.Flags().Args(); cmd.Parent() == nil && len(words) > 0 && errors.As(err, &unknown) {
-		ask, _, found := cmd.Find([]string{"ask"})
-		if name := unknown.GetSpecifiedName(); found == nil && (ask.Flags().Lookup(name) != nil ||
-			len(name) == 1 && ask.Flags().ShorthandLookup(name) != nil) {
-			return groupRun(cmd, words)
-		}
-	}
 	return withCode(ExitUsage, fmt.Errorf("%w%s", err, helpHint(cmd)))
+}
+
+// rewordMisplacedFlag is rewordFlagError for a command line. Where it has no command, and ask takes the flag, what is
+// wrong is what ask would say of it, or else that its words are no command.
+func rewordMisplacedFlag(cmd *cobra.Command, err error, args []string) error {
+	unknown, is := errors.AsType[*pflag.NotExistError](err)
+	ask, _, found := new(command).root().Find([]string{"ask"}) // of another root: its flags are parsed again
+	if !is || cmd.Parent() != nil || found != nil {
+		return rewordFlagError(cmd, err)
+	}
+	if name := unknown.GetSpecifiedName(); ask.Flags().Lookup(name) == nil &&
+		(len(name) != 1 || ask.Flags().ShorthandLookup(name) == nil) {
+		return rewordFlagError(cmd, err)
+	}
+	if err := ask.ParseFlags(args); err != nil {
+		return rewordFlagError(ask, err)
+	}
+	return groupRun(cmd, ask.Flags().Args())
 }
 
 // failure is what --json prints if a command fails without an outcome: the exit code, the error and how to fix it.
@@ -85,7 +94,7 @@ func (c *command) report(err error, code int, hint string) int {
 	}
 	if c.wantsJSON && !c.out.wrote {
 		var p failure
-		p.Error.Code, p.Error.Message, p.Error.Hint = code, err.Error(), hint
+		p.Error.Code, p.Error.Message, p.Error.Hint = code, c.repeatFlags(err.Error()), c.repeatFlags(hint)
 		_ = newJSON(c.Out).Encode(p) // if it can't be written, the exit code remains
 	}
 	return code

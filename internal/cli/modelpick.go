@@ -13,11 +13,11 @@ import (
 )
 
 // startChoosing calls start with sets, which says what options the person set; nil: all. If that fails because
-// several models can be meant, the person chooses one: it is in *named then, and start is called again, with the
-// model as one of the options that are set. Other errors, and all of them where nobody can be asked, are returned
-// unchanged.
+// several models can be meant, the person chooses one: it is in *named then, and start is called again, with option,
+// that of the model, as one of those that are set. Other errors, and all of them where nobody can be asked, are
+// returned unchanged.
 func (c *command) startChoosing(
-	ctx context.Context, named *string, sets func(option string) bool,
+	ctx context.Context, option string, named *string, sets func(option string) bool,
 	start func(sets func(option string) bool) (*service.Run, error),
 ) (*service.Run, error) {
 	r, err := start(sets)
@@ -38,7 +38,7 @@ func (c *command) startChoosing(
 		fmt.Fprintln(c.Err, "· "+told)
 	}
 	*named = chosen
-	return start(func(option string) bool { return option == "model" || sets == nil || sets(option) })
+	return start(func(one string) bool { return one == option || sets == nil || sets(one) })
 }
 
 // keepModel saves the model of a provider in the settings; its text says so, or why it could not.

@@ -7,10 +7,27 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/service"
+	"sibyl/web/src/words/sentences"
 )
 
-// start starts a run. If today's limit of costs is reached, it asks first; a refusal, or nobody to ask, is an error.
+// start starts a run, and says which model is remembered by it. If today's limit of costs is reached, it asks first; a
+// refusal, or nobody to ask, is an error.
 func (c *command) start(ctx context.Context, a *app.App, r service.Request) (*service.Run, error) {
+	begun, err := c.startWithin(ctx, a, r)
+	if err == nil && begun.Remembered != "" && !c.converses && !c.asJSON {
+		c.note("%s", rememberedLine(begun, c.spoken(begun.Spec.Title)))
+	}
+	return begun, err
+}
+
+// rememberedLine says which model new sessions have from a run on, and how to end that.
+func rememberedLine(r *service.Run, language string) string {
+	return sentences.Format(language, "new sessions begin with %s; ‘sibyl config unset models.remember’ ends that",
+		r.Remembered)
+}
+
+// startWithin starts a run within today's limit of costs, or beyond it if the person agrees.
+func (c *command) startWithin(ctx context.Context, a *app.App, r service.Request) (*service.Run, error) {
 	r.OverLimit = r.OverLimit || c.overLimit
 	begun, err := a.Service.Start(ctx, c.owner(), r)
 	over, isOver := errors.AsType[*service.LimitError](err)

@@ -12,6 +12,7 @@ import (
 
 	"sibyl/internal/app"
 	"sibyl/internal/config"
+	"sibyl/internal/files"
 	"sibyl/internal/preset"
 	"sibyl/internal/schema"
 )
@@ -96,7 +97,16 @@ func (s *optionFlagSet[O]) sets(option string) bool { return isGiven(s.object, s
 
 // isGiven says whether a field of that name in JSON is among those given.
 func isGiven(object *schema.Object, given map[*schema.Field]bool, option string) bool {
-	return slices.ContainsFunc(object.Fields, func(f *schema.Field) bool { return f.Name == option && given[f] })
+	return given[fieldNamed(object, option)]
+}
+
+// fieldNamed finds a field by its name in JSON; nil: there is none.
+func fieldNamed(object *schema.Object, option string) *schema.Field {
+	at := slices.IndexFunc(object.Fields, func(f *schema.Field) bool { return f.Name == option })
+	if at < 0 {
+		return nil
+	}
+	return object.Fields[at]
 }
 
 // withSettings gives the options, with the settings where no flag was given, and absolute paths of folders.
@@ -149,7 +159,7 @@ func localPath(f *schema.Field, name string) (string, error) {
 		return "", fmt.Errorf("the witness: there is no file or folder %s; name a model with its provider, such as "+
 			"ollama:llama3.1:8b", name)
 	case err != nil:
-		return "", fmt.Errorf("--%s: %w", flag, err)
+		return "", fmt.Errorf("--%s: %s: %w", flag, name, files.Cause(err))
 	case !info.IsDir() && f.Tag.Get("names") == "folder":
 		return "", fmt.Errorf("--%s: %s is not a folder", flag, name)
 	}

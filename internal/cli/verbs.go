@@ -158,7 +158,7 @@ func groupRun(cmd *cobra.Command, args []string) error {
 	case listens != "" && isSentence:
 		hint = "; for a sentence, use ‘" + listens + " \"…\"’"
 	case cmd.Parent() == nil:
-		hint = "; ‘sibyl help all’ lists the commands"
+		hint = "; ‘sibyl help all’ lists the commands, ‘sibyl ask …’ asks a question"
 	}
 	return withCode(ExitUsage, fmt.Errorf("unknown command ‘%s %s’%s", cmd.CommandPath(), args[0], hint))
 }

@@ -54,6 +54,7 @@ type Config struct {
 	Fallback      Fallback            `name:"fallback"`
 	Timeouts      Timeouts            `name:"timeouts"`
 	Prices        Prices              `name:"models"`
+	RememberModel bool                `name:"models.remember"` // a new session has the model of the last one
 	Telemetry     Telemetry           `name:"telemetry"`
 	Server        Server              `name:"server"`
 	Council       Council             `name:"council"`

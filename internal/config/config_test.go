@@ -110,6 +110,7 @@ bert:
   model: ~/bert
   timeout: 2s
 models:
+  remember: true
   currency: EUR
   limit: 2.5
   prices: {"groq:*": {input: 0.5, output: 2}}

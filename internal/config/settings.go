@@ -237,7 +237,8 @@ func Hints(providers, servers []string) (all []Hint) {
 func pageOf(pattern string) string {
 	for part, patterns := range map[string][]string{
 		"models": {"model", "providers.*.base_url", "providers.*.kind", "providers.*.model", "providers.*.window",
-			"ollama.host", "ollama.context", fallbackModels, "fallback.local_to_cloud", inquiryWitness},
+			"ollama.host", "ollama.context", fallbackModels, "fallback.local_to_cloud", inquiryWitness,
+			"models.remember"},
 		"folders": {"vault", "server.folders"},
 		"answers": {"instructions", "max_turns", "max_tokens", "max_time", "models.limit"},
 		"web":     {webSwitch, "web.engine", "web.searxng", "web.allow", "web.deny"},

@@ -301,11 +301,15 @@ func (v value) level() (level slog.Level, err error) {
 	return level, level.UnmarshalText([]byte(name))
 }
 
-func (v value) yesNo() (yes bool, err error) {
-	if v.ShortTag() != "!!bool" || v.Decode(&yes) != nil {
-		return false, fmt.Errorf("is %s; it must be true or false", v.quoted())
+// yesNo reads true, false, or words for them, in any case.
+func (v value) yesNo() (bool, error) {
+	switch strings.ToLower(v.word()) {
+	case "true", "on", "yes":
+		return true, nil
+	case "false", "off", "no":
+		return false, nil
 	}
-	return yes, nil
+	return false, fmt.Errorf("is %s; it must be true or false", v.quoted())
 }
 
 // isOff reads on, off, true or false, in any case, and returns true for off.

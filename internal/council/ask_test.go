@@ -121,7 +121,7 @@ func TestWhatDoesNotFitIntoTheModelsWindowIsCutAndTold(t *testing.T) {
 	}
 	h.window = 660
 	p := h.process("one", h.journal)
-	preview := assert.Must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
+	preview := assert.Must(p.deps.Preview(t.Context(), assistant.Request{Owner: ada}, h.ask("ada")))(t)
 	same(t, "cut in a preview", preview[0].Cut, "7 of 9 transcripts")
 	res, o := p.run(h.ask("ada"))
 	same(t, "cut", o.Cut, "7 of 9 transcripts")
@@ -138,7 +138,7 @@ func TestWhatDoesNotFitIntoTheModelsWindowIsCutAndTold(t *testing.T) {
 func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
 	h := houseOf(t, "Hm.")
 	p := h.process("one", h.journal)
-	previews := assert.Must(p.deps.Preview(t.Context(), ada, h.ask("ada", "bob")))(t)
+	previews := assert.Must(p.deps.Preview(t.Context(), assistant.Request{Owner: ada}, h.ask("ada", "bob")))(t)
 	same(t, "requests", len(h.asked), 0)
 	same(t, "runs", len(h.runs()), 0)
 	p.run(h.ask("ada", "bob"))
@@ -460,7 +460,7 @@ func TestOracleWithoutAModelSaysSoWithTwoWaysOnAndLeavesNothing(t *testing.T) {
 		p.refused(council.Name, o, "oracles need a language model, and none is available", "‘sibyl init’",
 			"sibyl council ask "+strings.Join(o.Oracles, " "), "--session "+h.id+" --dry-run")
 	}
-	preview := assert.Must(p.deps.Preview(t.Context(), ada, h.ask("ada")))(t)
+	preview := assert.Must(p.deps.Preview(t.Context(), assistant.Request{Owner: ada}, h.ask("ada")))(t)
 	contains(t, preview[0].Prompt, "You are Ada.", "Should we move the office?")
 	same(t, "model of the preview", preview[0].Model, "")
 	same(t, "metadata.json", h.metadata(), before)

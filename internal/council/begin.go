@@ -50,7 +50,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 		Assistant: a, About: "has oracles respond when you think aloud", Tree: Name, Permanent: true, StoresSessions: true,
 		Options: schema.Of[Options](),
 		Events:  Events(), Reasons: whys(), Show: shownOutcome, Early: earlyAnswer, ShowEffect: showEffect,
-		Offers: wishes().Offers,
+		Offers: wishes().Offers, Setup: d.setup,
 		Begin: d.specFrom(func(b assistant.Request, o Options) specMaker {
 			switch {
 			case o.Name:
@@ -65,11 +65,10 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 // keepingModel is askingSpec with the model that was asked for in the session before, where the request names none.
 func (d Deps) keepingModel(b assistant.Request) specMaker {
 	return func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
-		before, err := d.askedModel(ctx, b.Owner, s.ID)
+		asked, err := d.keepModel(ctx, b, &o, s)
 		if err != nil {
 			return run.Spec{}, err
 		}
-		asked := b.KeepModel(&o.Model, before)
 		spec, err := d.askingSpec(ctx, folder, o, s)
 		if err == nil {
 			env := spec.Env.(Env)
@@ -80,25 +79,38 @@ func (d Deps) keepingModel(b assistant.Request) specMaker {
 	}
 }
 
-// askedModel is the model that was asked for when oracles last answered in a session; "": none was.
-func (d Deps) askedModel(ctx context.Context, owner journal.Owner, id string) (string, error) {
-	name, err := d.JournalSession(ctx, owner, id)
+// keepModel sets the model of a request that names none, and returns the one that is chosen in the session.
+func (d Deps) keepModel(ctx context.Context, b assistant.Request, o *Options, s session.Session) (string, error) {
+	runs, err := d.JournalSession(ctx, b.Owner, s.ID)
 	if err != nil {
 		return "", err
 	}
+	before, begins, err := d.askedModel(ctx, b.Owner, runs)
+	return b.KeepModel("model", &o.Model, begins, before), err
+}
+
+// askedModel is the model that was chosen when oracles last answered in a session of the journal; "": none was. begins:
+// none has answered yet.
+func (d Deps) askedModel(ctx context.Context, owner journal.Owner, runs string) (id string, begins bool, err error) {
 	const others = 5 // runs that give a name
-	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: name, Assistant: Name, Limit: others})
+	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: runs, Assistant: Name, Limit: others})
 	for _, r := range last {
 		var env Env
 		var given Given
 		if err := run.ReadStart(ctx, d.Store, owner, r.ID, &env, &given); err != nil {
-			return "", err
+			return "", false, err
 		}
 		if given.Kind != KindNaming {
-			return env.Asked, nil
+			return env.Asked, false, nil
 		}
 	}
-	return "", err
+	return "", true, err
+}
+
+// setup tells which model was chosen in a session.
+func (d Deps) setup(ctx context.Context, owner journal.Owner, runs string) (told assistant.Setup, err error) {
+	told.Model, _, err = d.askedModel(ctx, owner, runs)
+	return told, err
 }
 
 // DescribeTranscription describes the assistant that transcribes recordings.

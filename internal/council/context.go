@@ -18,6 +18,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/redact"
 	"sibyl/internal/run"
+	"sibyl/internal/service/assistant"
 	"sibyl/internal/text"
 	"sibyl/internal/text/language"
 )
@@ -222,14 +223,17 @@ type Preview struct {
 	Doubted  []string                `json:"doubted,omitempty" doc:"What of the context may not have been said."`
 }
 
-// Preview gives the exact prompts that the oracles would be sent. It asks no model and stores nothing.
-func (d Deps) Preview(ctx context.Context, owner journal.Owner, o Options) (all []Preview, err error) {
-	folder, err := d.Sessions(owner)
+// Preview gives the exact prompts that the oracles would be sent on a request. It asks no model and stores nothing.
+func (d Deps) Preview(ctx context.Context, r assistant.Request, o Options) (all []Preview, err error) {
+	folder, err := d.Sessions(r.Owner)
 	if err != nil {
 		return nil, err
 	}
 	s, err := folder.Get(ctx, o.Session)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := d.keepModel(ctx, r, &o, s); err != nil {
 		return nil, err
 	}
 	a, err := d.gather(ctx, folder, o, s)

@@ -45,7 +45,7 @@ func (d Deps) mergingSpec(b assistant.Request) specMaker {
 		if err != nil {
 			return run.Spec{}, refuse(unknownOracle.With(), "‘sibyl council oracles’ lists them", err)
 		}
-		env.Asked = b.KeepModel(&o.Model, env.Asked)
+		env.Asked = b.KeepModel("model", &o.Model, false, env.Asked)
 		if env.Model, err = d.chooseModel(ctx, o); err != nil {
 			return run.Spec{}, err
 		}

@@ -161,25 +161,21 @@ func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	s.Question, s.Answer, s.Footer = o.question(), strings.TrimSpace(o.Markdown()), o.footer()
 	s.Ending = []string{strings.Trim(o.footer(), "*\n ")} // a line, and no Markdown
 	if o.Cut != "" {
-		s.Warnings = append(s.Warnings, "not everything fits in the model's context window: "+o.Cut)
+		s.Warn(someCut.With(o.Cut))
 	}
 	s.Warnings = append(append(s.Warnings, o.Left...), o.Doubted...)
 	for _, a := range o.allAnswers() {
 		if sent := cutInWords(a.Snapshot); sent != o.Cut {
-			s.Warnings = append(s.Warnings, fmt.Sprintf("the model's context window had no room for everything: the answer "+
-				"of %s is given on %s", a.Oracle.Name, sent))
+			s.Warn(answerCut.With(a.Oracle.Name, sent))
 		}
 		if a.Unsaved != "" {
-			s.Warnings = append(s.Warnings,
-				fmt.Sprintf("the answer of %s is not in the session's folder (%s): the journal keeps it, and ‘sibyl "+
-					"council show %s’ saves it once the folder takes it", a.Oracle.Name, a.Unsaved, o.Session))
+			s.Warn(answerNotKept.With(a.Oracle.Name, a.Unsaved, o.Session))
 		}
 		if a.CutOff {
-			s.Warnings = append(s.Warnings, "the answer of "+a.Oracle.Name+" is cut off")
+			s.Warn(answerEnds.With(a.Oracle.Name))
 		}
 		if a.Repeated {
-			s.Warnings = append(s.Warnings, "the model repeated itself and was stopped: the answer of "+a.Oracle.Name+
-				" is what came before")
+			s.Warn(answerRepeats.With(a.Oracle.Name))
 		}
 		if a.File != "" {
 			s.Sources = append(s.Sources, a.File)
@@ -199,10 +195,11 @@ func shownOutcome(outcome json.RawMessage) (s assistant.Shown, err error) {
 	}
 	s.Partial = o.isPartial()
 	if len(o.Silent) > 0 && o.Failure == nil {
-		s.Warnings = append(s.Warnings, "answers so far are kept; "+o.retryHint())
+		s.Warn(answersKept.With(strings.Join(o.askedAgain(), " "), o.Session))
 	}
 	if o.Failure != nil {
-		s.Failure = &assistant.Failure{Kind: o.Failure.Kind, Message: o.Failure.Message, Hint: o.hint()}
+		s.Failure = assistant.NewFailure(o.Failure.Kind, assistant.Line{{{Format: "%s", Values: []any{o.Failure.Message}}}},
+			o.hint())
 	}
 	s.Came = []bt.Why{storyAnswered.With()}
 	for _, lack := range s.Warnings {
@@ -217,9 +214,8 @@ func (o *Outcome) isPartial() bool {
 	return len(o.Silent)+len(o.Failed)+len(o.Skipped) > 0 || slices.ContainsFunc(o.allAnswers(), lacks)
 }
 
-// retryHint says how to ask the oracles again that gave no answer.
-func (o *Outcome) retryHint() string {
-	var names []string
+// askedAgain are the oracles that gave no answer, or all.
+func (o *Outcome) askedAgain() (names []string) {
 	for _, one := range o.Silent {
 		names = append(names, one.Oracle.Slug)
 	}
@@ -228,23 +224,29 @@ func (o *Outcome) retryHint() string {
 			names = append(names, seat.Slug)
 		}
 	}
-	return fmt.Sprintf("‘sibyl council ask %s --session %s’ asks again", strings.Join(names, " "), o.Session)
+	return names
 }
 
 // hint says what is kept after a failure, and how to try again. It needs o.Failure.
-func (o *Outcome) hint() string {
+func (o *Outcome) hint() assistant.Line {
 	deleted := func(s Silent) bool { return s.Reason == wasDeleted }
+	clause := func(format string, values ...any) assistant.Clause {
+		return assistant.Clause{{Format: format, Values: values}}
+	}
 	switch {
 	case o.Failure.Message == wasDeleted || slices.ContainsFunc(o.Silent, deleted):
-		return "deleting moves a session to the trash folder; once it is moved back, it can be asked about again"
+		return assistant.Line{clause("deleting moves a session to the trash folder"),
+			clause("once it is moved back, it can be asked about again")}
 	case o.Kind == KindTranscription:
-		return fmt.Sprintf("transcripts and recordings are kept; ‘sibyl council transcribe %s’ continues", o.Session)
+		return assistant.Line{clause("transcripts and recordings are kept"),
+			clause("‘sibyl council transcribe %s’ continues", o.Session)}
 	case len(o.Answers) > 0:
-		return "answers so far are kept"
+		return assistant.Line{clause("answers so far are kept")}
 	case o.Kind == KindNaming:
-		return "the session keeps its name; try again, or name it by hand"
+		return assistant.Line{clause("the session keeps its name"), clause("try again, or name it by hand")}
 	}
-	return "the session is unchanged; " + o.retryHint()
+	return assistant.Line{clause("the session is unchanged"), clause("‘sibyl council ask %s --session %s’ asks again",
+		strings.Join(o.askedAgain(), " "), o.Session)}
 }
 
 // allAnswers are the answers of the outcome, of whatever kind.

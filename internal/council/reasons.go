@@ -8,6 +8,20 @@ const (
 	storyLacks    bt.Reason = "story.part.lacks: something is missing: {why}"
 )
 
+// What is to be known of answers.
+const (
+	someCut   bt.Reason = "notice.cut: not everything fits in the model's context window: {what}"
+	answerCut bt.Reason = "notice.answer.cut: the model's context window had no room for everything: the answer of " +
+		"{oracle} is given on {what}"
+	answerNotKept bt.Reason = "notice.answer.unsaved: the answer of {oracle} is not in the session's folder ({why}): the " +
+		"journal keeps it, and ‘sibyl council show {session}’ saves it once the folder takes it"
+	answerEnds    bt.Reason = "notice.answer.ends: the answer of {oracle} is cut off"
+	answerRepeats bt.Reason = "notice.answer.repeats: the model repeated itself and was stopped: the answer of {oracle} is " +
+		"what came before"
+	answersKept bt.Reason = "notice.answers_kept: answers so far are kept; ‘sibyl council ask {oracles} --session " +
+		"{session}’ asks again"
+)
+
 // What is wrong with a request.
 const (
 	noOracle         bt.Reason = "request.oracles.none: no oracle is given"
@@ -38,7 +52,8 @@ const (
 )
 
 func allReasons() []bt.Reason {
-	return append(eventReasons(), storyAnswered, storyLacks, noOracle, manyOracles, loneChair, unknownOracle, sameNames,
+	return append(eventReasons(), storyAnswered, storyLacks, someCut, answerCut, answerNotKept, answerEnds, answerRepeats,
+		answersKept, noOracle, manyOracles, loneChair, unknownOracle, sameNames,
 		needModel, notWrittenDown, noneWrittenDown, noneReadable, nothingToAsk, noTranscription, namedByHand,
 		namingNeedsModel, wasInterrupted, stillUnsaved, unwrittenDown, nowSaved,
 		nowRestored)

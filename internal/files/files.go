@@ -148,10 +148,18 @@ func withName(name string, err error) error {
 // Cause is an error without the path that it names, so that no path of this machine is shown to others.
 func Cause(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
-		return failed.Err
+		return &cause{failed.Err}
 	}
 	return err
 }
+
+// cause is an error of the system, without the full stop that some systems end it with.
+type cause struct{ error }
+
+func (c *cause) Error() string { return strings.TrimRight(c.error.Error(), ".") }
+
+// Unwrap returns the error as it is.
+func (c *cause) Unwrap() error { return c.error }
 
 // Write gives a file this content. Mode 0 keeps that of the file in its place, and is 0666 less the umask for a new
 // one. The folder must exist. On an error the file is as it was.

@@ -51,9 +51,9 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 	return &assistant.Assistant{
 		Assistant: a, About: "has a detective cross-examine a witness and audits the answers", Tree: Name,
 		Permanent: true, Exclusive: true,
-		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.runSpec), Offers: wishes().Offers, Events: Events(),
-		Reasons: reasons(),
-		Show:    showOutcome, Words: outcomeText, ShowEffect: exchangedEffect,
+		Options: schema.Of[Options](), Begin: assistant.BeginWith(d.runSpec), Setup: d.setup, Offers: wishes().Offers,
+		Events: Events(), Reasons: reasons(),
+		Show: showOutcome, Words: outcomeText, ShowEffect: exchangedEffect,
 		Tool: &assistant.Tool{Name: "investigate", Title: "Begin an inquiry", Words: "hypothesis",
 			Description: "A detective cross-examines a witness about a hypothesis. It takes minutes: inquiry reads it."}}
 }
@@ -84,6 +84,7 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 		}
 		w.Title = w.Name
 	}
+	asked := b.KeepModel("detective", &o.Detective, true, "")
 	detective, err := d.chooseDetective(ctx, o.Detective)
 	if err != nil {
 		return run.Spec{}, err
@@ -108,7 +109,18 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 	return run.Spec{Session: id, Title: text.Brief(words, journal.MostTitle), Texts: texts, Claims: []string{claim},
 		Given: Given{ID: id, Hypothesis: words, Language: code, Limit: cmp.Or(o.Limit, usualLimit),
 			Model: detective != model.OfflineRules, Detective: detective},
-		Env: Env{Detective: detective, Witness: w}}, nil
+		Env: Env{Detective: detective, Asked: asked, Witness: w}}, nil
+}
+
+// setup tells which detective was chosen for an inquiry.
+func (d Deps) setup(ctx context.Context, owner journal.Owner, session string) (told assistant.Setup, err error) {
+	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: session, Assistant: Name, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return told, err
+	}
+	var env Env
+	err = run.ReadStart(ctx, d.Store, owner, last[0].ID, &env, &Given{})
+	return assistant.Setup{Model: env.Asked}, err
 }
 
 // witnessSpec makes the witness from the options: documents that are handed over, a folder, or a model.

@@ -17,7 +17,8 @@ type Given struct {
 
 // Env says which models and which witness a run uses. It is journaled, and holds no secret.
 type Env struct {
-	Detective string      `json:"detective"` // provider:model
+	Detective string      `json:"detective"`       // provider:model
+	Asked     string      `json:"asked,omitempty"` // the detective that the person chose
 	Witness   WitnessSpec `json:"witness"`
 }
 

@@ -37,11 +37,13 @@ type nameFit int
 
 // The ways in which a name fits. The parts of a name are its runs of letters and digits.
 const (
-	fitsWhole   nameFit = iota // it is the name
-	fitsLast                   // it is the part behind the last slash
-	fitsStart                  // the name begins with it
-	fitsPart                   // it is a part of the name
-	fitsPartial                // a part of the name begins with it
+	fitsWhole    nameFit = iota // it is the name
+	fitsLast                    // it is the part behind the last slash
+	fitsStart                   // the name begins with it
+	fitsPart                    // it is a part of the name
+	fitsPartial                 // a part of the name begins with it
+	fitsRun                     // the name is the same without what divides its parts
+	fitsRunStart                // it begins so
 	fitsNot
 )
 
@@ -76,7 +78,15 @@ func fitOf(name, wanted string) nameFit {
 			best = min(best, fitsPartial)
 		}
 	}
-	return best
+	const leastRun = 3 // letters
+	run, wanted := strings.ReplaceAll(last, "-", ""), strings.ReplaceAll(wanted, "-", "")
+	switch {
+	case best < fitsNot || len(wanted) < leastRun || !strings.HasPrefix(run, wanted):
+		return best
+	case run == wanted || run == wanted+latestTag:
+		return fitsRun
+	}
+	return fitsRunStart
 }
 
 // NameFits reports whether a name is meant by what was typed: it is the name, or a part of it begins so.

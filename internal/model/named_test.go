@@ -34,7 +34,7 @@ func TestAModelIsFoundByItsName(t *testing.T) {
 			"nomic-embed-text:latest", "openai:7b", "router:7b")},
 	}
 	for wanted, want := range map[string]string{
-		"gpt-4o": "openai:gpt-4o", "GPT-4o": "openai:gpt-4o", "o3": "openai:o3",
+		"gpt-4o": "openai:gpt-4o", "GPT-4o": "openai:gpt-4o", "o3": "openai:o3", "gpt4o": "openai:gpt-4o",
 		// of this machine, though a hosted one has the name as well
 		"gemma3:4b": "ollama:gemma3:4b", "openai:7b": "ollama:openai:7b", "router:7b": "ollama:router:7b",
 		"org/small:free": "router:org/small:free", "small:free": "router:org/small:free", "tuned:free": "router:tuned:free",

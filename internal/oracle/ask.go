@@ -53,7 +53,7 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	if err != nil {
 		return spec, err
 	}
-	chosen := r.KeepModel(&o.Model, before.env.Asked)
+	chosen := r.KeepModel("model", &o.Model, before.run == "", before.env.Asked)
 	env := s.newEnv(o)
 	env.Asked, env.Attached, env.Setup = chosen, before.attached, told
 	env.Date = time.Now().Format(time.DateOnly)

@@ -92,16 +92,22 @@ func showAnswer(outcome json.RawMessage) (assistant.Shown, error) {
 	switch {
 	case a.Error == nil:
 	case a.StopReason == StopRefused:
-		s.Failure = &assistant.Failure{Kind: StopRefused, Message: "the model refused: " + a.Error.Reason}
+		s.Failure = a.failure(StopRefused, "the model refused: %s")
 	case a.StopReason == StopSuspended:
-		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer yet: " + a.Error.Reason,
-			Hint: fmt.Sprintf("nothing is lost: ‘sibyl run resume %s’ continues from here; %s", a.RunID,
-				Remedy(model.Kind(a.Error.Kind)))}
+		s.Failure = a.failure(a.Error.Kind, "no answer yet: %s", assistant.Clause{
+			{Format: "nothing is lost: ‘sibyl run resume %s’ continues from here", Values: []any{a.RunID}}})
 	case a.StopReason == StopError:
-		s.Failure = &assistant.Failure{Kind: a.Error.Kind, Message: "no answer: " + a.Error.Reason,
-			Hint: Remedy(model.Kind(a.Error.Kind))}
+		s.Failure = a.failure(a.Error.Kind, "no answer: %s")
 	}
 	return s, nil
+}
+
+// failure is why there is no answer: the reason of the error in a format, and what would help, with what is before that.
+func (a *Answer) failure(kind, format string, help ...assistant.Clause) *assistant.Failure {
+	if remedy := Remedy(model.Kind(a.Error.Kind)); remedy != "" && kind != StopRefused {
+		help = append(help, assistant.Clause{{Format: remedy}})
+	}
+	return assistant.NewFailure(kind, assistant.Line{{{Format: format, Values: []any{a.Error.Reason}}}}, help)
 }
 
 // Remedy says what would help against a failure of the model.

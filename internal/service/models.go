@@ -5,7 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"sibyl/internal/journal"
 	"sibyl/internal/model"
+	"sibyl/internal/service/assistant"
 )
 
 // Models lists the models of all providers, and the default.
@@ -101,6 +103,23 @@ func (p *Prices) perMillion(id string) *Price {
 	cached, _ := p.Of(id, million, million, 0)
 	output, _ := p.Of(id, 0, 0, million)
 	return &Price{Input: input, Cached: cached, Output: output}
+}
+
+// rememberedModel is the model that was chosen in the session of an assistant that its owner used last, if another one
+// begins with it; "": none.
+func (s *Service) rememberedModel(ctx context.Context, owner journal.Owner, a *assistant.Assistant) string {
+	if s.config.Remembers == nil || a == nil || a.Setup == nil {
+		return ""
+	}
+	last, err := s.config.Store.Runs(ctx, owner, journal.Filter{Assistant: a.Name, Limit: 1})
+	if err != nil || len(last) == 0 {
+		return ""
+	}
+	was, err := a.Setup(ctx, owner, last[0].Session)
+	if err != nil || was.Model == "" || !s.config.Remembers(was.Model) { // a damaged session hinders no other
+		return ""
+	}
+	return was.Model
 }
 
 // Models lists the models that can be asked; without a default if none can be chosen.

@@ -42,6 +42,8 @@ type Config struct {
 	Finders []Finder         // searched by Find in addition to sessions and runs
 	Models  *ModelSource     // nil: Models lists none
 	Now     func() time.Time // nil: time.Now
+	// whether sessions begin with a model that was chosen in the last one; nil: none does
+	Remembers func(model string) bool
 }
 
 // Service performs the use cases. It is safe for concurrent use.
@@ -173,6 +175,7 @@ type Request = assistant.Request
 // Start begins and drives a run. It waits for room, and up to r.Patience for a run that holds its claim, which it
 // resumes if nobody drives it. Cancelling ctx asks the run to stop: a server gives a context that outlives the request.
 func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*Run, error) {
+	before := s.rememberedModel(ctx, owner, s.byName[r.Assistant])
 	var live *run.Live
 	a, spec, err := s.startRetrying(ctx, owner, r, func(spec run.Spec) (err error) {
 		live, err = s.config.Engine.Start(ctx, spec)
@@ -181,7 +184,11 @@ func (s *Service) Start(ctx context.Context, owner journal.Owner, r Request) (*R
 	if err != nil {
 		return nil, err
 	}
-	return s.newRun(a, live, spec), nil
+	begun := s.newRun(a, live, spec)
+	if now := s.rememberedModel(ctx, owner, a); now != before {
+		begun.Remembered = now
+	}
+	return begun, nil
 }
 
 // Submitted is a run that was begun. Driven is nil if it waits for room, or an earlier call with the same key began it.
@@ -336,7 +343,7 @@ func (s *Service) makeSpec(
 			return nil, run.Spec{}, asUsageError(err)
 		}
 	}
-	r.Owner, r.Late = owner, late
+	r.Owner, r.Late, r.Remembered = owner, late, s.rememberedModel(ctx, owner, a)
 	spec, err := a.Begin(ctx, r)
 	if err != nil {
 		return a, run.Spec{}, asUsageError(err)

@@ -20,6 +20,8 @@ type Run struct {
 	Session string
 	Spec    run.Spec // that it was begun with here; empty if it was resumed
 	Before  int64    // how many records it had when it was resumed here; 0: it was begun here
+	// the model with which sessions of its assistant begin from now on; "": none, or the same as before
+	Remembered string
 
 	s    *Service
 	a    *assistant.Assistant

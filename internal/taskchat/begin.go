@@ -137,7 +137,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if err != nil {
 		return run.Spec{}, err
 	}
-	asked := b.KeepModel(&o.Model, before.Model)
+	asked := b.KeepModel("model", &o.Model, b.Session == "", before.Model)
 	id, err := d.Choose(ctx, o.Model)
 	if err != nil {
 		return run.Spec{}, assistant.ModelError(err)

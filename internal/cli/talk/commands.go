@@ -276,7 +276,7 @@ func (m *model) askUndo(msg undoMsg) tea.Cmd {
 	m.asking = append(m.asking, question{words: msg.words, title: "Undo this write?",
 		onAnswer: func(m *model, yes bool) tea.Cmd {
 			if !yes {
-				return m.say("nothing was changed")
+				return m.tell("nothing was changed")
 			}
 			return m.printLater(func() ([]string, error) {
 				line, err := m.Sibyl.Undo(m.ctx, msg.id)

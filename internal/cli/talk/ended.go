@@ -45,14 +45,15 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 	if res.Answer != "" {
 		lines = append(lines, m.columns(render.Lines(res.Answer, m.layout(m.answerWidth())), m.sources(res.Sources))...)
 	}
-	say := speaker(language)
+	say := Speaker(language)
 	beside := Warnings(res, language)
 	if f := res.Failure; f != nil {
+		message, hint := f.In(say)
 		if f.Message != res.Answer {
-			beside = append(beside, f.Message)
+			beside = append(beside, message)
 		}
-		if f.Hint != "" {
-			beside = append(beside, f.Hint)
+		if hint != "" {
+			beside = append(beside, hint)
 		}
 	} else if res.Status == journal.Cancelled {
 		beside = append(beside, say("stopped; what it found is kept"))
@@ -74,7 +75,7 @@ func (m *model) resultLines(res service.Result, language string) (lines []string
 
 // AskFor returns the question, in a language, whether a call may be performed.
 func AskFor(w assistant.Waiting, language string) string {
-	say := speaker(language)
+	say := Speaker(language)
 	w.Text = sentences.Say(w.Why, language)
 	return say("May I?") + " " + w.In(say)
 }
@@ -83,13 +84,13 @@ func AskFor(w assistant.Waiting, language string) string {
 func Notes(res service.Result, language string) []string {
 	notes := slices.Clone(res.Notes)
 	for i, line := range res.Noted {
-		notes[i] = line.In(speaker(language))
+		notes[i] = line.In(Speaker(language))
 	}
 	return notes
 }
 
-// speaker fills in formats in a language.
-func speaker(language string) func(format string, values ...any) string {
+// Speaker fills in formats in a language.
+func Speaker(language string) func(format string, values ...any) string {
 	return func(format string, values ...any) string { return sentences.Format(language, format, values...) }
 }
 
@@ -109,7 +110,7 @@ type question struct {
 // calls to the assistant. If there are none, or the user gives up, it declines them all.
 func (m *model) askWaiting(of, run, language string, waiting []assistant.Waiting) {
 	decline := func(m *model) tea.Cmd {
-		return tea.Batch(m.say("not done"), func() tea.Msg {
+		return tea.Batch(m.say(sentences.Format(language, "not done")), func() tea.Msg {
 			if err := m.Sibyl.Decline(m.ctx, run); err != nil {
 				return toldMsg{err: err}
 			}

@@ -96,7 +96,7 @@ func (m *model) interrupt() tea.Cmd {
 		if giveUp != nil {
 			return giveUp(m)
 		}
-		return m.say("not done")
+		return m.tell("not done")
 	case m.missing != nil && m.live == nil:
 		m.dropMissing()
 	case m.live != nil && m.live.stopping && again:
@@ -173,7 +173,7 @@ func (m *model) askOrRedirect(a Asked) tea.Cmd {
 	}
 	giveUp := func(m *model) tea.Cmd {
 		m.setInput(a.Words)
-		return m.say("not done")
+		return m.tell("not done")
 	}
 	m.asking = append(m.asking, question{words: a.Words, title: to.Title + ": " + offer, enterMeansNo: true,
 		onAnswer: then, giveUp: giveUp})

@@ -99,6 +99,7 @@ func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 	}
 	if msg.err == nil {
 		l.run, l.Language = msg.run, msg.run.Language
+		m.language = l.Language
 		m.Sessions[l.Of], m.lastModel = msg.run.Session, msg.run.Model
 		return tea.Batch(l.forwardUpdates(m.ctx), l.waitForUpdates(m.ctx))
 	}
@@ -119,7 +120,7 @@ func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 	}
 	m.restoreInput(l.asTyped, l.Material)
 	if l.stopping {
-		return m.say("stopped before it began")
+		return m.tell("stopped before it began")
 	}
 	if choice, isChoice := errors.AsType[*ChoiceError](msg.err); isChoice {
 		return m.chooseModel(choice, l)
@@ -134,7 +135,7 @@ func (m *model) handleStarted(msg startedMsg) tea.Cmd {
 func (m *model) askOverLimit(over *service.LimitError, l *live) {
 	giveUp := func(m *model) tea.Cmd {
 		m.restoreInput(l.asTyped, l.Material)
-		return m.say("not asked")
+		return m.tell("not asked")
 	}
 	m.asking = append(m.asking, question{words: l.asTyped, title: over.Error() + ". Go on?", enterMeansNo: true,
 		giveUp: giveUp,

@@ -55,6 +55,7 @@ type model struct {
 
 	live      *live
 	lastModel string // the model of the last run
+	language  string // of the last run
 	last      Exchange
 	editing   Exchange  // the exchange that the next input replaces; zero: none
 	leaving   time.Time // when Ctrl-C was last pressed to leave or to stop

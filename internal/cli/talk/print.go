@@ -8,6 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"sibyl/internal/render"
+	"sibyl/web/src/words/sentences"
 )
 
 // print queues lines for the scrollback, above the live lines, and begins to print them.
@@ -38,6 +39,9 @@ func (m *model) freeRows() int { return max(1, m.Height/4) }
 // say prints a text as a note.
 func (m *model) say(line string) tea.Cmd { return m.print(m.note(line)...) }
 
+// tell prints a text about a run as a note, in the language of the last one.
+func (m *model) tell(format string) tea.Cmd { return m.say(sentences.Format(m.language, format)) }
+
 // fail prints an error as a note.
 func (m *model) fail(err error) tea.Cmd { return m.say(err.Error()) }
 
@@ -55,6 +59,9 @@ func (m *model) printLater(do func() ([]string, error)) tea.Cmd {
 
 // note lays out a text that is no answer: wrapped, faint and marked with a dot.
 func (m *model) note(text string) (lines []string) {
+	if m.Reword != nil {
+		text = m.Reword(text)
+	}
 	for i, line := range wrapped(render.Clean(text), m.lineWidth()-2) {
 		mark := "  "
 		if i == 0 {

@@ -147,7 +147,8 @@ type Config struct {
 	Width      int       // of the terminal, in columns; 0: 80
 	Height     int       // in rows; 0: 24
 	Environ    []string
-	Now        func() time.Time // nil: the time of day
+	Reword     func(note string) string // makes the commands in a note work as they are printed; nil: they do
+	Now        func() time.Time         // nil: the time of day
 
 	options []tea.ProgramOption // for tests
 	began   func(*tea.Program)  // for tests: called before the program runs

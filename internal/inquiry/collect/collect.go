@@ -38,29 +38,24 @@ func aspects() [7]string {
 
 func templatesOf(language string) templates {
 	all := map[string]templates{
-		"de": {[...]string{"Was ist geschehen: %s?", "Wann war das, an welchem Datum: %s?",
-			"Wo war das, an welchem Ort: %s?", "Wer war beteiligt: %s?",
-			"Warum, aus welchem Grund: %s?", "Wie kam es dazu: %s?", "Wie viel, in welcher Höhe oder Menge: %s?"},
+		"de": {[...]string{"%s: was ist geschehen?", "%s: wann?", "%s: wo?", "%s: wer war beteiligt?",
+			"%s: warum?", "%s: wie kam es dazu?", "%s: wie viel?"},
 			"Kein Datum und keine Zahl in der Antwort auf: %s"},
-		"pt": {[...]string{"O que aconteceu: %s?", "Quando foi, em que data: %s?", "Onde foi, em que lugar: %s?",
-			"Quem esteve envolvido: %s?",
-			"Por que motivo: %s?", "Como aconteceu: %s?", "Quanto, em que valor ou quantidade: %s?"},
+		"pt": {[...]string{"%s: o que aconteceu?", "%s: quando?", "%s: onde?", "%s: quem esteve envolvido?",
+			"%s: porquê?", "%s: como aconteceu?", "%s: quanto?"},
 			"Nenhuma data ou número na resposta a: %s"},
-		"fr": {[...]string{"Que s'est-il passé : %s ?", "Quand, à quelle date : %s ?", "Où, à quel endroit : %s ?",
-			"Qui était impliqué : %s ?", "Pourquoi, pour quelle raison : %s ?", "Comment est-ce arrivé : %s ?",
-			"Combien, quel montant ou quelle quantité : %s ?"},
+		"fr": {[...]string{"%s : que s'est-il passé ?", "%s : quand ?", "%s : où ?", "%s : qui était impliqué ?",
+			"%s : pourquoi ?", "%s : comment est-ce arrivé ?", "%s : combien ?"},
 			"Aucune date ni aucun chiffre dans la réponse à : %s"},
-		"es": {[...]string{"¿Qué ocurrió: %s?", "¿Cuándo fue, en qué fecha: %s?", "¿Dónde fue, en qué lugar: %s?",
-			"¿Quién estuvo implicado: %s?",
-			"¿Por qué motivo: %s?", "¿Cómo ocurrió: %s?", "¿Cuánto, qué importe o cantidad: %s?"}, //nolint:misspell // Spanish
+		"es": {[...]string{"%s: ¿qué ocurrió?", "%s: ¿cuándo?", "%s: ¿dónde?", //nolint:misspell // Spanish
+			"%s: ¿quién estuvo implicado?", "%s: ¿por qué?", "%s: ¿cómo ocurrió?", "%s: ¿cuánto?"},
 			"Ninguna fecha ni cifra en la respuesta a: %s"},
 	}
 	if w, known := all[language]; known {
 		return w
 	}
-	return templates{[...]string{"What happened: %s?", "When was it, on which date: %s?",
-		"Where was it, in which place: %s?", "Who was involved: %s?",
-		"Why, for what reason: %s?", "How did it come about: %s?", "How much, which amount or number: %s?"},
+	return templates{[...]string{"%s: what happened?", "%s: when?", "%s: where?", "%s: who was involved?",
+		"%s: why?", "%s: how did it come about?", "%s: how much?"},
 		"No date and no figure in the answer to: %s"}
 }
 

@@ -30,7 +30,7 @@ func TestSevenQuestionsOfOneLanguageNameTheHypothesisAndItsNames(t *testing.T) {
 			"%s: %d differ; who: %s", code, len(seen), all[3].Text)
 	}
 	q := Questions("xx", "H.")
-	assert.That(t, q[0].Text == "What happened: H?", "of no language: %s", q[0].Text)
+	assert.That(t, q[0].Text == "H: what happened?", "of no language: %s", q[0].Text)
 	got := strings.Join(properNames("The Harbour Bridge, of Ada Miller. Nobody saw Ada Miller in Westfield."), "|")
 	assert.That(t, got == "Harbour Bridge|Ada Miller|Westfield", "names: %s", got)
 }

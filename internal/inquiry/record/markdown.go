@@ -67,13 +67,19 @@ func gapLines(gaps []RemainingGap) (lines []string) {
 	return lines
 }
 
-// unansweredQuestions lists the template questions without a citation, each without the hypothesis at its end.
+// unansweredQuestions lists the template questions without a citation, each without the hypothesis: that is the longer
+// part beside its colon.
 func unansweredQuestions(pairs []Pair) string {
 	var all []string
 	for _, pair := range pairs {
-		if asked, _, _ := strings.Cut(pair.Question, ":"); len(pair.Citations) == 0 {
-			all = append(all, "“"+strings.TrimSpace(asked)+"”")
+		if len(pair.Citations) > 0 {
+			continue
 		}
+		asked, _, _ := strings.Cut(pair.Question, ":")
+		if after := pair.Question[strings.LastIndex(pair.Question, ":")+1:]; len(after) < len(asked) {
+			asked = strings.Trim(after, " ?¿")
+		}
+		all = append(all, "“"+strings.TrimSpace(asked)+"”")
 	}
 	return strings.Join(all, ", ")
 }

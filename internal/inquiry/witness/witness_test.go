@@ -203,9 +203,8 @@ func TestQuestionsAboutTheHypothesisCollectWhatWasNotSaidYet(t *testing.T) {
 	w := over(t, Options{Hypothesis: about + "."}, pumps, other)
 	var earlier []Exchange
 	var said, nothing []string
-	for _, aspect := range []string{"What happened", "When was it, on which date", "Wie kam es dazu",
-		"Who was involved"} {
-		a := answer(t, w, aspect+": "+about+"?", "en", earlier...)
+	for _, aspect := range []string{"what happened", "when", "wie kam es dazu", "who was involved"} {
+		a := answer(t, w, about+": "+aspect+"?", "en", earlier...)
 		earlier = append(earlier, Exchange{Question: aspect, Answer: a.Text, NotFound: a.NotFound})
 		if a.NotFound {
 			nothing = append(nothing, a.Text)

@@ -103,6 +103,8 @@ type Request struct {
 	// whether the request itself sets an option, by its name in JSON: what it does not set is as the session was set up;
 	// nil: it sets all
 	Sets func(option string) bool `json:"-"`
+	// the model with which a session begins that is asked for none, as it was chosen in the session used last; "": none
+	Remembered string `json:"-"`
 	// whether a folder that the session was set up with may be read by who asks; nil: each may
 	MayRead func(path string) bool `json:"-"`
 	// the user allows calls of an earlier run: the words are that run's question, with which this one goes on; nil: the
@@ -116,11 +118,15 @@ type Request struct {
 	Patience time.Duration `json:"-"` // how long to wait for a run that holds its claim; 0: half a minute
 }
 
-// KeepModel sets the model of a request that sets none to the one that was chosen in its session before; "": none was.
-// It returns the one that is chosen now; the usual model of the settings is not.
-func (r Request) KeepModel(wanted *string, before string) (chosen string) {
-	if r.Sets == nil || r.Sets("model") {
+// KeepModel sets the model of a request that leaves its option open. In a session that was asked before it is the one
+// chosen there, before, if any; a session that begins has the remembered one. It returns the model that is chosen now;
+// the usual model of the settings is not.
+func (r Request) KeepModel(option string, wanted *string, begins bool, before string) (chosen string) {
+	if r.Sets == nil || r.Sets(option) {
 		return *wanted
+	}
+	if begins {
+		before = r.Remembered
 	}
 	*wanted = cmp.Or(before, *wanted)
 	return before
@@ -393,6 +399,25 @@ type Failure struct {
 	Kind    string `json:"kind"` // "refused" by the model, or an error kind
 	Message string `json:"message"`
 	Hint    string `json:"hint,omitempty" doc:"What would help."`
+
+	said, helps Line // Message and Hint, to be worded; nil: they have no other words
+}
+
+// NewFailure makes a failure whose message and hint a catalogue may word.
+func NewFailure(kind string, message, hint Line) *Failure {
+	return &Failure{Kind: kind, Message: message.In(fmt.Sprintf), Hint: hint.In(fmt.Sprintf), said: message, helps: hint}
+}
+
+// In gives the message and the hint, with their formats filled in by say.
+func (f *Failure) In(say func(format string, values ...any) string) (message, hint string) {
+	message, hint = f.Message, f.Hint
+	if f.said != nil {
+		message = f.said.In(say)
+	}
+	if f.helps != nil {
+		hint = f.helps.In(say)
+	}
+	return message, hint
 }
 
 // Notice is something that happened besides the answer, in the assistant's own type, which encodes as JSON.

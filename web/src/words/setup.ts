@@ -49,6 +49,7 @@ export const setup = {
   "setup.of.ollama.context": ["Context that Ollama is asked for, in tokens", "Kontext, der von Ollama verlangt wird, in Token", "Contexto pedido ao Ollama, em tokens"],
   "setup.of.fallback.models": ["Models that are asked when one has failed", "Modelle, die bei einem Ausfall gefragt werden", "Modelos a que se recorre quando um falha"],
   "setup.of.fallback.models.hint": ["One a line, in this order.", "Eines je Zeile, in dieser Reihenfolge.", "Um por linha, por esta ordem."],
+  "setup.of.models.remember": ["New sessions have the model of the last one", "Neue Sitzungen haben das Modell der letzten", "As sessões novas têm o modelo da última"],
   "setup.of.fallback.local_to_cloud": ["A hosted model may stand in for a local one", "Ein Modell in der Cloud darf ein lokales ersetzen", "Um modelo na nuvem pode substituir um local"],
   "setup.of.inquiry.witness": ["Witness of inquiries", "Zeuge der Befragungen", "Testemunha dos inquéritos"],
   "setup.of.provider.base_url": ["{provider}: address", "{provider}: Adresse", "{provider}: endereço"],

@@ -56,7 +56,7 @@ func TestFormatsOfTheTerminalTakeTheSameValuesInEachLanguage(t *testing.T) {
 	assert.NoError(t, json.Unmarshal(text, &all))
 	verbs := regexp.MustCompile(`%[a-z%]`)
 	source := sourceOf(t, "../../../../internal/cli") + sourceOf(t, "../../../../internal/oracle") +
-		sourceOf(t, "../../../../internal/service/assistant")
+		sourceOf(t, "../../../../internal/service/assistant") + sourceOf(t, "../../../../internal/council")
 	for _, language := range sentences.Languages() {
 		assert.Equalf(t, len(all[language]), len(all["de"]), "the formats in %s", language)
 		for english, format := range all[language] {
