@@ -234,7 +234,7 @@ func table() []meaning {
 			Hint: "Start another run in its session.", Here: "‘sibyl explain RUN’ shows how"}},
 		{journal.ErrClaimed, Type{Kind: "claimed", Status: conflict,
 			Detail: "Another run holds something that only one run may hold.", Hint: "Wait for its end, or cancel it."}},
-		{journal.ErrNotLast, Type{Kind: "not_last", Status: conflict,
+		{journal.ErrNoPlace, Type{Kind: "not_last", Status: conflict,
 			Detail: "Something was said in the conversation since, or is being answered.",
 			Hint:   "Ask it as a new message."}},
 		{service.ErrActed, Type{Kind: "acted", Status: conflict,

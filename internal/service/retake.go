@@ -191,7 +191,7 @@ func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assi
 			return err
 		}
 		if len(last) == 0 || last[0].ID != row.ID {
-			return journal.ErrNotLast
+			return journal.ErrNoPlace
 		}
 	}
 	var shown *assistant.Shown

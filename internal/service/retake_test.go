@@ -54,7 +54,7 @@ func TestRunTakesThePlaceOfTheLastOneOfItsSession(t *testing.T) {
 		for about, r := range map[string]service.Request{"one that is not the last": replacing(first.ID, "", "Sugar?"),
 			"one of another session": replacing(again.ID, h.ask(s, "", "Tea?").Session, "Sugar?")} {
 			_, err := s.Start(h.Context(), ada, r)
-			assert.That(h, errors.Is(err, journal.ErrNotLast), "replacing %s gives %v", about, err)
+			assert.That(h, errors.Is(err, journal.ErrNoPlace), "replacing %s gives %v", about, err)
 		}
 		_, err := s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?"))
 		assert.That(h, errors.Is(err, journal.ErrNotFound), "replacing another person's run gives %v", err)
@@ -132,7 +132,7 @@ func TestOfManyThatReplaceOneRunOneBegins(t *testing.T) {
 			switch {
 			case err == nil:
 				ok++
-			case !errors.Is(err, journal.ErrNotLast):
+			case !errors.Is(err, journal.ErrNoPlace):
 				t.Errorf("another fails with %v", err)
 			}
 		}
