@@ -22,6 +22,12 @@ type Runs struct {
 	Next string        `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
 
+// Branch is a part of the list of runs of a branch, the latest first.
+type Branch struct {
+	Runs []service.BranchRow `json:"runs"`
+	Next string              `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
+}
+
 // RunWithResult is a run with what came of it.
 type RunWithResult struct {
 	service.Row

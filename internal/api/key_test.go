@@ -237,7 +237,7 @@ func TestSessionNamesItsFoldersAsItsUserDoesAndNoOthers(t *testing.T) {
 	h, reports := withInquiry(t)
 	makes(t, reports, "2024/may")
 	set := assistant.Setup{Model: "played:one", Files: []string{"a.pdf"}}
-	h.panel.Setup = func(context.Context, journal.Owner, string) (assistant.Setup, error) { return set, nil }
+	h.panel.Setup = func(context.Context, journal.Owner, string, string) (assistant.Setup, error) { return set, nil }
 	h.open()
 	var begun api.Begun
 	h.get(question{method: "POST", path: "/api/runs", body: asking("hello")}, &begun)

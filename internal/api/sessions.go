@@ -70,6 +70,11 @@ type SessionPath struct {
 	Session string `path:"session" doc:"The id of the session."`
 }
 
+// BranchOf names a branch of a session by a run of it.
+type BranchOf struct {
+	Of string `query:"of" doc:"The id of a run: the branch that it is of, with what was last said there. Left out: the branch of the latest run."`
+}
+
 // Title is the name of a session.
 type Title struct {
 	Title string `json:"title" minLength:"1" maxLength:"1000" doc:"What is beyond 72 characters is cut off."`
@@ -81,6 +86,8 @@ func (s *Server) sessionRoutes() {
 		s.listSessions)
 	registerForm(s, route{id: "getSession", at: "GET " + one, tag: tag, summary: "A session with what came of its runs",
 		whole: true}, s.getSession)
+	registerForm(s, route{id: "listBranch", at: "GET " + one + "/branch", tag: tag,
+		summary: "The runs of a branch of a session, the latest first, with their versions"}, s.listBranch)
 	registerForm(s, route{id: "renameSession", at: "PATCH " + one, tag: tag, summary: "Give a session another title"},
 		s.renameSession)
 	register(s, route{id: "deleteSession", at: "DELETE " + one, tag: tag,
@@ -121,17 +128,18 @@ func (s *Server) listSessions(ctx context.Context, in *sessionList) (f Sessions,
 
 func (s *Server) getSession(ctx context.Context, in *struct {
 	SessionPath
+	BranchOf
 	Brief bool `query:"brief" doc:"Without its exchanges."`
 }) (c service.Conversation, err error) {
 	if in.Brief {
 		c.Session, err = s.config.Service.Session(ctx, ownerOf(ctx), in.Session)
 	} else {
-		c, err = s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
+		c, err = s.config.Service.Show(ctx, ownerOf(ctx), in.Session, in.Of)
 	}
 	if err != nil {
 		return c, err
 	}
-	if c.Setup, err = s.config.Service.Setup(ctx, c.Session); errors.Is(err, journal.ErrCorrupt) {
+	if c.Setup, err = s.config.Service.Setup(ctx, c.Session, in.Of); errors.Is(err, journal.ErrCorrupt) {
 		err = nil // what was said can be read without it
 	}
 	if err == nil && c.Setup != nil {
@@ -139,6 +147,20 @@ func (s *Server) getSession(ctx context.Context, in *struct {
 		c.Setup.Code, c.Setup.Vault = s.folderName(t, c.Setup.Code), s.folderName(t, c.Setup.Vault)
 	}
 	return c, err
+}
+
+func (s *Server) listBranch(ctx context.Context, in *struct {
+	SessionPath
+	BranchOf
+	Paging
+}) (f Branch, err error) {
+	after, err := in.cursor()
+	if err != nil {
+		return f, err
+	}
+	f.Runs, err = s.config.Service.Branch(ctx, ownerOf(ctx), in.Session, in.Of, in.Limit, after)
+	f.Next = nextCursor(in.Limit, f.Runs)
+	return f, err
 }
 
 func (s *Server) renameSession(ctx context.Context, in *struct {
@@ -175,9 +197,10 @@ func newExport(what, id, format string, text []byte) *export {
 
 func (s *Server) exportSession(ctx context.Context, in *struct {
 	SessionPath
+	BranchOf
 	Format string `query:"format" enum:"md,html,json,jsonl" default:"md"`
 }) (*export, error) {
-	c, err := s.config.Service.Show(ctx, ownerOf(ctx), in.Session)
+	c, err := s.config.Service.Show(ctx, ownerOf(ctx), in.Session, in.Of)
 	if err != nil {
 		return nil, err
 	}

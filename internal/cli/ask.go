@@ -327,7 +327,7 @@ func (c *command) lastAnswer(ctx context.Context, a *app.App, f askFlags) (res s
 		}
 		filter.Session = s.ID
 	}
-	runs, err := a.Service.Runs(ctx, c.owner(), filter)
+	runs, err := c.latestRuns(ctx, a, filter)
 	if err != nil {
 		return res, err
 	}
@@ -340,6 +340,18 @@ func (c *command) lastAnswer(ctx context.Context, a *app.App, f askFlags) (res s
 		}
 	}
 	return res, withCode(ExitUsage, errors.New("there is no answer yet: ask with ‘sibyl ask’"))
+}
+
+// latestRuns lists runs of a filter, the latest first; of a session only those of the branch in force.
+func (c *command) latestRuns(ctx context.Context, a *app.App, f journal.Filter) (runs []service.Row, err error) {
+	if f.Session == "" {
+		return a.Service.Runs(ctx, c.owner(), f)
+	}
+	branch, err := a.Service.Branch(ctx, c.owner(), f.Session, "", f.Limit, journal.Cursor{})
+	for _, r := range branch {
+		runs = append(runs, r.Row)
+	}
+	return runs, err
 }
 
 // showRun shows a run until it ends, as showProgress does, then prints its outcome and sets or returns the exit code.

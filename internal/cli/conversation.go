@@ -398,12 +398,12 @@ func (t *talker) Sessions(ctx context.Context, name string) ([]journal.Session, 
 const mostSessions = 200
 
 func (t *talker) Last(ctx context.Context, session string) (conversation.Exchange, error) {
-	runs, err := t.a.Service.Runs(ctx, t.c.owner(), journal.Filter{Session: session, Limit: 10})
+	runs, err := t.a.Service.Branch(ctx, t.c.owner(), session, "", 10, journal.Cursor{})
 	if err != nil {
 		return conversation.Exchange{}, err
 	}
 	for _, r := range runs {
-		if r.Status == journal.Running || t.assistant(r.Assistant).Companion {
+		if r.Status == journal.Running || r.Companion {
 			continue
 		}
 		res, err := t.a.Service.Result(ctx, t.c.owner(), r.ID)

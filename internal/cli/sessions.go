@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -17,10 +18,11 @@ import (
 func (c *command) sessionCommand() *cobra.Command {
 	return group(&cobra.Command{Use: "session", Short: "List, show, audit, export, rename and remove sessions"},
 		c.sessionList(),
-		c.showCommand(&cobra.Command{Use: "show [SESSION]", Short: "Show a session (default: the last)"},
+		c.showCommand(&cobra.Command{Use: "show [SESSION|RUN]",
+			Short: "Show a session (default: the last), in the branch of its latest run or of the run that is named"},
 			c.sessionDocument),
 		c.sessionAudit(),
-		c.exportCommand(&cobra.Command{Use: "export [SESSION]",
+		c.exportCommand(&cobra.Command{Use: "export [SESSION|RUN]",
 			Short: "Write a session as Markdown, a page, JSON or JSON lines"},
 			"md, html, json or jsonl", c.sessionDocument),
 		c.sessionRename(), c.sessionDelete(), c.sessionPrune())
@@ -47,10 +49,21 @@ func (c *command) sessionLine(s journal.Session) string {
 	return listLine(s.ID, s.UpdatedAt, fmt.Sprintf("%3d  %-6s", s.Runs, s.Assistant), titleAndFolder(c, s))
 }
 
-// sessionDocument runs a command on the session that its first argument names, or the last, as a document.
+// sessionDocument runs a command on the session that its first argument names, or the last, as a document. If the
+// argument names a run, it is the branch of that run.
 func (c *command) sessionDocument(do func(ctx context.Context, d document) error) runE {
-	return c.onSession(func(ctx context.Context, a *app.App, s journal.Session, _ []string) error {
-		e, err := a.Service.Show(ctx, c.owner(), s.ID)
+	return c.onApp(func(ctx context.Context, a *app.App, args []string) error {
+		name, of := nameOr(args, "last"), ""
+		s, err := a.Service.FindSession(ctx, c.owner(), "", name)
+		if errors.Is(err, journal.ErrNotFound) {
+			if r, findErr := a.Service.FindRun(ctx, c.owner(), name); findErr == nil {
+				s.ID, of, err = r.Session, r.ID, nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+		e, err := a.Service.Show(ctx, c.owner(), s.ID, of)
 		if err != nil {
 			return err
 		}

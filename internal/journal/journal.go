@@ -16,8 +16,8 @@
 //     another owner does not exist: ErrNotFound, or it is left out.
 //   - A Pending row is left by the end of a run and consumed by one beginning in its session, at most once. A beginning
 //     that does not consume it voids it.
-//   - A run may replace the last run of its session, which has ended. Both are kept: of a chain of such runs the last
-//     one is in force.
+//   - A run follows a run of its session, unless it is the first one, or replaces one that has ended: then it follows
+//     what that one follows. All are kept (see Tree). The branch of the latest run is in force.
 //   - A key is claimed by at most one Running run of an owner, from its beginning to its end.
 //   - A session that was removed leaves a Tombstone and nothing else: no title, no record, no content that only its
 //     runs named. Its id is never used again, and asking for it is a RemovedError, which is an ErrNotFound.
@@ -50,7 +50,7 @@ var (
 	ErrReadOnly = errors.New("the journal can only be read")
 	ErrConsumed = errors.New("it is no longer open")
 	ErrClaimed  = errors.New("another run claims it")
-	ErrNotLast  = errors.New("it is not the last run of its session that has ended")
+	ErrNoPlace  = errors.New("it is no run of this session that another can follow or, once it has ended, replace")
 
 	// ErrUnannounced is that of an Announcer which can't announce anything here: it is asked instead.
 	ErrUnannounced = errors.New("the database can't announce anything here")
@@ -79,7 +79,7 @@ func (e *ClaimedError) Error() string {
 // Unwrap makes it match ErrClaimed.
 func (e *ClaimedError) Unwrap() error { return ErrClaimed }
 
-// Session holds what lasts between runs: an order of runs, and a name.
+// Session holds what lasts between runs: how they go on from each other, and a name.
 type Session struct {
 	ID        string    `json:"id"`
 	Owner     Owner     `json:"-"`
@@ -148,7 +148,9 @@ type Run struct {
 	EndedAt   time.Time `json:"ended_at,omitzero"`
 	// the next sequence number; set by the store
 	Records  int64  `json:"records" doc:"How many things the journal has of it."`
-	Replaces string `json:"replaces,omitempty" doc:"The run before it in its session whose place it takes."`
+	Replaces string `json:"replaces,omitempty" doc:"The run before it in its session whose place it takes, in a branch of its own."`
+	// without Replaces; Begin sets it to the latest run of the session where it is empty
+	Follows string `json:"follows,omitempty" doc:"The run of its session that it goes on from. Left out: it replaces one, or is the first, or an earlier build kept it, in whose sessions each goes on from the one before."`
 
 	// set by its end, at most 64 bytes
 	Reason string `json:"reason,omitempty" doc:"Why it ended, in a word of its assistant."`
@@ -309,10 +311,10 @@ type Store interface {
 	Tombstones(ctx context.Context, owner Owner, f SessionFilter) ([]Tombstone, error)
 
 	// Begin adds a run (Status Running, lease as given) with its session, blobs, records and claims, and consumes pending
-	// rows; those of the session that it does not consume are void and removed. A StartedAt before another run's of the
-	// session is moved after it. ErrNotFound if the session is not the owner's; ErrNotLast if it replaces another run
-	// than the last of the session, or one that is Running; ErrExists if the id of the run or of a session to be made is
-	// taken, or was by a session that is removed; ErrConsumed if a row is not open in this session when the run starts:
+	// rows; those of the session that it does not consume are void and removed. A StartedAt not after another run's of the
+	// session is moved after it. ErrNotFound if the session is not the owner's; ErrNoPlace if it follows or replaces a run
+	// that is not in the session, or replaces one that is Running; ErrExists if the id of the run or of a session to be
+	// made is taken, or was by a session that is removed; ErrConsumed if a row is not open in this session when the run starts:
 	// used up, void or expired; a ClaimedError if a Running run of the owner holds a claim. Nothing is written with an
 	// error.
 	Begin(ctx context.Context, b Beginning) error

@@ -92,11 +92,14 @@ func newRun(r Run, recs []Record) (Run, error) {
 		return Run{}, fmt.Errorf("run %q without an owner: %w", r.ID, ErrInvalid)
 	case r.Session == "":
 		return Run{}, fmt.Errorf("run %q without a session: %w", r.ID, ErrInvalid)
+	case r.Replaces != "" && r.Follows != "":
+		return Run{}, fmt.Errorf("run %q replaces run %q, and follows run %q: %w", r.ID, r.Replaces, r.Follows, ErrInvalid)
 	case r.Status != Running && r.Status != "":
 		return Run{}, fmt.Errorf("run %q begins as %q instead of %q: %w", r.ID, r.Status, Running, ErrInvalid)
 	}
-	err := cmp.Or(wantPlain("the id, session, owner, assistant, title, lease holder or replaced run of a run",
-		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces), checkBatch(recs, 0))
+	err := cmp.Or(wantPlain("the id, session, owner, assistant, title, lease holder, replaced or followed run of a run",
+		r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, r.LeaseHolder, r.Replaces, r.Follows),
+		checkBatch(recs, 0))
 	if err != nil {
 		return Run{}, fmt.Errorf("run %q: %w", r.ID, err)
 	}

@@ -300,45 +300,44 @@ const (
 	maxPreviousBytes = 1 << 10
 )
 
-// addPast adds the last exchanges of the session to what the tree is given. It returns their runs, oldest first.
+// addPast adds the last exchanges of the branch that a question goes on from to what the tree is given. It returns their runs, oldest first.
 func (g *Given) addPast(
 	ctx context.Context, store run.History, q assistant.Request, env *Env,
 ) (past []string, err error) {
 	if q.Session == "" { // without a session, the filter would select all runs
 		return nil, nil
 	}
+	tree, err := journal.ReadTree(ctx, store, q.Owner, q.Session)
+	if err != nil {
+		return nil, err
+	}
+	before, err := tree.PathBefore(q.Replaces, q.Follows)
+	if err != nil {
+		return nil, err
+	}
 	var exchanges []Exchange
-	replaced := map[string]bool{q.Replaces: true} // a run that replaces another comes before it in the list
-	left := false                                 // the remaining runs belong to a topic that the session has left
 	most := maxPast
-	f := journal.Filter{Session: q.Session, Assistant: Name, Summaries: true, Limit: 2 * maxPast}
-	for {
-		runs, err := store.Runs(ctx, q.Owner, f)
+	for _, r := range slices.Backward(before) {
+		if r.Status == journal.Running || r.Assistant != Name {
+			continue
+		}
+		if r, err = store.Run(ctx, q.Owner, r.ID); err != nil { // with its summary
+			return nil, err
+		}
+		e, err := exchangeOf(r)
 		if err != nil {
 			return nil, err
 		}
-		for _, r := range runs {
-			replaced[r.Replaces] = true
-			if r.Status == journal.Running || replaced[r.ID] || len(past) == most {
-				continue
-			}
-			e, err := exchangeOf(r)
-			if err != nil {
-				return nil, err
-			}
-			if e.Answer == "" || left {
-				continue
-			}
-			if len(past) == 0 {
-				most, env.Shown = e.pastAfter(), e.Shown
-			}
-			past, exchanges = append(past, r.ID), append(exchanges, e)
-			left = e.Shift
+		if e.Answer == "" {
+			continue
 		}
-		if left || len(past) == most || len(runs) < f.Limit {
+		if len(past) == 0 {
+			most, env.Shown = e.pastAfter(), e.Shown
+		}
+		past, exchanges = append(past, r.ID), append(exchanges, e)
+		if e.Shift || len(past) == most { // what is before it is of a topic that the session has left, or too much
 			break
 		}
-		f.After = runs[len(runs)-1].Cursor()
 	}
 	slices.Reverse(past)
 	for _, e := range slices.Backward(exchanges) {

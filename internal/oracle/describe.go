@@ -54,8 +54,8 @@ func Describe(a *run.Assistant, s Surroundings) *assistant.Assistant {
 		Assistant: a, About: "answers questions about your code, your notes and the web", Tree: Name,
 		Retention: s.Retention, Retakes: true,
 		Options: schema.Of[Options](), Begin: assistant.BeginWith(s.Begin),
-		Setup: func(ctx context.Context, owner journal.Owner, session string) (assistant.Setup, error) {
-			return setupOf(ctx, s.Store, owner, session)
+		Setup: func(ctx context.Context, owner journal.Owner, session, of string) (assistant.Setup, error) {
+			return setupOf(ctx, s.Store, owner, session, of)
 		},
 		Tool: &assistant.Tool{Name: "ask", Title: "Ask the Oracle", Words: "question", Waits: true,
 			Description: "Answers a question over code, notes and the web, with its sources. It may take minutes."},

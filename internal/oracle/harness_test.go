@@ -224,7 +224,7 @@ func (h *harness) startQuestion(q question) *run.Live {
 		h.engine = h.newEngine(h.store, "test", nil)
 	}
 	spec := assert.Must(h.begin(h.t.Context(), h.store, q))(h.t)
-	spec.Replaces = q.Replaces // which the service does
+	spec.Replaces, spec.Follows = q.Replaces, q.Follows // which the service does
 	h.spec = spec
 	h.last = assert.Must(h.engine.Start(h.t.Context(), spec))(h.t)
 	return h.last

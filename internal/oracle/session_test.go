@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
+	"sibyl/internal/run"
 )
 
 // counting counts how often records are read.
@@ -186,6 +187,46 @@ func TestModelIsToldOnlyTheVersionOfAnExchangeThatIsInForce(t *testing.T) {
 	same(t, "messages", len(last.Messages), 2*2+1)
 	wantNoParts(t, "the request after it", whole(last), "WRONG", "token 2", "token 3")
 	wantParts(t, "the request after it", whole(last), "Before.", "Right.", "token 4")
+}
+
+func TestModelIsToldTheBranchThatAQuestionGoesOnFromAndNoOther(t *testing.T) {
+	h := setUp(t)
+	h.engine = h.newEngine(h.store, "test", newSteppingClock())
+	ids := map[string]string{}
+	ask := func(name string, set func(*question), has, lacks string) {
+		t.Helper()
+		h.script.Add(modeltest.Say("Answer-" + name + ". " + partial("more")))
+		q := h.question("How does the auth middleware check token-" + name + "?")
+		set(&q)
+		h.finish(h.startQuestion(q))
+		ids[name] = h.last.ID
+		sent := whole(h.request(len(ids)))
+		for _, of := range strings.Fields(has) {
+			wantParts(t, "the request of "+name, sent, "token-"+of+"?", "Answer-"+of+".")
+		}
+		for _, of := range strings.Fields(lacks) {
+			wantNoParts(t, "the request of "+name, sent, "token-"+of+"?", "Answer-"+of+".")
+		}
+	}
+	usual := func(*question) {}
+	with := func(name, text string) func(*question) {
+		return func(q *question) { q.Material = document.JoinParts([]document.Part{{Name: name, Text: text}}) }
+	}
+	ask("one", usual, "", "")
+	ask("two", with("two.txt", "of the second"), "one", "")
+	ask("three", with("three.txt", "of the third"), "one two", "")
+	ask("changed", func(q *question) { q.Replaces = ids["two"] }, "one", "two three")
+	wantNoParts(t, "what is asked instead of the second", whole(h.request(4)), "of the second", "of the third")
+	ask("later", usual, "one changed", "two three")
+	ask("back", func(q *question) { q.Follows = ids["three"] }, "one two three", "changed later")
+	wantParts(t, "what goes on from the third", whole(h.request(6)), "of the second", "of the third")
+	ask("there", usual, "one two three back", "changed later")
+	ask("first", func(q *question) { q.Replaces = ids["one"] }, "", "one two three changed later back there")
+	of := oracle.Describe(&run.Assistant{}, h.surroundings(h.store))
+	for id, files := range map[string]string{"": "", ids["there"]: "two.txt three.txt", ids["later"]: ""} {
+		told := assert.Must(of.Setup(t.Context(), owner, h.session, id))(t)
+		same(t, "the files of a branch", strings.Join(told.Files, " "), files)
+	}
 }
 
 func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 	"sibyl/internal/tool"
 )
 
-// setup is what a session was set up with: its last run began so.
+// setup is what a branch of a session was set up with: its last run began so.
 type setup struct {
 	run      string // "": the session has no run yet
 	env      Env
@@ -35,25 +35,29 @@ func readSetup(ctx context.Context, store run.History, r assistant.Request) (s s
 	if r.Session == "" {
 		return s, nil
 	}
-	last, err := store.Runs(ctx, r.Owner, journal.Filter{Session: r.Session, Assistant: Name, Limit: 1})
-	if err != nil || len(last) == 0 {
+	id := cmp.Or(r.Replaces, r.Follows)
+	if id == "" {
+		last, err := store.Runs(ctx, r.Owner, journal.Filter{Session: r.Session, Assistant: Name, Limit: 1})
+		if err != nil || len(last) == 0 {
+			return s, err
+		}
+		id = last[0].ID
+	}
+	if err := run.ReadStart(ctx, store, r.Owner, id, &s.env, &s.given); err != nil {
 		return s, err
 	}
-	if err := run.ReadStart(ctx, store, r.Owner, last[0].ID, &s.env, &s.given); err != nil {
-		return s, err
-	}
-	s.run, s.attached = last[0].ID, s.env.Attached
+	s.run, s.attached = id, s.env.Attached
 	if len(s.env.Parts) > 0 && s.run != r.Replaces {
 		s.attached = append(slices.Clip(s.attached), s.run)
 	}
 	return s, nil
 }
 
-// setupOf tells what a session was set up with.
+// setupOf tells what a session was set up with when a run of it began, or the latest.
 func setupOf(
-	ctx context.Context, store run.History, owner journal.Owner, session string,
+	ctx context.Context, store run.History, owner journal.Owner, session, of string,
 ) (told assistant.Setup, err error) {
-	s, err := readSetup(ctx, store, assistant.Request{Owner: owner, Session: session})
+	s, err := readSetup(ctx, store, assistant.Request{Owner: owner, Session: session, Follows: of})
 	if err != nil || s.run == "" {
 		return told, err
 	}

@@ -93,10 +93,10 @@ func TestSessionTellsWhatItWasSetUpWithAndAllThatWasHandedOver(t *testing.T) {
 		h.finish(h.startQuestion(q))
 	}
 	of := oracle.Describe(&run.Assistant{}, h.surroundings(h.store))
-	got := assert.Must(of.Setup(t.Context(), owner, h.session))(t)
+	got := assert.Must(of.Setup(t.Context(), owner, h.session, ""))(t)
 	same(t, "files", strings.Join(got.Files, " "), "bridge.txt paint.txt")
 	same(t, "the folder of code", got.Code, h.env.CodeRoot)
 	assert.That(t, got.Web != nil && !*got.Web, "the web is %v", got.Web)
-	none := assert.Must(of.Setup(t.Context(), "eve", h.session))(t)
+	none := assert.Must(of.Setup(t.Context(), "eve", h.session, ""))(t)
 	assert.That(t, none.Code == "" && len(none.Files) == 0, "another person is told %+v", none)
 }

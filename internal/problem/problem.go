@@ -234,9 +234,10 @@ func table() []meaning {
 			Hint: "Start another run in its session.", Here: "‘sibyl explain RUN’ shows how"}},
 		{journal.ErrClaimed, Type{Kind: "claimed", Status: conflict,
 			Detail: "Another run holds something that only one run may hold.", Hint: "Wait for its end, or cancel it."}},
-		{journal.ErrNotLast, Type{Kind: "not_last", Status: conflict,
-			Detail: "Something was said in the conversation since, or is being answered.",
-			Hint:   "Ask it as a new message."}},
+		{journal.ErrNoPlace, Type{Kind: "no_place", Status: conflict,
+			Detail: "The message that this one takes the place of, or goes on from, is not in this conversation, or is " +
+				"being answered.",
+			Hint: "Ask it as a new message."}},
 		{service.ErrActed, Type{Kind: "acted", Status: conflict,
 			Detail: "This message has acted, so another one can't take its place.", Hint: "Ask it as a new message."}},
 		{service.ErrKeyUsed, Type{Kind: "key_used", Status: http.StatusUnprocessableEntity,

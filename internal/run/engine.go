@@ -148,7 +148,8 @@ type Spec struct {
 	Env        any
 	Consume    []string // pending rows that the run consumes
 	Asked      string   // a digest of the request that began it, if that had an idempotency key
-	Replaces   string   // the last run of the session, whose place it takes; "": it takes none
+	Replaces   string   // the run of the session whose place it takes; "": it takes none
+	Follows    string   // the run of the session that it goes on from; "", without Replaces: the latest
 	Claims     []string // what one run of the owner at a time may hold
 }
 
@@ -303,7 +304,7 @@ func (e *Engine) newBeginning(s Spec, waits bool) (journal.Beginning, error) {
 	b := journal.Beginning{Session: s.NewSession, Consume: s.Consume, Claims: s.Claims}
 	b.Run = journal.Run{ID: cmp.Or(s.ID, NewID(now)), Session: s.Session, Owner: s.Owner, Assistant: s.Assistant,
 		Title: journal.Clean(string(e.Redact([]byte(s.Title)))), Status: journal.Running, StartedAt: now,
-		Replaces: s.Replaces}
+		Replaces: s.Replaces, Follows: s.Follows}
 	if !waits {
 		b.Run.LeaseHolder, b.Run.LeaseUntil = e.Holder, now.Add(e.Lease)
 	}

@@ -67,10 +67,10 @@ func (c Conversation) Page() (string, error) {
 	return b.String(), err
 }
 
-// leftOut says how many versions are not in it; "" if there are none.
+// leftOut says how many questions are not in it; "" if there are none.
 func (c Conversation) leftOut() string {
-	if c.Replaced == 0 {
+	if c.Others == 0 {
 		return ""
 	}
-	return "Left out: " + text.Count(c.Replaced, "earlier version") + ", each replaced by a later one."
+	return "Left out: " + text.Count(c.Others, "question") + " in other branches."
 }

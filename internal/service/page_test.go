@@ -13,7 +13,7 @@ import (
 
 // Whoever gets the page runs nothing by it, fetches nothing, and is led to no server but those that the answers name.
 func TestPageOfAConversationCanBeShownToAnybody(t *testing.T) {
-	c := Conversation{Session: journal.Session{Title: "<b>A</b> lease", Place: "/home/ada/secret"}, Replaced: 2}
+	c := Conversation{Session: journal.Session{Title: "<b>A</b> lease", Place: "/home/ada/secret"}, Others: 2}
 	c.shown = []assistant.Shown{
 		{Question: "What <script>alert(1)</script>\nis it?", Answer: "It is **held**[^1] (lease.go:3), $x<y$: " +
 			"![x](https://evil.example/p.png) [own](/api/me) [out](https://ok.example/)\n\n[^1]: By a run.",
@@ -22,7 +22,7 @@ func TestPageOfAConversationCanBeShownToAnybody(t *testing.T) {
 	}
 	text := assert.Must(c.Export("html", nil))(t)
 	assert.Contains(t, "the page", text, "<title>&lt;b&gt;A&lt;/b&gt; lease</title>", "<strong>held</strong><sup>1</sup>",
-		"(lease.go:3)", `<code class="math">x&lt;y</code>`, "2 earlier versions", "And then?", "☑")
+		"(lease.go:3)", `<code class="math">x&lt;y</code>`, "2 questions in other branches", "And then?", "☑")
 	assert.Lacks(t, "the page", text, "/home/ada", "/api/")
 	z := html.NewTokenizer(strings.NewReader(text))
 	for z.Next() != html.ErrorToken {

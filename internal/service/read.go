@@ -20,42 +20,31 @@ import (
 	"sibyl/internal/text/markdown"
 )
 
-// Conversation is a session with the outcomes of its ended runs, oldest first, as their assistants made them, without
-// those of replaced runs and companions.
+// Conversation is a session with the outcomes of the ended runs of one of its branches, oldest first, as their
+// assistants made them, without those of companions.
 type Conversation struct {
 	journal.Session
-	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of its runs, in the form of the assistant; without those whose place another one took."`
-	Replaced int               `json:"replaced,omitempty" doc:"How many runs another one took the place of. The audit has them."`
+	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of the runs of a branch, in the form of the assistant."`
+	Versions []Versions        `json:"versions" doc:"Of each exchange."`
+	Others   int               `json:"others,omitempty" doc:"How many runs are only in other branches. The audit has them."`
 	Setup    *assistant.Setup  `json:"setup,omitempty" doc:"What it was set up with; left out in files, and where its assistant keeps nothing."`
 
 	shown []assistant.Shown
 }
 
-// Show reads the conversation of a session.
-func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Conversation, error) {
-	session, err := s.config.Store.Session(ctx, owner, id)
+// Show reads the conversation of a session in the branch of one of its runs; "": in the branch of the latest.
+func (s *Service) Show(ctx context.Context, owner journal.Owner, id, of string) (Conversation, error) {
+	session, branch, err := s.branch(ctx, owner, id, of)
 	if err != nil {
 		return Conversation{}, err
 	}
-	c := Conversation{Session: session, Outcomes: []json.RawMessage{}}
+	c := Conversation{Session: session, Outcomes: []json.RawMessage{}, Versions: []Versions{}, Others: branch.others}
 	a, err := s.assistantNamed(session.Assistant)
 	if err != nil {
 		return c, err
 	}
-	runs, err := s.sessionRuns(ctx, owner, session)
-	if err != nil {
-		return c, err
-	}
-	replaced := map[string]bool{}
-	for _, r := range runs {
-		replaced[r.Replaces] = true
-	}
-	for _, r := range runs {
-		if replaced[r.ID] {
-			c.Replaced++
-			continue
-		}
-		if r.Status == journal.Running || s.isCompanion(r.Assistant) && r.Assistant != session.Assistant {
+	for n, r := range branch.runs {
+		if r.Status == journal.Running {
 			continue
 		}
 		end, err := run.ReadEnd(ctx, s.config.Store, owner, r.ID)
@@ -67,17 +56,26 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id string) (Con
 			return c, err
 		}
 		c.Outcomes, c.shown = append(c.Outcomes, end.Outcome), append(c.shown, res.Shown)
+		c.Versions = append(c.Versions, Versions{Run: r.ID, Versions: branch.versions[n]})
 	}
 	return c, nil
 }
 
-// Setup tells what a session was set up with; nil if its assistant keeps nothing, or is missing.
-func (s *Service) Setup(ctx context.Context, in journal.Session) (*assistant.Setup, error) {
+// Setup tells what the branch of a run of a session was set up with, or that of the latest; nil if its assistant keeps
+// nothing, or is missing.
+func (s *Service) Setup(ctx context.Context, in journal.Session, of string) (*assistant.Setup, error) {
 	a := s.byName[in.Assistant]
 	if a == nil || a.Setup == nil {
 		return nil, nil
 	}
-	told, err := a.Setup(ctx, in.Owner, in.ID)
+	if of != "" {
+		_, branch, err := s.branch(ctx, in.Owner, in.ID, of)
+		if err != nil {
+			return nil, err
+		}
+		of = branch.runs[len(branch.runs)-1].ID
+	}
+	told, err := a.Setup(ctx, in.Owner, in.ID, of)
 	return &told, err
 }
 

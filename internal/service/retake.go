@@ -1,8 +1,10 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 // Prospect is what a user can still do about a run, other than reply to it.
 type Prospect struct {
 	Waits     *assistant.Failure `json:"waits,omitempty" doc:"Of a run that is suspended: why. It goes on once it is resumed."`
-	Retakable bool               `json:"retakable,omitempty" doc:"While it is the last of its session, another run can take its place (replaces)."`
+	Retakable bool               `json:"retakable,omitempty" doc:"Another run can take its place (replaces)."`
 	Approval  []Approval         `json:"approval,omitempty" enum:"open,allowed,declined,lapsed" doc:"How each of the calls stands that wait for a yes, in their order (waiting)."`
 }
 
@@ -166,33 +168,33 @@ func (s *Service) hasActed(ctx context.Context, r journal.Run, shown *assistant.
 	return err == nil && len(start.Consumed) > 0, err
 }
 
-// checkReplace checks that r may replace the run that it names: the last one of its session, not acted, not queued or
-// driven. It sets an empty r.Session. For an ended run, only Store.Begin checks that it is the last one.
-func (s *Service) checkReplace(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
-	row, err := s.Run(ctx, owner, r.Replaces)
+// checkPlace checks the run of the session that r replaces or follows. One that is replaced has not acted, and is not
+// queued or driven. It sets an empty r.Session.
+func (s *Service) checkPlace(ctx context.Context, owner journal.Owner, a *assistant.Assistant, r *Request) error {
 	switch {
-	case err != nil:
-		return asUsageError(err)
+	case r.Replaces != "" && r.Follows != "":
+		return asUsageError(&assistant.RequestError{
+			Why:  bt.Because("a message takes the place of an earlier one or goes on from one, and not both"),
+			Hint: "leave out replaces or follows"})
 	case !a.Retakes:
 		return asUsageError(&assistant.RequestError{
 			Why:  bt.Because("what is said to this assistant acts, so it keeps its place"),
 			Hint: "say it as a new message"})
 	}
+	row, err := s.Run(ctx, owner, cmp.Or(r.Replaces, r.Follows))
+	if err != nil {
+		return asUsageError(err)
+	}
 	if r.Session == "" {
 		r.Session = row.Session
 	}
-	if row.Status == journal.Running {
-		if row.State != run.StatePaused {
-			return journal.ErrLeased
-		}
-		// Store.Begin would see it only after stopReplaced has ended the run
-		last, err := s.config.Store.Runs(ctx, owner, journal.Filter{Session: r.Session, Limit: 1})
-		if err != nil {
-			return err
-		}
-		if len(last) == 0 || last[0].ID != row.ID {
-			return journal.ErrNotLast
-		}
+	switch {
+	case row.Session != r.Session:
+		return fmt.Errorf("run %s: %w", row.ID, journal.ErrNoPlace)
+	case r.Follows != "":
+		return nil
+	case row.Status == journal.Running && row.State != run.StatePaused:
+		return journal.ErrLeased
 	}
 	var shown *assistant.Shown
 	if row.Status != journal.Running {

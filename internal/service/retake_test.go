@@ -33,7 +33,7 @@ func replacing(run, session, words string) service.Request {
 	return service.Request{Assistant: "panel", Session: session, Words: words, Replaces: run, Options: "ada bob"}
 }
 
-func TestRunTakesThePlaceOfTheLastOneOfItsSession(t *testing.T) {
+func TestRunTakesThePlaceOfAnotherOneOfItsSession(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.retaking("one", h.store)
 		first := h.ask(s, "", "Tea?")
@@ -44,19 +44,23 @@ func TestRunTakesThePlaceOfTheLastOneOfItsSession(t *testing.T) {
 		same(h, "runs that are kept", len(rows), 2)
 		same(h, "what the last one replaces", assert.Must(s.Run(h.Context(), ada, again.ID))(h).Replaces, first.ID)
 
-		c := assert.Must(s.Show(h.Context(), ada, first.Session))(h)
+		c := assert.Must(s.Show(h.Context(), ada, first.Session, ""))(h)
 		same(h, "exchanges of an export", len(c.Outcomes), 1)
 		md := assert.Must(c.Export("md", encode))(h)
-		assert.That(h, strings.Contains(md, "Left out: 1 earlier version") && strings.Contains(md, "## Milk?") &&
+		assert.That(h, strings.Contains(md, "Left out: 1 question in other branches") && strings.Contains(md, "## Milk?") &&
 			!strings.Contains(md, "## Tea?"), "the Markdown is\n%s", md)
 		same(h, "runs of the audit", len(assert.Must(s.Audit(h.Context(), ada, first.Session))(h).Runs), 2)
 
-		for about, r := range map[string]service.Request{"one that is not the last": replacing(first.ID, "", "Sugar?"),
-			"one of another session": replacing(again.ID, h.ask(s, "", "Tea?").Session, "Sugar?")} {
-			_, err := s.Start(h.Context(), ada, r)
-			assert.That(h, errors.Is(err, journal.ErrNotLast), "replacing %s gives %v", about, err)
-		}
-		_, err := s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?"))
+		elsewhere := replacing(again.ID, h.ask(s, "", "Tea?").Session, "Sugar?")
+		_, err := s.Start(h.Context(), ada, elsewhere)
+		assert.That(h, errors.Is(err, journal.ErrNoPlace), "replacing one of another session gives %v", err)
+		elsewhere.Follows, elsewhere.Replaces = elsewhere.Replaces, ""
+		_, err = s.Start(h.Context(), ada, elsewhere)
+		assert.That(h, errors.Is(err, journal.ErrNoPlace), "following one of another session gives %v", err)
+		elsewhere.Replaces = again.ID
+		_, err = s.Start(h.Context(), ada, elsewhere)
+		misused(h, "doing both", err, "not both")
+		_, err = s.Start(h.Context(), eve, replacing(again.ID, "", "Sugar?"))
 		assert.That(h, errors.Is(err, journal.ErrNotFound), "replacing another person's run gives %v", err)
 	})
 }
@@ -111,7 +115,54 @@ func TestRunThatStandsIsLeftAloneWhereNoOtherOneCanBegin(t *testing.T) {
 	})
 }
 
-func TestOfManyThatReplaceOneRunOneBegins(t *testing.T) {
+// An earlier question is changed: what was said after it stays, and either way goes on from what is shown of it.
+func TestEarlierQuestionIsChangedAndBothWaysStay(t *testing.T) {
+	inHouse(t, func(h *house) {
+		s := h.retaking("one", h.store)
+		say := func(r service.Request) *service.Run {
+			r.Assistant, r.Options = "panel", "ada bob"
+			live := assert.Must(s.Start(h.Context(), ada, r))(h)
+			h.wait(live)
+			return live
+		}
+		first := h.ask(s, "", "Tea?")
+		second := h.ask(s, first.Session, "Milk?")
+		h.ask(s, first.Session, "Sugar?")
+		changed := say(service.Request{Words: "Lemon?", Replaces: second.ID})
+		say(service.Request{Words: "Ice?", Session: first.Session})
+		say(service.Request{Words: "How much?", Session: first.Session, Follows: second.ID})
+		for of, want := range map[string]string{"": "Tea? Milk? How much?", changed.ID: "Tea? Lemon? Ice?",
+			first.ID: "Tea? Milk? How much?"} {
+			c := assert.Must(s.Show(h.Context(), ada, first.Session, of))(h)
+			md := assert.Must(c.Export("md", encode))(h)
+			var asked []string
+			for line := range strings.Lines(md) {
+				if words, is := strings.CutPrefix(line, "## "); is {
+					words, _, _ = strings.Cut(words, " after ") // what a panel adds
+					asked = append(asked, strings.TrimSpace(words))
+				}
+			}
+			same(h, "questions of the branch of "+of, strings.Join(asked, " "), want)
+			same(h, "versions of the second", len(c.Versions[1].Versions), 2)
+			same(h, "runs elsewhere", c.Others, 3)
+		}
+		var all []string
+		for at := (journal.Cursor{}); ; {
+			page := assert.Must(s.Branch(h.Context(), ada, first.Session, changed.ID, 2, at))(h)
+			if len(page) == 0 {
+				break
+			}
+			for _, r := range page {
+				all, at = append(all, r.Title), r.Cursor()
+			}
+		}
+		same(h, "its runs in a list", strings.Join(all, " "), "Ice? Lemon? Tea?")
+		_, err := s.Show(h.Context(), ada, first.Session, h.ask(s, "", "Tea?").ID)
+		assert.That(h, errors.Is(err, journal.ErrNotFound), "the branch of a run of another session gives %v", err)
+	})
+}
+
+func TestAllThatReplaceOneRunAtOnceAreKept(t *testing.T) {
 	inHouse(t, func(h *house) {
 		s := h.retaking("one", h.store)
 		first := h.ask(s, "", "Tea?")
@@ -126,17 +177,10 @@ func TestOfManyThatReplaceOneRunOneBegins(t *testing.T) {
 				begun <- err
 			}()
 		}
-		var ok int
 		for range many {
-			err := <-begun
-			switch {
-			case err == nil:
-				ok++
-			case !errors.Is(err, journal.ErrNotLast):
-				t.Errorf("another fails with %v", err)
-			}
+			assert.NoError(t, <-begun)
 		}
-		same(h, "runs that took its place", ok, 1)
-		same(h, "exchanges", len(assert.Must(s.Show(h.Context(), ada, first.Session))(h).Outcomes), 1)
+		c := assert.Must(s.Show(h.Context(), ada, first.Session, ""))(h)
+		same(h, "versions", len(c.Versions[0].Versions), many+1)
 	})
 }

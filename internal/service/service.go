@@ -299,7 +299,11 @@ func askedFor(r Request) string {
 	options, _ := r.Options.(assistant.GivenOptions)
 	var given any
 	_ = json.Unmarshal(options.JSON, &given) // what is no JSON is refused where it is decoded
-	text, err := json.Marshal([]any{r.Assistant, r.Session, r.Words, r.Replaces, r.Allows, given})
+	all := []any{r.Assistant, r.Session, r.Words, r.Replaces, r.Allows, given}
+	if r.Follows != "" { // else it is the digest that earlier builds made
+		all = append(all, r.Follows)
+	}
+	text, err := json.Marshal(all)
 	if err != nil { // texts and JSON
 		return ""
 	}
@@ -327,8 +331,8 @@ func (s *Service) makeSpec(
 	if err != nil {
 		return nil, run.Spec{}, err
 	}
-	if r.Replaces != "" {
-		if err := s.checkReplace(ctx, owner, a, &r); err != nil {
+	if r.Replaces != "" || r.Follows != "" {
+		if err := s.checkPlace(ctx, owner, a, &r); err != nil {
 			return nil, run.Spec{}, err
 		}
 	}
@@ -348,7 +352,8 @@ func (s *Service) makeSpec(
 	if err != nil {
 		return a, run.Spec{}, asUsageError(err)
 	}
-	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree, spec.Replaces = owner, a.Name, file, text, r.Replaces
+	spec.Owner, spec.Assistant, spec.TreeFile, spec.Tree = owner, a.Name, file, text
+	spec.Replaces, spec.Follows = r.Replaces, r.Follows
 	if r.Key != "" {
 		spec.ID, spec.Asked = run.IDOf("run", string(owner), r.Key), asked
 	}

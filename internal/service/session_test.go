@@ -73,7 +73,7 @@ func TestWhatIsAnothersIsNotFound(t *testing.T) {
 		_, calls["resume"] = s.Resume(ctx, eve, r.ID)
 		_, calls["result"] = s.Result(ctx, eve, r.ID)
 		_, calls["explain"] = s.Explain(ctx, eve, r.ID)
-		_, calls["show"] = s.Show(ctx, eve, r.Session)
+		_, calls["show"] = s.Show(ctx, eve, r.Session, "")
 		_, calls["audit"] = s.Audit(ctx, eve, r.Session)
 		_, calls["replay"] = s.Replay(ctx, eve, r.ID, replay.Options{})
 		_, calls["replay with texts"] = s.ReplayTexts(ctx, eve, r.ID, "folder")

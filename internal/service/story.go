@@ -124,22 +124,18 @@ func (x *Explanation) addEnding() {
 }
 
 // addNextMessage adds the user's reply to a run that ended with a question or with calls that wait: the message of the
-// next run of its session, if there is one.
+// next run of its branch, if there is one.
 func (s *Service) addNextMessage(ctx context.Context, owner journal.Owner, x *Explanation) error {
 	if x.Shown == nil || !x.Shown.Asks && len(x.Shown.Waiting) == 0 {
 		return nil
 	}
-	session, err := s.config.Store.Session(ctx, owner, x.Run.Session)
+	_, b, err := s.branch(ctx, owner, x.Run.Session, x.Run.ID)
 	if err != nil {
 		return err
 	}
-	runs, err := s.sessionRuns(ctx, owner, session)
-	if err != nil {
-		return err
-	}
-	for i, r := range runs[:max(len(runs)-1, 0)] {
+	for i, r := range b.runs[:max(len(b.runs)-1, 0)] {
 		if r.ID == x.Run.ID {
-			next := runs[i+1]
+			next := b.runs[i+1]
 			last := x.Story[len(x.Story)-1]
 			x.Story = append(x.Story, Told{Step: last.Step, From: last.From,
 				Why: storySaid.With(text.Brief(next.Title, mostAsked)), Run: next.ID})

@@ -31,7 +31,7 @@ func (t *tx) beginRun(b journal.Beginning) error {
 	// Nobody else can have begun this run, so its row alone proves the commit.
 	t.setProof(`SELECT 1 FROM run WHERE id = $1 AND owner = $2`, b.Run.ID, string(b.Run.Owner))
 	t.beginSession(b)
-	t.checkReplaced(b.Run)
+	t.checkPlace(b.Run)
 	// keepBlobs sends the queued statements: if there is no session, the write fails before it locks anything else.
 	hashes, err := t.keepBlobs(b.Run, b.Blobs)
 	if err != nil {
@@ -40,17 +40,21 @@ func (t *tx) beginRun(b journal.Beginning) error {
 	r, numbers := b.Run, `'[]'`
 	if len(hashes) > 0 {
 		numbers = `(SELECT CAST(json_agg(no) AS text) FROM blob WHERE owner = $3 AND hash IN (` +
-			placeholders(11, len(hashes)) + `))`
+			placeholders(12, len(hashes)) + `))`
+	}
+	follows := `CAST($11 AS text)`
+	if r.Replaces == "" && r.Follows == "" {
+		follows = `coalesce((SELECT id FROM run WHERE session = $2 ORDER BY started_at DESC, id DESC LIMIT 1), $11)`
 	}
 	// Runs of a session are ordered by their start, so a new one starts after all others, whatever the clock says.
 	t.requireRow(existsError("run", r.ID), `
-		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, blobs)
+		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, follows, blobs)
 		VALUES ($1, $2, $3, $4, $5, $6,
-			coalesce((SELECT max(started_at) + 1 FROM run WHERE session = $2 HAVING max(started_at) > $7), $7),
-			$8, $9, $10, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
+			coalesce((SELECT max(started_at) + 1 FROM run WHERE session = $2 HAVING max(started_at) >= $7), $7),
+			$8, $9, $10, `+follows+`, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,
 		append([]any{r.ID, r.Session, string(r.Owner), r.Assistant, r.Title, string(r.Status), r.StartedAt.UnixMilli(),
 			r.LeaseHolder,
-			timeOrNull(r.LeaseUntil), r.Replaces}, hashes...)...)
+			timeOrNull(r.LeaseUntil), r.Replaces, r.Follows}, hashes...)...)
 	t.appendRecords(r.Owner, r.ID, b.Records)
 	t.consumePending(b)
 	t.claimKeys(b)
@@ -74,15 +78,18 @@ func (t *tx) beginSession(b journal.Beginning) {
 	t.requireRow(existsError("session", s.ID), `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE id = $1)`, s.ID)
 }
 
-// checkReplaced requires that the run that r replaces is the last of its session, and has ended. It does nothing if r
-// replaces none. The caller has locked the session, so no other run begins in it meanwhile.
-func (t *tx) checkReplaced(r journal.Run) {
-	if r.Replaces == "" {
+// checkPlace requires that the run that r replaces or follows is in its session and, if it replaces it, has ended. The
+// caller has locked the session, so that it is not removed meanwhile.
+func (t *tx) checkPlace(r journal.Run) {
+	named, ended := r.Follows, ""
+	if r.Replaces != "" {
+		named, ended = r.Replaces, ` AND status <> 'running'`
+	}
+	if named == "" {
 		return
 	}
-	t.requireRow(fmt.Errorf("run %q: %w", r.Replaces, journal.ErrNotLast), `
-		SELECT 1 FROM run WHERE id = $1 AND session = $2 AND owner = $3 AND status <> 'running'
-		AND no = (SELECT max(no) FROM run WHERE session = $2)`, r.Replaces, r.Session, string(r.Owner))
+	t.requireRow(fmt.Errorf("run %q: %w", named, journal.ErrNoPlace),
+		`SELECT 1 FROM run WHERE id = $1 AND session = $2 AND owner = $3`+ended, named, r.Session, string(r.Owner))
 }
 
 // keepBlobs sends the queued statements, counts one more run for each content, and stores the new contents. It returns

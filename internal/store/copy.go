@@ -53,7 +53,7 @@ func Tables() []Table {
 	return []Table{
 		table("session", 1, "id owner assistant title place created_at updated_at words"),
 		table("run", 1, "no id session owner assistant title status started_at ended_at lease_holder lease_until "+
-			"tries reason replaces blobs summary words counted", "summary"),
+			"tries reason replaces follows blobs summary words counted", "summary"),
 		table("used", 4, "owner started_at run model runs input cached output"),
 		table("record", 1, "key at kind data", "data"),
 		table("blob", 1, "no owner hash runs"),

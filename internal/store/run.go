@@ -12,7 +12,7 @@ import (
 
 const (
 	runColumns = `
-	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, tries, replaces, ` + nextRecord
+	SELECT id, session, owner, assistant, title, status, started_at, ended_at, lease_holder, lease_until, reason, tries, replaces, follows, ` + nextRecord
 
 	selectRun     = runColumns + `, NULL FROM run `
 	selectSummary = runColumns + `, summary FROM run `
@@ -21,8 +21,8 @@ const (
 func scanRun(r row, run *journal.Run) error {
 	return r.Scan(&run.ID, &run.Session, &run.Owner, &run.Assistant, &run.Title, &run.Status, millis{&run.StartedAt},
 		millis{&run.EndedAt},
-		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Replaces, &run.Records,
-		data{&run.Summary})
+		&run.LeaseHolder, millis{&run.LeaseUntil}, &run.Reason, &run.Tries, &run.Replaces, &run.Follows,
+		&run.Records, data{&run.Summary})
 }
 
 // Run implements journal.Store.

@@ -150,31 +150,51 @@ var sessionTests = map[string]func(*suite){
 					Consume: []string{"p"}}))
 		})
 	},
-	"OnlyTheLastRunOfASessionThatHasEndedIsReplaced": func(s *suite) {
-		retaking := func(owner journal.Owner, session, id, of string) error {
+	"RunReplacesAnEndedOneOfItsSessionOrFollowsOne": func(s *suite) {
+		begin := func(owner journal.Owner, session, id, replaces, follows string) error {
 			r := runOf(owner, session, id)
-			r.Replaces = of
+			r.Replaces, r.Follows = replaces, follows
 			return s.db.Begin(s.ctx, journal.Beginning{Run: r, Records: recordsFrom(0, 1)})
 		}
 		s.begin("s", "first", 1)
 		s.begin("s2", "other", 1)
-		s.unchanged(func() { s.fails(journal.ErrNotLast, retaking(ada, "s", "second", "first")) }) // it goes on
+		s.unchanged(func() { s.fails(journal.ErrNoPlace, begin(ada, "s", "r", "first", "")) }) // it goes on
 		s.end("first", 1, journal.Done, noon)
 		s.unchanged(func() {
-			s.fails(journal.ErrNotLast, retaking(ada, "s2", "second", "first"), retaking(ada, "s", "second", "unknown"),
-				retaking(ada, "s", "second", "second"))
-			s.fails(journal.ErrNotFound, retaking(bob, "s", "second", "first"))
+			for _, of := range []string{"other", "unknown", "r"} {
+				s.fails(journal.ErrNoPlace, begin(ada, "s", "r", of, ""), begin(ada, "s", "r", "", of))
+			}
+			s.fails(journal.ErrNotFound, begin(bob, "s", "r", "first", ""), begin(bob, "s", "r", "", "first"))
+			s.fails(journal.ErrInvalid, begin(ada, "s", "r", "first", "first"))
 		})
-		winner := s.oneWins(4, journal.ErrNotLast, func(i int) error {
-			return retaking(ada, "s", fmt.Sprint("second", i), "first")
-		})
-		second := fmt.Sprint("second", winner)
-		s.same("what it replaces", s.run(second).Replaces, "first")
-		s.same("in a list",
-			assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Session: "s", Limit: 1}))(s)[0].Replaces, "first")
-		s.end(second, 1, journal.Failed, noon)
-		s.unchanged(func() { s.fails(journal.ErrNotLast, retaking(ada, "s", "third", "first")) })
-		assert.NoError(s, retaking(ada, "s", "third", second))
+		assert.NoError(s, begin(ada, "s", "second", "", ""))
+		s.end("second", 1, journal.Failed, noon)
+		assert.NoError(s, begin(ada, "s", "third", "", "second"))
+		assert.NoError(s, begin(ada, "s", "second again", "second", ""))
+		assert.NoError(s, begin(ada, "s", "after that", "", ""))
+		assert.NoError(s, begin(ada, "s", "fourth", "", "third"))
+		assert.NoError(s, begin(ada, "s", "first again", "first", ""))
+		t := assert.Must(journal.ReadTree(s.ctx, s.db, ada, "s"))(s)
+		for of, want := range map[string]string{"": "first again", "after that": "first, second again, after that",
+			"first": "first, second, third, fourth", "second again": "first, second again, after that"} {
+			var ids []string
+			for _, r := range assert.Must(t.Branch(of))(s) {
+				ids = append(ids, r.ID)
+			}
+			s.same("the branch of "+of, strings.Join(ids, ", "), want)
+		}
+	},
+	"OfRunsThatBeginAtOnceEachFollowsAnother": func(s *suite) {
+		s.begin("s", "first", 1)
+		var all sync.WaitGroup
+		for n := range 4 {
+			all.Go(func() {
+				assert.NoError(s, s.db.Begin(s.ctx, journal.Beginning{Run: runOf(ada, "s", fmt.Sprint(n))}))
+			})
+		}
+		all.Wait()
+		t := assert.Must(journal.ReadTree(s.ctx, s.db, ada, "s"))(s)
+		s.same("runs of the branch", len(assert.Must(t.Branch(""))(s)), 5)
 	},
 	"WhatARunLeftToThePersonIsVoidOnceTheyDeclineIt": func(s *suite) {
 		for _, run := range []string{"r", "other"} {
@@ -253,8 +273,8 @@ var beginTests = map[string]func(*suite){
 		want.Records = 2
 		s.same("run", s.run("r"), want)
 		s.same("records", s.records("r"), recordsFrom(0, 2))
-		s.begin("s", "bare", 0)
-		s.same("run without records or lease", s.run("bare"), runOf(ada, "s", "bare"))
+		s.begin("s2", "bare", 0)
+		s.same("run without records or lease", s.run("bare"), runOf(ada, "s2", "bare"))
 		assert.NoError(s, s.appendTo("bare", 0, 1))
 		s.same("records", s.records("bare"), recordsFrom(0, 1))
 	},
@@ -360,9 +380,9 @@ var appendTests = map[string]func(*suite){
 	"EndedRunTakesNoMoreRecordsAndHasNoLease": func(s *suite) {
 		for _, status := range []journal.Status{journal.Done, journal.Failed, journal.Cancelled, journal.NeedsUser} {
 			id := string(status)
-			s.start(leased(runOf(ada, "s", id), "here", time.Hour), recordsFrom(0, 1))
+			s.start(leased(runOf(ada, "s of "+id, id), "here", time.Hour), recordsFrom(0, 1))
 			s.end(id, 1, status, after(time.Minute))
-			want := runOf(ada, "s", id)
+			want := runOf(ada, "s of "+id, id)
 			want.Status, want.EndedAt, want.Records = status, after(time.Minute), 2
 			s.same("run", s.run(id), want)
 			s.same("records", s.records(id), recordsFrom(0, 2))
@@ -392,7 +412,7 @@ var appendTests = map[string]func(*suite){
 		assert.NoError(s, s.db.Append(s.ctx, ada, "r", recordsFrom(1, 1), end))
 		s.same("run", s.run("r"), want)
 		list := assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Summaries: true}))(s)
-		s.same("runs with summaries", list, []journal.Run{want, s.run("plain")})
+		s.same("runs with summaries", list, []journal.Run{s.run("plain"), want})
 		want.Summary = nil
 		list = assert.Must(s.db.Runs(s.ctx, ada, journal.Filter{Status: journal.Done}))(s)
 		s.same("runs without", list, []journal.Run{want})

@@ -119,7 +119,7 @@ var leaseTests = map[string]func(*suite){
 		s.vain("r", journal.MaxTries-1)
 		s.same("stranded after two tries", s.stranded(at), []string{"r"})
 		assert.NoError(s, s.acquire("third", time.Hour, 2*time.Hour))
-		s.begin("s", "z", 1)
+		s.begin("s of z", "z", 1)
 		s.start(runOf(bob, "bobs", "zz"), recordsFrom(0, 1))
 		s.same("stranded after three", s.stranded(at), []string{"z", "zz"})
 		s.same("set aside", s.run("r").SetAside(), true)

@@ -61,8 +61,8 @@ var listTests = map[string]func(*suite){
 		}), want)
 	},
 	"RunsAreFilteredBySessionAssistantAndStatus": func(s *suite) {
-		for id, session := range map[string]string{"a": "s1", "b": "s2", "c": "s1", "d": "s2"} {
-			s.begin(session, id, 1)
+		for n, id := range []string{"a", "b", "c", "d"} {
+			s.begin([]string{"s1", "s2"}[n%2], id, 1)
 		}
 		other := runOf(ada, "s3", "other")
 		other.Assistant, other.StartedAt = "council", after(-time.Hour)

@@ -133,7 +133,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 	if n := utf8.RuneCountInString(words); n == 0 || n > MaxMessage {
 		return run.Spec{}, &assistant.RequestError{Why: wrongMessage.With(MaxMessage)}
 	}
-	before, err := d.setup(ctx, b.Owner, b.Session)
+	before, err := d.setup(ctx, b.Owner, b.Session, "")
 	if err != nil {
 		return run.Spec{}, err
 	}
@@ -168,7 +168,7 @@ func (d Deps) begin(ctx context.Context, b assistant.Request, o Options) (run.Sp
 }
 
 // setup tells which model was chosen in a conversation.
-func (d Deps) setup(ctx context.Context, owner journal.Owner, session string) (told assistant.Setup, err error) {
+func (d Deps) setup(ctx context.Context, owner journal.Owner, session, _ string) (told assistant.Setup, err error) {
 	if session == "" {
 		return told, nil
 	}

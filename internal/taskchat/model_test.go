@@ -334,7 +334,7 @@ func TestConversationKeepsTheModelUntilAnotherIsChosen(t *testing.T) {
 			Words: "show my tasks", Options: taskchat.Options{Model: model}, Sets: func(string) bool { return sets }}))(h)
 		assert.Must(begun.Wait(t.Context()))(h)
 		session = begun.Session
-		told := assert.Must(p.service.Setup(t.Context(), assert.Must(p.service.Session(t.Context(), ada, session))(h)))(h)
+		told := assert.Must(p.service.Setup(t.Context(), assert.Must(p.service.Session(t.Context(), ada, session))(h), ""))(h)
 		return told.Model
 	}
 	got := []string{say("played:usual", false), say("played:one", true), say("", false), say("played:two", true), say("played:usual", false), say("", true)}

@@ -37,7 +37,7 @@ type Assistant struct {
 	StoresSessions bool
 	// a run whose claim another run holds is refused at once (journal.ClaimedError), without waiting
 	Exclusive bool
-	Retakes   bool        // a new run may replace the last one of a session, unless that has acted (Shown.Acted)
+	Retakes   bool        // its sessions have branches: a new run may replace one that has not acted, or follow any
 	Events    []bt.Typed  // one of each type that its leaves emit
 	Reasons   []bt.Reason // the sentences in its events
 
@@ -54,8 +54,8 @@ type Assistant struct {
 	// Offers gives a yes-or-no question that offers this assistant for words that were said to another one; "" unless
 	// they plainly ask for it. Nil: it offers nothing.
 	Offers func(words string) (question string)
-	// Setup gives what a session was set up with. Nil: its sessions keep nothing.
-	Setup func(ctx context.Context, owner journal.Owner, session string) (Setup, error)
+	// Setup gives what a session was set up with, as a run of it began; run "": the latest. Nil: its sessions keep nothing.
+	Setup func(ctx context.Context, owner journal.Owner, session, run string) (Setup, error)
 	// Form is a zero value of the type of its outcomes, for schemas. Nil: any object.
 	Form any
 	// Show reads the outcome of a run that has ended.
@@ -92,7 +92,8 @@ type Request struct {
 	Assistant string        `json:"assistant" minLength:"1" maxLength:"64"`
 	Session   string        `json:"session,omitempty" maxLength:"64" doc:"The id of the session that it goes on with. Left out: a session begins with it."`
 	Words     string        `json:"words" minLength:"1" doc:"What is asked of the assistant."`
-	Replaces  string        `json:"replaces,omitempty" maxLength:"64" doc:"The id of the last run of the session, whose place this one takes: what comes later goes on from this one. One that waits is stopped. Left out: it takes none."`
+	Replaces  string        `json:"replaces,omitempty" maxLength:"64" doc:"The id of a run of the session whose place this one takes, in a branch of its own: it goes on from what that one went on from. One that waits is stopped. Left out: it takes none."`
+	Follows   string        `json:"follows,omitempty" maxLength:"64" doc:"The id of the run of the session that this one goes on from, where that has branches. Left out, without replaces: the latest run."`
 	Owner     journal.Owner `json:"-"` // who asks
 	Options   any           `json:"-"` // the assistant's own, or GivenOptions
 	// a program passes the words on, perhaps its own: they count as no yes, and the run writes nothing

@@ -1,34 +1,54 @@
-import { address, get, send, type Form } from "./api";
+import { address, get, Refusal, send, type Form } from "./api";
 import { live } from "./live.svelte";
 import { askAhead } from "./results";
 import { turns } from "./stream";
 
 type Row = Form<"Run">;
 
-/** How many runs of a session are fetched at once. */
+/** How many runs of a branch are fetched at once. */
 const page = 20;
 
-/** The runs of a session, oldest first: those that are fetched, and where earlier ones begin. */
+/** The runs of a branch of a session, oldest first: those that are fetched, and where earlier ones begin. */
 export class Talk {
   rows = $state.raw<readonly Row[]>([]);
+  /** Of each run that has others in its place: their ids and its own, in the order of their start. */
+  versions = $state.raw<Readonly<Record<string, readonly string[]>>>({});
+  /** The versions that began elsewhere while this branch was shown. */
+  fresh = $state.raw<ReadonlySet<string>>(new Set());
   /** Where the runs before the first one are found; "" if there are none. */
   earlier = $state("");
   #fetching: Promise<void> | undefined;
+  #others = new Set<string>(); // runs of other branches
+  #loads = 0;
   constructor(readonly session: string) {}
 
-  /** Fetches the last runs, and what came of so many of them as are shown at first. */
-  async load(signal: AbortSignal, soon = 0) {
+  /** Fetches the last runs of the branch that a run is of, or of the one in force, and what came of so many of them as are shown at first. */
+  async load(signal: AbortSignal, soon = 0, of = "") {
     const told = live.opened;
-    const { runs, next } = await get("/api/runs", { session: this.session, limit: page }, signal);
-    const meanwhile = this.rows;
+    const load = ++this.#loads;
+    const { runs, next } = await this.#fetch(of, "", signal);
+    if (load !== this.#loads) return; // another branch was asked for since
+    const meanwhile = of ? [] : this.rows;
     const rows = runs.filter((r) => !r.companion).reverse();
     if (soon) askAhead(rows.filter((r) => !goesOn(r)).slice(-soon).map((r) => r.id));
     this.rows = rows;
-    for (const row of meanwhile) this.take(row);
+    this.versions = versionsIn(rows);
+    this.fresh = new Set();
+    this.#others.clear();
     this.earlier = next ?? "";
-    await this.#complete();
+    for (const row of meanwhile) this.take(row);
     if (told !== live.opened) this.lookAgain();
     for (const row of this.rows.filter(goesOn)) if (live.runs[row.id]?.turned) void this.#settle(row.id);
+  }
+
+  async #fetch(of: string, after: string, signal?: AbortSignal): Promise<Form<"Branch">> {
+    const asked = { session: this.session, limit: page, after };
+    try {
+      return await get("/api/sessions/{session}/branch", { ...asked, of }, signal);
+    } catch (e) {
+      if (!of || after || !(e instanceof Refusal) || e.status !== 404) throw e;
+      return get("/api/sessions/{session}/branch", asked, signal); // an address may name any run
+    }
   }
 
   /** Fetches those before the first one; what is asked for twice is fetched once. */
@@ -37,16 +57,14 @@ export class Talk {
   }
 
   async #fetchEarlier() {
-    const { runs, next } = await get("/api/runs", { session: this.session, limit: page, after: this.earlier });
+    const load = this.#loads;
+    const { runs, next } = await this.#fetch(this.rows.at(-1)?.id ?? "", this.earlier);
+    if (load !== this.#loads) return;
     const there = new Set(this.rows.map((r) => r.id));
-    this.rows = [...runs.filter((r) => !r.companion && !there.has(r.id)).reverse(), ...this.rows];
+    const before = runs.filter((r) => !r.companion && !there.has(r.id)).reverse();
+    this.rows = [...before, ...this.rows];
+    this.versions = { ...versionsIn(before), ...this.versions };
     this.earlier = next ?? "";
-    await this.#complete();
-  }
-
-  /** Fetches the earlier versions of the first exchange. They stand right before it. */
-  async #complete() {
-    if (this.rows[0]?.replaces && this.earlier) await this.#fetchEarlier();
   }
 
   /** Has what happens to the runs of this session change them, until the function that it returns is called. */
@@ -85,17 +103,58 @@ export class Talk {
     }
   }
 
-  take(row: Row) {
+  /** What is known of a run now. One that has begun is shown if it goes on with what is shown; if it is `ours`, what is shown becomes its branch. */
+  take(row: Row, ours = false) {
     if (row.session_id !== this.session || row.companion) return;
     const at = this.rows.findIndex((r) => r.id === row.id);
     if (row.cause === "removed") this.rows = this.rows.filter((r) => r.id !== row.id);
-    else if (at < 0) {
-      this.rows = [...this.rows, row];
-      if (goesOn(row) && live.runs[row.id]?.turned) void this.#settle(row.id);
-    }
+    else if (at < 0) this.#place(row, ours);
     else if (row.records >= this.rows[at]!.records) this.rows = this.rows.with(at, row); // what was asked for before may come after what was told since
   }
+
+  #place(row: Row, ours: boolean) {
+    const last = this.rows.at(-1);
+    if (!row.replaces && (!row.follows || !last || row.follows === last.id)) return this.#append(this.rows, row, [row.id]);
+    const at = row.replaces
+      ? this.rows.findIndex((r) => this.versionsOf(r.id).includes(row.replaces!))
+      : this.rows.findIndex((_, n) => this.rows[n - 1]?.id === row.follows);
+    if (at < 0) {
+      if (ours) void this.load(new AbortController().signal, 0, row.id).catch(() => undefined);
+      else if (!this.#others.has(row.id)) void this.#findOut(row.id);
+      return;
+    }
+    const shown = this.rows[at]!.id;
+    const versions = [...this.versionsOf(shown).filter((id) => id !== row.id), row.id];
+    if (ours) return this.#append(this.rows.slice(0, at), row, versions);
+    if (this.versionsOf(shown).includes(row.id)) return;
+    this.versions = { ...this.versions, [shown]: versions };
+    this.fresh = new Set([...this.fresh, row.id]);
+  }
+
+  #append(before: readonly Row[], row: Row, versions: readonly string[]) {
+    this.rows = [...before, row];
+    this.versions = { ...this.versions, [row.id]: versions };
+    this.fresh = new Set([...this.fresh].filter((id) => id !== row.id));
+    if (goesOn(row) && live.runs[row.id]?.turned) void this.#settle(row.id);
+  }
+
+  /** Finds out whether a run is of the branch that is shown, which is not seen where the runs before it are not told of. */
+  async #findOut(run: string) {
+    const load = this.#loads;
+    this.#others.add(run);
+    const { runs } = await this.#fetch(this.rows.at(-1)?.id ?? "", "").catch(() => ({ runs: [] }));
+    if (load !== this.#loads) return;
+    const there = new Set(this.rows.map((r) => r.id));
+    for (const row of runs.filter((r) => !r.companion && !there.has(r.id)).reverse()) this.#append(this.rows, row, row.versions);
+  }
+
+  /** The ids of a run and of those in its place in other branches, in the order of their start. */
+  versionsOf(run: string): readonly string[] {
+    return this.versions[run] ?? [run];
+  }
 }
+
+const versionsIn = (rows: readonly Form<"BranchRow">[]) => Object.fromEntries(rows.map((r) => [r.id, r.versions]));
 
 /** What is said to an assistant. */
 export interface Message {
@@ -106,6 +165,8 @@ export interface Message {
   options: Record<string, unknown>;
   /** The run whose place it takes; empty: it takes none. */
   replaces: string;
+  /** The run that it goes on from; left out: the latest. */
+  follows?: string;
   /** The names of what is handed over with it. */
   files: readonly string[];
   /** It says no words: it allows calls of a run, by their numbers from 1. */
@@ -117,13 +178,13 @@ export const saidHere: Record<string, Pick<Message, "words" | "files" | "allows"
 
 /** Says something, once, however often it has to be sent. Gives the run that answers. */
 export async function sayTo(m: Message, key: string): Promise<Form<"Begun">> {
-  const { assistant, words, options, session, replaces, allows } = m;
+  const { assistant, words, options, session, replaces, follows, allows } = m;
   if (allows) {
     const begun = await send<Form<"Begun">>("POST", address("/api/runs/{run}/allow", { run: allows.run }), { key, body: { calls: allows.calls, options } });
     saidHere[begun.run] = m;
     return begun;
   }
-  const body = { assistant, words, options, ...(session ? { session } : {}), ...(replaces ? { replaces } : {}) };
+  const body = { assistant, words, options, ...(session ? { session } : {}), ...(replaces ? { replaces } : follows ? { follows } : {}) };
   const patience = 30_000 + String(options["material"] ?? "").length / 128; // ms: pictures take their time on a slow line
   const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body, patience });
   saidHere[begun.run] = m;

@@ -99,6 +99,8 @@ test("what is said carries what it replaces and the session, and is remembered w
   expect(saidHere["r9"]).toMatchObject({ words: "And?", files: ["a.txt"] });
   await sayTo({ assistant: "oracle", session: "", words: "And?", options: {}, replaces: "", files: [] }, "k2");
   expect(body).toEqual({ assistant: "oracle", words: "And?", options: {} });
+  await sayTo({ assistant: "oracle", session: "s", words: "And?", options: {}, replaces: "", follows: "r2", files: [] }, "k3");
+  expect(body).toEqual({ assistant: "oracle", words: "And?", options: {}, session: "s", follows: "r2" });
 });
 
 test("a yes is sent to the run that waits for it, with no words in the person's name", async () => {
@@ -111,4 +113,58 @@ test("a yes is sent to the run that waits for it, with no words in the person's 
   await sayTo({ assistant: "oracle", session: "s", words: "", options: { vault: "notes" }, replaces: "", files: [], allows }, "k");
   expect(sent).toEqual([["/api/runs/asked/allow", { calls: [2], options: { vault: "notes" } }]]);
   expect(saidHere["next"]?.allows).toEqual(allows);
+});
+
+const branched = (id: string, from: { follows?: string; replaces?: string }, versions = [id]) => ({ ...row(id, 1, "done"), ...from, versions });
+
+/** A talk that shows a branch, and what it has asked for since. */
+async function showing(...branch: ReturnType<typeof branched>[]) {
+  const asked: string[] = [];
+  const answers: Record<string, unknown[]> = {};
+  vi.stubGlobal("fetch", async (path: string) => {
+    asked.push(path);
+    const of = new URL(path, "http://here").searchParams.get("of") ?? "";
+    return Response.json({ runs: [...(answers[of] ?? branch)].reverse() });
+  });
+  const talk = new Talk("s");
+  await talk.load(new AbortController().signal);
+  asked.length = 0;
+  return { talk, asked, answers, ids: () => talk.rows.map((r) => r.id).join(" ") };
+}
+const three = () => showing(branched("a", {}), branched("b", { follows: "a" }), branched("c", { follows: "b" }));
+
+test("a version that begins elsewhere is told of and not shown; one of our own is shown from there on", async () => {
+  const { talk, ids } = await three();
+  talk.take(branched("b2", { replaces: "b" }));
+  expect([ids(), talk.versionsOf("b"), [...talk.fresh]]).toEqual(["a b c", ["b", "b2"], ["b2"]]);
+  talk.take(branched("b3", { replaces: "b2" }), true); // of a version that is not shown
+  expect([ids(), talk.versionsOf("b3"), [...talk.fresh]]).toEqual(["a b3", ["b", "b2", "b3"], ["b2"]]);
+  talk.take(branched("d", { follows: "b3" }));
+  talk.take(branched("a2", { replaces: "a" }), true);
+  expect([ids(), talk.versionsOf("a2")]).toEqual(["a2", ["a", "a2"]]);
+});
+
+test("what goes on from the middle is a version of what was there, and what goes on with another branch is left out", async () => {
+  const { talk, asked, ids } = await three();
+  talk.take(branched("x", { follows: "a" }));
+  expect([ids(), talk.versionsOf("b")]).toEqual(["a b c", ["b", "x"]]);
+  talk.take(branched("y", { follows: "x" }));
+  talk.take({ ...branched("y", { follows: "x" }), records: 9 });
+  await vi.waitFor(() => expect(asked).toHaveLength(1));
+  expect(ids()).toBe("a b c");
+});
+
+test("a run that goes on from one that was not told of is found with it", async () => {
+  const { talk, answers, ids } = await three();
+  answers["c"] = [branched("a", {}), branched("b", { follows: "a" }), branched("c", { follows: "b" }), branched("d", { follows: "c" }), branched("e", { follows: "d" })];
+  talk.take(branched("e", { follows: "d" }));
+  await vi.waitFor(() => expect(ids()).toBe("a b c d e"));
+});
+
+test("an address that names a run of another session shows the branch in force", async () => {
+  vi.stubGlobal("fetch", async (path: string) =>
+    path.includes("of=") ? Response.json({ kind: "not_found" }, { status: 404 }) : Response.json({ runs: [branched("a", {})] }));
+  const talk = new Talk("s");
+  await talk.load(new AbortController().signal, 0, "elsewhere");
+  expect(talk.rows.map((r) => r.id)).toEqual(["a"]);
 });

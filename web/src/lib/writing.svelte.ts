@@ -9,10 +9,8 @@ export interface Earlier {
 /** What is sent. */
 export interface Sent {
   words: string;
-  /** Whose place it takes. */
+  /** Whose place it takes, with its files. */
   earlier: Earlier | undefined;
-  /** The files of that one go along; otherwise those that are handed over now. */
-  same: boolean;
 }
 
 /** Files that are handed over with what is written, and the one that is still being read. */
@@ -25,10 +23,6 @@ interface Files {
 /** What somebody writes, until it has been sent: one thing after the other, and nothing of what is typed or pressed meanwhile is lost. */
 export class Writing {
   words = $state("");
-  /** Whose place is taken by what is written. */
-  editing = $state.raw<Earlier>();
-  /** With its files. */
-  keepsFiles = $state(false);
   sending = $state(false);
   #edits = 0; // how often words were put to be changed
   #saying = ""; // what is being sent
@@ -61,15 +55,13 @@ export class Writing {
 
   /** Has a question asked anew, with its own files. */
   again(text: string, earlier: Earlier): Promise<void> {
-    return this.#whenFree(text, () => this.#send(text, earlier, earlier.files.length > 0));
+    return this.#whenFree(text, () => this.#send(text, earlier));
   }
 
-  /** Puts words where they can be changed. What is sent then takes the place of an earlier question, if one is given. */
-  edit(text: string, earlier?: Earlier) {
+  /** Puts words where they can be changed. */
+  edit(text: string) {
     this.#edits++;
     this.words = text;
-    this.editing = earlier;
-    this.keepsFiles = !!earlier?.files.length;
   }
 
   /** Puts words after those that are written, where they can be changed. */
@@ -77,30 +69,24 @@ export class Writing {
     this.words = [this.words, text].filter((one) => one.trim()).join("\n\n");
   }
 
-  stopEditing() {
-    this.editing = undefined;
-    this.words = "";
-  }
-
   async #whenFree(text: string, does: () => Promise<void>) {
     if (!this.sending) await does();
     else if (text !== this.#saying) this.#next = does;
   }
 
-  async #send(words: string, earlier = this.editing, same = this.keepsFiles && !!this.editing) {
+  async #send(words: string, earlier?: Earlier) {
     if (!words.trim() || this.sending || this.handed.reading) return;
     this.sending = true;
     this.#saying = words;
     const before = this.#edits;
     const files = [...this.handed.files];
-    const arrived = await this.deliver({ words, earlier, same });
+    const arrived = await this.deliver({ words, earlier });
     this.sending = false;
     if (arrived) {
       const edited = this.#edits !== before; // while it was sent
-      if (!edited && this.words.startsWith(words)) this.words = this.words.slice(words.length).trimStart();
+      if (!earlier && !edited && this.words.startsWith(words)) this.words = this.words.slice(words.length).trimStart();
       this.keep(); // whoever showed it may be gone by now
-      if (!same) this.handed.files = this.handed.files.filter((f) => !files.includes(f));
-      if (!edited) this.editing = undefined;
+      if (!earlier) this.handed.files = this.handed.files.filter((f) => !files.includes(f));
       this.arrived();
     }
     const next = this.#next;

@@ -115,24 +115,6 @@ test("nothing is sent of blanks, nor while a file is read", async () => {
   expect(said()).toEqual([]);
 });
 
-test("what is changed takes the place of the earlier question, with its files or with others", async () => {
-  const w = writing();
-  const earlier = { run: "r1", files: ["talk.txt"] };
-  w.edit("What colour is it?", earlier);
-  void w.press();
-  expect(sent[0]).toEqual({ words: "What colour is it?", earlier, same: true });
-  handed.files = ["door.txt"];
-  await answer();
-  expect([w.words, w.editing, handed.files]).toEqual(["", undefined, ["door.txt"]]);
-
-  w.edit("What colour is it?", earlier);
-  w.keepsFiles = false;
-  void w.press();
-  expect(sent[1]).toEqual({ words: "What colour is it?", earlier, same: false });
-  await answer();
-  expect(handed.files).toEqual([]);
-});
-
 test("what is given back stands after what is written, and nothing of either is lost, though something is being sent", async () => {
   const w = writing();
   w.add("first letter");
@@ -154,34 +136,24 @@ test("a file that is handed over while something is sent stays for the next", as
   expect(handed.files).toEqual(["door.txt"]);
 });
 
-test("who gives an edit up writes a new question", async () => {
-  const w = writing();
-  w.edit("What colour is it?", { run: "r1", files: ["talk.txt"] });
-  w.stopEditing();
-  expect(w.words).toBe("");
-  w.words = "And what else?";
-  void w.press();
-  expect(sent[0]).toEqual({ words: "And what else?", earlier: undefined, same: false });
-});
-
 test("what is put to be changed while something is sent is not taken away when that arrives", async () => {
   const w = writing();
-  const earlier = { run: "r2", files: [] };
   w.words = "Who mended it?";
   void w.press();
-  w.edit("Who mended it?", earlier);
+  w.edit("Who mended it?");
   await answer();
-  expect([w.words, w.editing]).toEqual(["Who mended it?", earlier]);
+  expect(w.words).toBe("Who mended it?");
 });
 
 test("a question that is asked again takes its own files along, and leaves what is written", async () => {
   const w = writing();
   w.words = "half a question";
   const earlier = { run: "r1", files: ["talk.txt"] };
+  handed.files = ["door.txt"];
   void w.again("What colour is it?", earlier);
-  expect(sent[0]).toEqual({ words: "What colour is it?", earlier, same: true });
+  expect(sent[0]).toEqual({ words: "What colour is it?", earlier });
   await answer();
-  expect(w.words).toBe("half a question");
+  expect([w.words, handed.files]).toEqual(["half a question", ["door.txt"]]);
 });
 
 test("a draft is its writer's and its conversation's, and goes when it has arrived", async () => {

@@ -1,0 +1,129 @@
+package journal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Tree is how the runs of a session go on from each other. A run follows another one, or replaces one: then it follows
+// what that one follows, and both are versions of each other. The runs on the way from the first to one that nothing
+// follows are a branch.
+type Tree struct {
+	runs   []Run // in the order of their start, so that each comes after what it follows
+	before []int // for each, what it follows; -1: it is a first one
+	at     map[string]int
+}
+
+// NewTree makes the tree of all runs of a session, the latest first. A run that names neither what it follows nor what
+// it replaces was kept by an earlier build: it follows the one that started before it.
+func NewTree(latestFirst []Run) (Tree, error) {
+	t := Tree{runs: slices.Clone(latestFirst), at: map[string]int{}}
+	slices.Reverse(t.runs)
+	for i, r := range t.runs {
+		before, named := i-1, cmp.Or(r.Replaces, r.Follows)
+		if named != "" {
+			at, ok := t.at[named]
+			if !ok {
+				return Tree{}, fmt.Errorf("run %q goes on from %q, which is not before it: %w", r.ID, named, ErrCorrupt)
+			}
+			before = at
+		}
+		if r.Replaces != "" {
+			before = t.before[before]
+		}
+		t.before, t.at[r.ID] = append(t.before, before), i
+	}
+	return t, nil
+}
+
+// ReadTree reads the tree of a session; without runs if the owner has no such session.
+func ReadTree(ctx context.Context, from interface {
+	Runs(ctx context.Context, owner Owner, f Filter) ([]Run, error)
+}, owner Owner, session string,
+) (Tree, error) {
+	const atOnce = 1000
+	var all []Run
+	for f := (Filter{Session: session, Limit: atOnce}); session != ""; {
+		runs, err := from.Runs(ctx, owner, f)
+		if err != nil {
+			return Tree{}, err
+		}
+		all = append(all, runs...)
+		if len(runs) < atOnce {
+			break
+		}
+		f.After = runs[len(runs)-1].Cursor()
+	}
+	return NewTree(all)
+}
+
+// Size is the number of its runs.
+func (t Tree) Size() int { return len(t.runs) }
+
+// Path returns the runs from a first one to this one, in order. Without an id, it is that of the latest run, whose
+// branch is in force. The error is ErrNotFound if the run is not of the session.
+func (t Tree) Path(id string) ([]Run, error) {
+	at, err := t.find(id)
+	return t.pathTo(at), err
+}
+
+// PathBefore returns the runs that a new run will have before it, in order: one that replaces a run, follows one or, if
+// neither is named, the latest. The error is ErrNotFound if that is not of the session.
+func (t Tree) PathBefore(replaces, follows string) ([]Run, error) {
+	at, err := t.find(cmp.Or(replaces, follows))
+	if replaces != "" && err == nil {
+		at = t.before[at]
+	}
+	return t.pathTo(at), err
+}
+
+// Branch returns the branch that a run is of; of several the one with the latest run. Without an id, it is the branch
+// in force.
+func (t Tree) Branch(id string) ([]Run, error) {
+	at, err := t.find(id)
+	if err != nil || at < 0 {
+		return nil, err
+	}
+	through, last := make([]bool, len(t.runs)), at
+	through[at] = true
+	for i := at + 1; i < len(t.runs); i++ {
+		if b := t.before[i]; b >= 0 && through[b] {
+			through[i], last = true, i
+		}
+	}
+	return t.pathTo(last), nil
+}
+
+// Versions returns the ids of the runs that follow the same one as each of these, with it, in the order of their start.
+func (t Tree) Versions(runs []Run) (all [][]string) {
+	of := map[int][]string{}
+	for i, r := range t.runs {
+		of[t.before[i]] = append(of[t.before[i]], r.ID)
+	}
+	for _, r := range runs {
+		all = append(all, of[t.before[t.at[r.ID]]])
+	}
+	return all
+}
+
+// find returns the place of a run, or of the latest; -1 if there is none.
+func (t Tree) find(id string) (int, error) {
+	if id == "" {
+		return len(t.runs) - 1, nil
+	}
+	at, ok := t.at[id]
+	if !ok {
+		return -1, fmt.Errorf("run %q of the session: %w", id, ErrNotFound)
+	}
+	return at, nil
+}
+
+func (t Tree) pathTo(at int) (all []Run) {
+	for ; at >= 0; at = t.before[at] {
+		all = append(all, t.runs[at])
+	}
+	slices.Reverse(all)
+	return all
+}
