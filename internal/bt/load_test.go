@@ -176,11 +176,6 @@ func TestNamedMainTreeIsTheOneThatRuns(t *testing.T) {
 	}
 }
 
-func TestByteOrderMarkIsNotAColumn(t *testing.T) {
-	got := problems(t, someLeaves(t), "\ufeff<root/>", Options{})
-	assert.That(t, len(got) != 0 && strings.HasPrefix(got[0], "1:1: "), "problems: %q", got)
-}
-
 func TestLoadErrorListsEveryProblemWithPlaceAndHint(t *testing.T) {
 	_, err := someLeaves(t).Load("trees/a.xml", []byte(file(`<Sequence><Nothing/><Need txt="1" text="a"/></Sequence>`)),
 		Options{})
@@ -216,13 +211,6 @@ func TestCommentsEntitiesAndModelsAreRead(t *testing.T) {
 	step(t, tree, tree.NewState(), Input{})
 	assert.Same(t, []string{`<a href="x"> & ä😀`, `"`}, got)
 	assert.That(t, len(tree.Warnings) == 0, "warnings: %v", tree.Warnings)
-}
-
-func TestChangingTheTextAfterwardsDoesNotChangeTheTree(t *testing.T) {
-	text := []byte(file(`<AlwaysSuccess/>`))
-	tree := assert.Must(someLeaves(t).Load("a.xml", text, Options{}))(t)
-	text[0] = 'x'
-	assert.That(t, tree.Source[0] == '<', "Source is the caller's slice")
 }
 
 func TestHashTellsTreesApart(t *testing.T) {

@@ -252,13 +252,6 @@ func TestPortTypesMustBePlainData(t *testing.T) {
 	}
 }
 
-func TestPortsTellsNameTypeAndDefault(t *testing.T) {
-	ports, err := Ports[askIn]()
-	assert.Require(t, err == nil && len(ports) == 3, "%v, %v", ports, err)
-	want := Port{Name: "limit", Doc: "how many hits", Type: typeInt, Default: "3", HasDef: true, field: 1}
-	assert.That(t, reflect.DeepEqual(ports[1], want), "%+v", ports[1])
-}
-
 func second[A, B any](_ A, b B) B { return b }
 
 func TestLeavesRefuseNamesThatCannotBeNodes(t *testing.T) {

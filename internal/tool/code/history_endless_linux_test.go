@@ -90,12 +90,6 @@ func gitIs(t *testing.T, script string) (g *repository, pipe string) {
 	return &repository{root: bin, top: bin, dir: bin}, pipe
 }
 
-func TestWhatGitPrintedIsReadHoweverLongAgoItEnded(t *testing.T) {
-	g, _ := gitIs(t, "(sleep 1.2; echo late) &\n")
-	out, _, err := g.runGit(t.Context(), "log")
-	assert.That(t, err == nil && string(out) == "late\n", "%q, %v", out, err)
-}
-
 func TestHistoryStopsWhereAProgramOutlivesGit(t *testing.T) {
 	g, pipe := gitIs(t, `cat "${0%git}pipe" &`)
 	ctx, cancel := context.WithCancel(t.Context())

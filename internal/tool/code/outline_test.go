@@ -170,14 +170,6 @@ int pool_close(struct pool *p)
 	}
 }
 
-func TestEveryRuleNeedsWhatItSaysItNeeds(t *testing.T) {
-	for _, l := range languages().byName {
-		for _, r := range l.rules() {
-			assert.That(t, r.re.NumSubexp() != 0, "%s: %s names nothing", l.name, r.re)
-		}
-	}
-}
-
 func TestOutlineOfHostileFilesEnds(t *testing.T) {
 	for name, text := range map[string]string{
 		"flat.md":    strings.Repeat("# a\n", 200_000),

@@ -157,25 +157,6 @@ func TestTheBestHitIsTheOneThatAnswers(t *testing.T) {
 	}
 }
 
-// shareOf is the score of a file's best hit, as a share of another's.
-func shareOf(t *testing.T, r *Root, question, file, of string) float64 {
-	t.Helper()
-	d, _ := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
-	best := map[string]float64{}
-	for _, h := range d.Hits {
-		best[h.Path] = max(best[h.Path], h.Score)
-	}
-	assert.Require(t, best[of] != 0, "%s: %+v", question, d.Hits)
-	return best[file] / best[of]
-}
-
-func TestAListOfChangesCountsLess(t *testing.T) {
-	text := "# Parcels\n\nA parcel is sent by balloon"
-	r, _ := rootOf(t, map[string]string{"CHANGELOG.md": text + ", at last.\n", "MANUAL.md": text + ", as ever.\n"})
-	share := shareOf(t, r, "how is a parcel sent by balloon?", "CHANGELOG.md", "MANUAL.md")
-	assert.That(t, share <= 0.5, "a list of changes counts %.2f of a manual", share)
-}
-
 func TestRarityIsThatOfDefinitions(t *testing.T) {
 	// Both words stand in two files each, but nearly every definition of one of them holds “frame”.
 	var b strings.Builder

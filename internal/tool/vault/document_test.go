@@ -137,16 +137,6 @@ func TestLinksAndTags(t *testing.T) {
 	}
 }
 
-func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
-	for text, want := range map[string]string{
-		"---\ntitle: Front\n---\n# Head": "Front",
-		"## Sub\n# Head\n# Other":        "Head",
-		"text":                           "Some note",
-	} {
-		assert.Equalf(t, parseNote("x/Some note.md", []byte(text), false).title, want, "%q: title", text)
-	}
-}
-
 func TestNamedSectionHoldsItsSubsections(t *testing.T) {
 	d := parseNote("a.md", []byte("# A\n## B\nx\n### C\ny\n## D: é\n# E\n## B\nz\n"), false)
 	tests := []struct {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -84,15 +83,6 @@ func TestSearchRanks(t *testing.T) {
 			assert.Same(t, test.want, got)
 		})
 	}
-}
-
-func TestSearchOrderDoesNotDependOnFileTimes(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "zebra", "c.md": "zebra"})
-	for i, name := range []string{"c.md", "a.md", "b.md"} {
-		at := noon.Add(time.Duration(i) * time.Hour)
-		assert.NoError(t, os.Chtimes(filepath.Join(dir, name), at, at))
-	}
-	assert.Same(t, []string{"a.md:1", "b.md:1", "c.md:1"}, foundBy(t, open(t, dir), object{"query": "zebra"}))
 }
 
 func TestSearchScopes(t *testing.T) {
@@ -180,50 +170,6 @@ func TestChangesOnDiskAreSeenAtOnce(t *testing.T) {
 	}
 }
 
-// File systems keep times so coarse that two quick changes can carry the same one.
-func TestQuickSecondChangeIsSeen(t *testing.T) {
-	dir := folder(t, nil)
-	v := open(t, dir)
-	now := time.Now()
-	for _, text := range []string{"lions", "zebra"} {
-		name := filepath.Join(dir, "a.md")
-		writeFile(t, name, text)
-		assert.NoError(t, os.Chtimes(name, now, now))
-		got := foundBy(t, v, object{"query": text})
-		assert.That(t, len(got) == 1, "%s was not seen", text)
-	}
-}
-
-func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "lion"})
-	for _, name := range []string{"a.md", "b.md"} {
-		assert.NoError(t, os.Chtimes(filepath.Join(dir, name), noon, noon))
-	}
-	v := open(t, dir)
-	hashes := func() (first [2]*nameHash) {
-		t.Helper()
-		_, err := v.survey(t.Context())
-		assert.NoError(t, err)
-		for i, name := range []string{"a.md", "b.md"} {
-			if k := v.names.all()[name]; k.info != nil {
-				first[i] = &k.hashes[0]
-			}
-		}
-		return first
-	}
-	first := hashes()
-	writeFile(t, filepath.Join(dir, "b.md"), "tiger")
-	if second := hashes(); first[0] == nil || second[0] != first[0] || first[1] == nil || second[1] != nil {
-		t.Error("what changed is not what was read again")
-	}
-	mustCall(t, v, "vault_search", object{"query": "zebra"})
-	third := hashes()
-	assert.That(t, third[0] == first[0], "a search forgets what is known of an unchanged note")
-	assert.NoError(t, os.Remove(filepath.Join(dir, "a.md")))
-	hashes()
-	assert.That(t, len(v.names.all()) <= 1, "what is gone is kept: %v", v.names.all())
-}
-
 func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Log("root reads everything: only the bound on notes is checked")
@@ -239,15 +185,4 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
 	res = mustCall(t, open(t, dir), "vault_search", object{"query": "zebra"})
 	assert.That(t, strings.Contains(res.Text, "locked: "), "%v", res.Text)
-}
-
-func TestManyHitsStayWithinTheBound(t *testing.T) {
-	files := map[string]string{}
-	for i := range 80 {
-		files[fmt.Sprintf("%s/%03d.md", strings.Repeat("f", 180), i)] = "# " + strings.Repeat("title ", 100) + "\n" +
-			strings.Repeat("zebra ", 400)
-	}
-	res := mustCall(t, vaultOf(t, files), "vault_search", object{"query": "zebra", "limit": 50})
-	assert.That(t, len(res.Text) <= tool.MaxText && res.Items == 50 && res.Truncated,
-		"%d bytes, %d items, truncated %v", len(res.Text), res.Items, res.Truncated)
 }

@@ -1,7 +1,6 @@
 package vault
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -199,19 +198,6 @@ func minimalArgs() map[string]object {
 		"thread_push": {"thread": "t", "text": "x"}, "thread_read": {"thread": "t"},
 		"thread_seek": {"query": "x"}, "thread_list": {},
 	}
-}
-
-func TestCancelledCallDoesNothing(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "text"})
-	v := open(t, dir)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, args := range minimalArgs() {
-		_, err := toolNamed(v, name).Call(ctx, tool.Call{Args: encode(t, args), Key: "k"})
-		wantError(t, err, tool.Cancelled)
-		assert.That(t, errors.Is(err, context.Canceled), "%s: %v does not wrap context.Canceled", name, err)
-	}
-	assert.Same(t, map[string]string{"a.md": "text"}, contents(t, dir))
 }
 
 func TestSpecsDeclareEffectAndSearch(t *testing.T) {

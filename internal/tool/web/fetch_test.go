@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -161,16 +160,6 @@ func zipped(t *testing.T, content []byte) []byte {
 	assert.Must(w.Write(content))(t)
 	assert.NoError(t, w.Close())
 	return out.Bytes()
-}
-
-func TestCompressedPageIsRead(t *testing.T) {
-	_, data, err := fetchFrom(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
-		assert.That(t, r.Header.Get("Accept-Encoding") == "gzip", "Accept-Encoding = %q", r.Header.Get("Accept-Encoding"))
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Header().Set("Content-Type", "text/plain")
-		_, _ = w.Write(zipped(t, []byte("hello")))
-	})
-	assert.That(t, err == nil && data.Text == "hello", "text = %q, error %v", data.Text, err)
 }
 
 func TestBodiesAreBounded(t *testing.T) {
@@ -334,26 +323,6 @@ func TestUnreachableServerIsUnavailable(t *testing.T) {
 	e := wantKind(t, err, tool.Unavailable)
 	assert.That(t, !strings.Contains(e.Message, "abcdef") && strings.Contains(e.Message, "refused"),
 		"the error repeats the query, or lacks the reason: %q", e.Message)
-}
-
-func TestGarbageInsteadOfHTTPIsUnavailable(t *testing.T) {
-	listener := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		_, err = conn.Read(make([]byte, 1))
-		assert.Nil(t, err)
-		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH\r\n\r\n")
-		_ = conn.Close()
-	}()
-	s := &httptest.Server{Listener: listener}
-	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
-	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": "http://" + listener.Addr().String()}))
-	e := wantKind(t, err, tool.Unavailable)
-	assert.That(t, !strings.Contains(e.Message, "SSH"), "the error repeats what the server wrote: %q", e.Message)
 }
 
 func TestUntrustedCertificateIsRefused(t *testing.T) {
