@@ -93,32 +93,6 @@ func TestNodeIsStoppedPastItsLeaseAndGoesOn(t *testing.T) {
 	c.sound()
 }
 
-func TestNodeIsCutOffFromTheDatabaseAndComesBack(t *testing.T) {
-	t.Parallel()
-	var proxies []*proxy
-	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: shortPeople, most: room,
-		by: func(_ int, database string) string {
-			p, address := cableTo(t, database)
-			proxies = append(proxies, p)
-			return address
-		}})
-	n := 0
-	c.each(func(p *process) {
-		holder, at := p.known(), time.Now()
-		if n == 1 {
-			proxies[n].refuse()
-		} else {
-			proxies[n].cut()
-		}
-		c.note("%s is cut off", p.name)
-		c.handedOver(c.drivenBy(holder), holder, at)
-		proxies[n].heal()
-		c.note("%s is no longer cut off", p.name)
-		n++
-	})
-	c.sound()
-}
-
 func TestNodesAreRestartedInTurnUnderLoad(t *testing.T) {
 	c := postgresCluster(t)
 	c.each(c.restartedInTurn)
