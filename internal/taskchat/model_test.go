@@ -290,7 +290,6 @@ func TestModelThatIsNotHeardIsToldAndRulesRead(t *testing.T) {
 	}
 }
 
-// A conversation is its runs: another process, with nothing in memory, goes on with it.
 func TestReplyThatRepeatsTheInstructionsIsNotSaid(t *testing.T) {
 	h, m := withModel(t)
 	c := h.process("p").talk(ada)
