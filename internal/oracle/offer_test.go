@@ -116,3 +116,35 @@ func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
 		assert.That(t, got == want, "%q is served by %q, and not by %q", capability, got, want)
 	}
 }
+
+func TestToolsThatWriteWaitForAnAction(t *testing.T) {
+	for _, c := range []struct {
+		class classify.Classification
+		want  bool
+	}{
+		{classOf(classify.Action, shares{classify.Action: 0.4, classify.Code: 0.3}), true},
+		{classOf(classify.Code, shares{classify.Action: 0.45, classify.Code: 0.55}), false},
+		{classOf(classify.Documentation, shares{classify.Action: 0.5, classify.Documentation: 0.5}), true},
+	} {
+		assert.Equalf(t, mayWrite(c.class, 0.5), c.want,
+			"%s with %v: tools that write are offered", c.class.QueryType, c.class.Probabilities)
+	}
+}
+
+func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
+	weather := classOf(classify.Research, shares{classify.Research: 0.9})
+	unsure := classOf(classify.Research, shares{classify.Research: 0.45, classify.Code: 0.4})
+	for _, c := range []struct {
+		class classify.Classification
+		tools []agent.ToolFact
+		want  tool.Source
+	}{
+		{weather, searchers(tool.Code), tool.Web},
+		{weather, []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}, tool.Web},
+		{weather, searchers(tool.Web), ""},
+		{unsure, searchers(tool.Code), ""},
+		{classOf(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
+	} {
+		assert.Equalf(t, unconnectedSource(c.class, c.tools), c.want, "%s with %v: it", c.class.QueryType, c.tools)
+	}
+}

@@ -248,3 +248,20 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 		assert.That(t, errors.Is(err, journal.ErrLeased), "a lease of a clock that is a second ahead is taken with %v", err)
 	})
 }
+
+func TestHeartbeatThatFailsIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := remote(newStore(t))
+		release := w.holds("a", false)
+		live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+		store.set(true)
+		pass(9 * time.Second)
+		store.set(false)
+		pass(time.Minute)
+		refused(t, w.engine(store, "two"), live.ID)
+		release()
+		_, r := wait(t, live)
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
+	})
+}

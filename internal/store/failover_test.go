@@ -166,6 +166,37 @@ func TestMissingStandbyLeavesConnectionsToReadWith(t *testing.T) {
 	p.kept(db)
 }
 
+// While all writes of a burst still wait for a standby, people read, and writes that nobody has begun go on afterwards.
+func TestBurstOfWritesThatWaitForAStandbyLeavesConnectionsToReadWith(t *testing.T) {
+	p := newReplicated(t)
+	db := p.open("&pool_max_conns=5")
+	assert.NoError(t, p.add(t.Context(), db, "first"))
+	p.standby.Stop(t)
+	db.server.patience, db.server.commitPatience = time.Minute, time.Minute
+	const burst = 12
+	added := make(chan error)
+	for n := range burst {
+		go func() {
+			_, _, err := tasksIn(db).Add(t.Context(), task.By{Owner: "ada", Key: fmt.Sprint(n)}, fmt.Sprint("task ", n), nil)
+			added <- err
+		}()
+	}
+	direct := p.direct()
+	awaitWaiting(t, direct, 3)
+	for range 3 {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		seen, err := db.Tasks(ctx, "ada", task.Filter{})
+		cancel()
+		assert.That(t, err == nil && len(seen) == 1, "%d tasks are read, error %v", len(seen), err)
+	}
+	assert.Equalf(t, waiting(t, direct), 3, "sessions that wait for the standby")
+	p.standby.Restart(t)
+	for range burst {
+		assert.NoError(t, <-added)
+	}
+	assert.Equal(t, len(assert.Must(db.Tasks(t.Context(), "ada", task.Filter{}))(t)), burst+1)
+}
+
 // However a wait for a standby ends, the write is unsure until a standby has it.
 func TestCommitThatNoStandbyHasIsUnsureHoweverItsWaitEnds(t *testing.T) {
 	p := newReplicated(t)

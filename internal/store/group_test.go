@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
@@ -17,6 +18,7 @@ import (
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
+	"sibyl/internal/store/pgtest"
 )
 
 // group is a file whose writes wait for each other as a test has them wait.
@@ -243,6 +245,54 @@ func closing(db *DB) {
 	}
 }
 
+// counted is a connection that counts how often each statement was prepared.
+type counted struct {
+	driverConn
+	times map[string]int
+}
+
+func (c counted) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+	c.times[text]++
+	return c.driverConn.PrepareContext(ctx, text)
+}
+
+// asks calls the store in many ways. What it writes for each n is its own.
+func asks(t *testing.T, db *DB, n int) {
+	t.Helper()
+	id := fmt.Sprint("session ", n)
+	b := beginning(journal.Session{ID: id, Owner: "ada"})
+	b.Blobs, b.Records = [][]byte{[]byte(id), []byte("same")}, []journal.Record{{Seq: 0}, {Seq: 1}}
+	add := func(seq int64, end *journal.End) error {
+		return db.Append(t.Context(), "ada", b.Run.ID, []journal.Record{{Seq: seq}}, end)
+	}
+	assert.NoError(t, errors.Join(db.Begin(t.Context(), b), add(2, nil), add(3, &journal.End{Status: journal.Done})))
+	err := db.Begin(t.Context(), b)
+	assert.That(t, errors.Is(err, journal.ErrExists), "begun twice: %v, want ErrExists", err)
+	err = add(3, nil)
+	assert.That(t, errors.Is(err, journal.ErrEnded), "added after the end: %v, want ErrEnded", err)
+	recs, err := db.Records(t.Context(), "ada", b.Run.ID, 0)
+	assert.That(t, err == nil && len(recs) == 4, "%d records, %v, want 4", len(recs), err)
+}
+
+func TestNoStatementIsPreparedTwiceOnAConnectionToAFile(t *testing.T) {
+	db := fresh(t)
+	f := inFile(t, db)
+	f.readers.SetMaxOpenConns(1)
+	times := map[*sql.DB]map[string]int{f.writer: {}, f.readers: {}}
+	for pool, times := range times {
+		rawConn(t, pool, func(c *fileConn) { c.driverConn = counted{c.driverConn, times} })
+	}
+	for n := range 3 {
+		asks(t, db, n)
+	}
+	for pool, times := range times {
+		assert.That(t, len(times) != 0, "nothing was counted, writes: %v", pool == f.writer)
+		for text, n := range times {
+			assert.That(t, n <= 1, "prepared %d times: %s", n, text)
+		}
+	}
+}
+
 func TestConnectionToAFileKeepsABoundedNumberOfStatements(t *testing.T) {
 	db := fresh(t)
 	pool := inFile(t, db).readers
@@ -255,4 +305,30 @@ func TestConnectionToAFileKeepsABoundedNumberOfStatements(t *testing.T) {
 		assert.That(t, len(c.kept) <= mostKept, "%d statements are kept", len(c.kept))
 	})
 	assert.Equalf(t, one[int](t, db, "SELECT 1 + $1", 1), 2, "a statement that was given up")
+}
+
+func TestNoStatementIsParsedTwiceOnAConnectionToAServer(t *testing.T) {
+	var mu sync.Mutex
+	times := map[string]int{}
+	_, through := before(t, newSchema(t, pgtest.New(t)), func(message []byte) cut {
+		if message[0] == 'P' { // Parse: the name, the text, and its types
+			mu.Lock()
+			defer mu.Unlock()
+			times[string(bytes.Split(message[5:], []byte{0})[1])]++
+		}
+		return nothing
+	})
+	db := serverAt(t, through+"&pool_max_conns=1")
+	mu.Lock()
+	clear(times) // the migrations'
+	mu.Unlock()
+	for n := range 3 {
+		asks(t, db.DB, n)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	assert.That(t, len(times) != 0, "nothing was counted")
+	for text, n := range times {
+		assert.That(t, n <= 1, "parsed %d times: %s", n, text)
+	}
 }

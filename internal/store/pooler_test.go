@@ -106,6 +106,29 @@ func workAtOnce(t *testing.T, db *Server) {
 	all.Wait()
 }
 
+func TestTimeoutsHoldBehindAPooler(t *testing.T) {
+	through, _ := throughBouncer(t, "transaction")
+	db := serverAt(t, through+"&statement_timeout=300ms&lock_timeout=200ms")
+	begin(t, db.DB, 1)
+	_, err := readRows(t.Context(), db.DB, scanValue[string], `SELECT pg_sleep(60)::text`)
+	assert.That(t, serverCode(err) == queryCanceled, "a read that takes long: %v", err)
+	err = db.write(t.Context(), func(t *tx) error {
+		t.run(`SELECT pg_sleep(60)`)
+		return nil
+	})
+	assert.That(t, serverCode(err) == queryCanceled, "a write that takes long: %v", err)
+	err = db.write(t.Context(), func(tx *tx) error {
+		tx.run(`UPDATE session SET title = 'one'`)
+		if err := tx.send(); err != nil {
+			return err
+		}
+		err := db.RenameSession(t.Context(), "ada", "session", "two")
+		assert.That(t, errors.Is(err, journal.ErrLocked), "a write that waits for another: %v", err)
+		return nil
+	})
+	assert.NoError(t, err)
+}
+
 func TestCopyBehindAPoolerSeesOneMoment(t *testing.T) {
 	through, _ := throughBouncer(t, "transaction")
 	db, to := serverAt(t, through), fresh(t)

@@ -210,3 +210,11 @@ func TestCallsAfterCloseFail(t *testing.T) {
 		assert.That(t, kindOf(err) != "", "%s: %v", name, err)
 	}
 }
+
+func TestLinkIsRefusedWithTheNameOfItsTarget(t *testing.T) {
+	r, dir := rootOf(t, map[string]string{"docs/guide.md": "# Guide\n"})
+	assert.NoError(t, os.Symlink("docs/guide.md", filepath.Join(dir, "README.md")))
+	_, err := call(t, r, "code_read", `{"path":"README.md"}`)
+	assert.That(t, kindOf(err) == tool.Denied && strings.Contains(err.Error(), "docs/guide.md"),
+		"got %v, want a refusal that names docs/guide.md", err)
+}

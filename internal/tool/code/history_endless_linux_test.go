@@ -144,3 +144,9 @@ func TestProgramsAreEndedThatTakeMoreMemoryThanTheyMay(t *testing.T) {
 	assert.NoError(t, errors.Join(err, cmd.Wait()))
 	assert.That(t, strings.TrimSpace(out.String()) != "0", "a program that was bounded to 32 MB held 200")
 }
+
+func TestWhatGitPrintedIsReadHoweverLongAgoItEnded(t *testing.T) {
+	g, _ := gitIs(t, "(sleep 1.2; echo late) &\n")
+	out, _, err := g.runGit(t.Context(), "log")
+	assert.That(t, err == nil && string(out) == "late\n", "%q, %v", out, err)
+}

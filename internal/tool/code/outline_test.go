@@ -63,3 +63,11 @@ func TestOutlineStaysWithinAnyFile(t *testing.T) {
 		}
 	})
 }
+
+func TestEveryRuleNeedsWhatItSaysItNeeds(t *testing.T) {
+	for _, l := range languages().byName {
+		for _, r := range l.rules() {
+			assert.That(t, r.re.NumSubexp() != 0, "%s: %s names nothing", l.name, r.re)
+		}
+	}
+}

@@ -201,3 +201,16 @@ func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
 	d, _ = data[SearchData](t, r, "code_search", SearchArgs{Query: "^package tide", Regex: true, Limit: 20})
 	assert.That(t, len(d.Hits) == 4, "who asks for these lines gets %d of 4", len(d.Hits))
 }
+
+func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
+	r, _ := rootOf(t, map[string]string{
+		"server.md": "# Server\n\n## Backup and restore\n\nCopy the file.\n",
+		"data.go":   "package data\n\n// data is my data, up to date and read back.\ntype data struct{ data []byte }\n",
+	})
+	for _, question := range []string{"how do I back up my data?", "does it back up the data"} {
+		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+		assert.That(t, len(d.Hits) != 0 && d.Hits[0].Path == "server.md", "%s\n%s", question, res.Text)
+	}
+	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "how do I roll over?"})
+	assert.That(t, !strings.Contains(res.Text, "rollover"), "a word that nobody wrote is told: %s", res.Text)
+}

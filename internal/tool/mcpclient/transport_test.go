@@ -206,3 +206,11 @@ func TestResponseWithoutAnEndIsCutOff(t *testing.T) {
 	_, err := Connect(t.Context(), HTTP(Address{URL: server.URL}), Config{Name: "web"})
 	assert.That(t, kindOfError(err) == tool.Unavailable, "%v", err)
 }
+
+func TestConfirmationWorksOverHTTP(t *testing.T) {
+	s := newShelf()
+	session := connect(t, HTTP(Address{URL: serveHTTP(t, s, true, nil).URL}), Config{Own: true})
+	_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3,
+		Confirmation: confirmationOf(t, "{}", 3)})
+	assert.That(t, err == nil && s.removed == 1, "%v, removed %d", err, s.removed)
+}

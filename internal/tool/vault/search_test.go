@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -146,4 +147,48 @@ func TestWhatCannotBeReadIsNamed(t *testing.T) {
 	t.Cleanup(func() { _ = os.Chmod(filepath.Join(dir, "locked"), 0o700) })
 	res = mustCall(t, open(t, dir), "vault_search", object{"query": "zebra"})
 	assert.That(t, strings.Contains(res.Text, "locked: "), "%v", res.Text)
+}
+
+// File systems keep times so coarse that two quick changes can carry the same one.
+func TestQuickSecondChangeIsSeen(t *testing.T) {
+	dir := folder(t, nil)
+	v := open(t, dir)
+	now := time.Now()
+	for _, text := range []string{"lions", "zebra"} {
+		name := filepath.Join(dir, "a.md")
+		writeFile(t, name, text)
+		assert.NoError(t, os.Chtimes(name, now, now))
+		got := foundBy(t, v, object{"query": text})
+		assert.That(t, len(got) == 1, "%s was not seen", text)
+	}
+}
+
+func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "zebra", "b.md": "lion"})
+	for _, name := range []string{"a.md", "b.md"} {
+		assert.NoError(t, os.Chtimes(filepath.Join(dir, name), noon, noon))
+	}
+	v := open(t, dir)
+	hashes := func() (first [2]*nameHash) {
+		t.Helper()
+		_, err := v.survey(t.Context())
+		assert.NoError(t, err)
+		for i, name := range []string{"a.md", "b.md"} {
+			if k := v.names.all()[name]; k.info != nil {
+				first[i] = &k.hashes[0]
+			}
+		}
+		return first
+	}
+	first := hashes()
+	writeFile(t, filepath.Join(dir, "b.md"), "tiger")
+	if second := hashes(); first[0] == nil || second[0] != first[0] || first[1] == nil || second[1] != nil {
+		t.Error("what changed is not what was read again")
+	}
+	mustCall(t, v, "vault_search", object{"query": "zebra"})
+	third := hashes()
+	assert.That(t, third[0] == first[0], "a search forgets what is known of an unchanged note")
+	assert.NoError(t, os.Remove(filepath.Join(dir, "a.md")))
+	hashes()
+	assert.That(t, len(v.names.all()) <= 1, "what is gone is kept: %v", v.names.all())
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -390,4 +391,24 @@ func TestTextStaysWithinTheBoundOfAllTools(t *testing.T) {
 	assert.That(t, len(result.Text) <= tool.MaxText && result.Truncated && utf8.ValidString(result.Text),
 		"%d bytes, Truncated = %v", len(result.Text), result.Truncated)
 	assert.That(t, len(result.Text) >= tool.MaxText-500, "%d bytes: room is wasted", len(result.Text))
+}
+
+func TestGarbageInsteadOfHTTPIsUnavailable(t *testing.T) {
+	listener := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_, err = conn.Read(make([]byte, 1))
+		assert.Nil(t, err)
+		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH\r\n\r\n")
+		_ = conn.Close()
+	}()
+	s := &httptest.Server{Listener: listener}
+	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
+	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": "http://" + listener.Addr().String()}))
+	e := wantKind(t, err, tool.Unavailable)
+	assert.That(t, !strings.Contains(e.Message, "SSH"), "the error repeats what the server wrote: %q", e.Message)
 }
