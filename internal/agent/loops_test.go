@@ -175,3 +175,9 @@ func TestCycleOfParallelCallsIsFoundInWhateverOrderTheyEnd(t *testing.T) {
 		assert.Equalf(t, b.turn(turn.lastFirst, turn.calls...), turn.want, "turn %d", i+1)
 	}
 }
+
+func TestNonceInsideAnArgumentIsMaskedLikeOneBesideIt(t *testing.T) {
+	args := [3]string{`{"of":{"q":"it","nonce":"alpha"}}`, `{"of":{"q":"it","nonce":"beta"}}`,
+		`{"of":{"q":"it","nonce":"gamma"}}`}
+	same(t, "the turn in which the same call is found", calling(t, answers("always the same"), args), 3)
+}

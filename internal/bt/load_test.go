@@ -225,3 +225,10 @@ func TestHashTellsTreesApart(t *testing.T) {
 	again := load(t, r, file(`<Use text="{a}"/>`), Options{Given: []Port{{Name: "a"}}})
 	assert.That(t, again.Hash == base.Hash, "the same tree has another hash")
 }
+
+func TestChangingTheTextAfterwardsDoesNotChangeTheTree(t *testing.T) {
+	text := []byte(file(`<AlwaysSuccess/>`))
+	tree := assert.Must(someLeaves(t).Load("a.xml", text, Options{}))(t)
+	text[0] = 'x'
+	assert.That(t, tree.Source[0] == '<', "Source is the caller's slice")
+}

@@ -404,3 +404,12 @@ func TestFindGivesWhatTheFileHoldsWithinTheTimeOfAListing(t *testing.T) {
 	p, err = find(s, "ana")
 	assert.That(t, err == nil && p.File == files[0]+".moved.md", "a file that was moved: %q, %v", p.File, err)
 }
+
+func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
+	s := New(Config{})
+	l := list(t, s)
+	l.Oracles[0].Name, l.Oracles[0].Warnings = "changed", append(l.Oracles[0].Warnings, "changed")
+	if again := list(t, s); again.Oracles[0].Name == "changed" || len(again.Oracles[0].Warnings) > 0 {
+		t.Error("a listing that was given out changes the next")
+	}
+}

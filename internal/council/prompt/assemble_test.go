@@ -153,3 +153,8 @@ func FuzzCompose(f *testing.F) {
 			strings.HasPrefix(content, strings.TrimSuffix(got, "\n\n"+context)), "%q is appended as %q", content, got)
 	})
 }
+
+func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
+	got := Assemble([]Entry{said(1, 0, "a\xffb")}, Options{}).Text
+	assert.That(t, strings.HasSuffix(got, "\na\ufffdb"), "%q", got)
+}

@@ -166,3 +166,13 @@ func TestTooManyWordsKeepTheWeightiest(t *testing.T) {
 		assert.That(t, tm.weight >= 1, "%s was kept", tm.word)
 	}
 }
+
+func TestEndlessWordCostsNoMoreThanItsLength(t *testing.T) {
+	text := padded(strings.Repeat("conn", 500_000))
+	s := newScanner(parseQuery("connection timeout").terms)
+	n := 0
+	s.find(text, func(match) { n++ })
+	if n == 0 {
+		t.Error("nothing found") // the test is that it ends: the square of two million would not
+	}
+}

@@ -214,3 +214,16 @@ func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
 	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "how do I roll over?"})
 	assert.That(t, !strings.Contains(res.Text, "rollover"), "a word that nobody wrote is told: %s", res.Text)
 }
+
+func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
+	files := map[string]string{}
+	long := strings.Repeat("long-folder-name-", 12)
+	for i := range 60 {
+		files[fmt.Sprintf("%[1]s/%[1]s/%[1]s/%[1]s/%[1]s/f%[2]d.go", long, i)] = fmt.Sprintf("package p%d // ", i) +
+			strings.Repeat("needle ", 60) + "\n"
+	}
+	r, _ := rootOf(t, files)
+	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Items >= 40 && res.Truncated && len(res.Data) <= 4*tool.MaxText,
+		"%d items, %d bytes of text, %d of data, truncated %v", res.Items, len(res.Text), len(res.Data), res.Truncated)
+}

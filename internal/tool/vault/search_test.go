@@ -192,3 +192,14 @@ func TestUnchangedNotesAreNotReadAgain(t *testing.T) {
 	hashes()
 	assert.That(t, len(v.names.all()) <= 1, "what is gone is kept: %v", v.names.all())
 }
+
+func TestManyHitsStayWithinTheBound(t *testing.T) {
+	files := map[string]string{}
+	for i := range 80 {
+		files[fmt.Sprintf("%s/%03d.md", strings.Repeat("f", 180), i)] = "# " + strings.Repeat("title ", 100) + "\n" +
+			strings.Repeat("zebra ", 400)
+	}
+	res := mustCall(t, vaultOf(t, files), "vault_search", object{"query": "zebra", "limit": 50})
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Items == 50 && res.Truncated,
+		"%d bytes, %d items, truncated %v", len(res.Text), res.Items, res.Truncated)
+}

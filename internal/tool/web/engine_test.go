@@ -330,3 +330,20 @@ func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
 			"%+v: engine %q with %d tools; want %q", c.cfg, place, len(w.Tools()), c.place)
 	}
 }
+
+func TestKeyedSearchTimesOutAndNamesTheEngine(t *testing.T) {
+	for _, engine := range keyedEngines() {
+		s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		})
+		_, err := keyedSearch(t, engine, s, func(c *Config) { c.Timeout = 50 * time.Millisecond }).
+			Call(t.Context(), args(t, map[string]any{"query": "x"}))
+		e := wantKind(t, err, tool.Timeout)
+		assert.That(t, strings.Contains(strings.ToLower(e.Message), engine), "error %v does not name %s", e, engine)
+		s.Close()
+		_, err = keyedSearch(t, engine, s).Call(t.Context(), args(t, map[string]any{"query": "x"}))
+		e = wantKind(t, err, tool.Unavailable)
+		assert.That(t, strings.Contains(e.Message, "refused the connection"), "error %v does not say that nothing answers", e)
+	}
+}
