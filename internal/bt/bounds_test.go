@@ -235,3 +235,21 @@ func TestLeafReadsTheRunTimeOfItsInput(t *testing.T) {
 	at, _ := tree.Get(s, "at")
 	assert.That(t, at == int64(30), "the leaf wrote %v: run time never goes back", at)
 }
+
+func TestAnOutputStartsAsWhatItsKeyHolds(t *testing.T) {
+	type out struct {
+		List []string `port:"list"`
+	}
+	add := Func("Add", "", func(in struct {
+		Word string `port:"word"`
+	}, o *out) error {
+		o.List = append(o.List[:len(o.List):len(o.List)], in.Word)
+		return nil
+	})
+	tr := load(t, registry(t, add), file(`<Sequence><Add word="a" list="{l}"/><Add word="b" list="{l}"/></Sequence>`),
+		Options{})
+	s := tr.NewState()
+	step(t, tr, s, Input{})
+	got, _ := tr.Get(s, "l")
+	assert.That(t, reflect.DeepEqual(got, []string{"a", "b"}), "l = %v", got)
+}

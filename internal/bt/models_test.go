@@ -2,6 +2,7 @@ package bt
 
 import (
 	"encoding/xml"
+	"errors"
 	"strings"
 	"testing"
 
@@ -85,4 +86,28 @@ func TestModelsDescribeOurNodesWithTheirPorts(t *testing.T) {
 			"output_port last bool: written with it: true in the last run\n",
 	}
 	assert.Same(t, want, byID)
+}
+
+func TestModelsAreTheSameEveryTime(t *testing.T) {
+	first, _ := models(t, registry(t, needLeaf(), askLeaf(), emitLeaf(&values{}), useLeaf(func(values) {})))
+	for range 10 {
+		again, _ := models(t, registry(t, useLeaf(func(values) {}), emitLeaf(&values{}), askLeaf(), needLeaf()))
+		assert.Require(t, again == first, "the order of leaves matters:\n%s\n%s", first, again)
+	}
+}
+
+func TestModelsCanStandInATreeFile(t *testing.T) {
+	text, _ := models(t, someLeaves(t))
+	model := text[strings.Index(text, "<TreeNodesModel>"):strings.Index(text, "</root>")]
+	load(t, someLeaves(t), file(`<Need text="a"/>`, model), Options{})
+}
+
+type brokenWriter struct{}
+
+var errFull = errors.New("full")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errFull }
+
+func TestModelsReportsAFailingWriter(t *testing.T) {
+	assert.ErrorIs(t, someLeaves(t).Models(brokenWriter{}), errFull)
 }

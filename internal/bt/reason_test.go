@@ -30,3 +30,9 @@ func TestReasonHasWordsForPeopleAndACodeWithValuesForPrograms(t *testing.T) {
 		"a reason in a reason is %+v", nested)
 	assert.That(t, outer.Template() == "{why}, so: not {n}", "it is described as %q", outer.Template())
 }
+
+func TestEventOfAnOldJournalHasItsWords(t *testing.T) {
+	var told struct{ bt.Why }
+	err := json.Unmarshal([]byte(`{"why":"it calls tools"}`), &told)
+	assert.That(t, err == nil && told.Text == "it calls tools" && told.Code == "", "%+v, %v", told, err)
+}

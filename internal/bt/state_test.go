@@ -100,3 +100,13 @@ func TestPortsOfAStructAreGivenAndRead(t *testing.T) {
 	tr.Read(s, &read)
 	assert.That(t, read.Sum == 3 && read.Said == "x" && read.Gone == "" && read.List == nil, "%+v", read)
 }
+
+func TestGetTellsUnknownAndUnwrittenFromWritten(t *testing.T) {
+	tr := load(t, someLeaves(t), file(`<Use text="{a}" int="{b}"/>`), Options{Given: []Port{{Name: "a"}, {Name: "b"}}})
+	s := tr.NewState()
+	set(t, tr, s, "a", "")
+	for key, want := range map[string]bool{"a": true, "b": false, "c": false} {
+		_, ok := tr.Get(s, key)
+		assert.That(t, ok == want, "Get(%s) = %v", key, ok)
+	}
+}

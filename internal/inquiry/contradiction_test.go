@@ -378,3 +378,15 @@ func TestReportsThatContradictEachOtherFlatlyClaimNothingWithoutAModel(t *testin
 			pair.AnalysedBy == "", "pair %d is judged: %+v", pair.Sequence, pair.GapAnalysis)
 	}
 }
+
+func TestContradictionsInOtherWordsOfTheSameAnswersAreTwo(t *testing.T) {
+	first := clash{First: 1, Second: 2, FirstWords: "40 beams", SecondWords: "60 beams", Kind: "number", Description: "Beams."}
+	second := clash{First: 1, Second: 2, FirstWords: "steel, in 1987", SecondWords: "in 1989", Kind: "date", Description: "Year."}
+	shared := clash{First: 1, Second: 2, FirstWords: "40 beams of steel", SecondWords: "of wood", Kind: "other",
+		Description: "What they are made of."}
+	h := testimony(t, nil, open, with(open, first, second, shared), open, open, open, satisfied)
+	h.says = speaking("There were 40 beams of steel, in 1987.", "60 beams were set in 1989, of wood.", "No.", "No.", "No.",
+		"No.")
+	_, _, s := h.inquires()
+	same(t, "contradictions", len(s.AuditResult.Contradictions), 3)
+}

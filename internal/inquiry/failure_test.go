@@ -249,3 +249,23 @@ func TestDetectiveIsUnderstoodThatWritesItsFormsInItsOwnWay(t *testing.T) {
 		})
 	}
 }
+
+func TestDetectiveThatIsNeverUnderstoodIsAskedThreeTimesForAQuestion(t *testing.T) {
+	for name, how := range map[string]func(string) string{
+		"no form":           func(string) string { return "Who built it?" },
+		"half of it":        func(string) string { return `{"question":"Who built it?","mood":"curious"}` },
+		"the instructions":  func(string) string { return ask("Choose what the hypothesis would fall with.").Text },
+		"a form of another": func(string) string { return `{"result":{"name":"The bridge"}}` },
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := newHouse(t)
+			h.rewritten(how)
+			p := h.process("one", h.journal)
+			r := p.begin(bridge, options())
+			res, s := p.wait(r)
+			p.ended(s, record.Failed, record.Broken, 0)
+			same(t, "requests", len(h.requests(asking)), 3)
+			contains(t, res.Failure.Message, "the reply is unusable", "sibyl run resume "+r.ID)
+		})
+	}
+}

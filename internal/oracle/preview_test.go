@@ -359,3 +359,17 @@ func TestNamesOfNodesChangeNothingThatIsTold(t *testing.T) {
 	same(t, "signals", cmp.Diff(h.signals(), renamed.signals(), cmpopts.IgnoreFields(signal.Signal{}, "At")), "")
 	wantNoParts(t, "the trace", renamed.trace(), "renamed")
 }
+
+func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
+	t.Run("of the last record there is", func(t *testing.T) {
+		h := setUp(t, theEnd)
+		h.ask(auth)
+		same(t, "the reply's record", h.records()[1].Kind, run.KindCompletion)
+		s := oracle.AuditSignals(h.bodies()[:2], nil)[0]
+		same(t, "fate", s.Fate, oracle.Pending)
+	})
+}
+
+func TestSignalsOfARunWithoutRepliesAreAnEmptyList(t *testing.T) {
+	same(t, "signals", oracle.AuditSignals(nil, nil), []oracle.AuditedSignal{})
+}

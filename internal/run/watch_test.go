@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -300,5 +301,35 @@ func TestWatchGoesOnWhenAnotherProcessTakesTheRunOver(t *testing.T) {
 		delete(w.do, "b")
 		wait(t, resume(t, w.engine(store, "two"), live.ID))
 		same(t, "what was seen", <-got, kinds(records(t, store, live.ID)))
+	})
+}
+
+func TestContextThatEndsWhileTheStoreIsAskedIsNoErrorOfTheWatch(t *testing.T) {
+	w := newWorld(t)
+	release := w.holds("a", false)
+	store := newStore(t)
+	live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+	ctx, cut := context.WithCancel(t.Context())
+	for u, err := range w.engine(before(store, func(context.Context) error {
+		cut()
+		return nil
+	}, "Run"), "two").Watch(ctx, ada, live.ID, 0) {
+		t.Errorf("watching gives %+v, %v", u, err)
+	}
+	release()
+	wait(t, live)
+}
+
+func TestWaitEndsWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		release := w.holds("a", false)
+		live := start(t, w.engine(localStore(t), "one"), `<Do what="r:a" got="{got}"/>`)
+		ctx, cut := context.WithTimeout(t.Context(), time.Second)
+		defer cut()
+		_, err := live.Wait(ctx)
+		assert.That(t, errors.Is(err, context.DeadlineExceeded), "waiting gives %v", err)
+		release()
+		wait(t, live)
 	})
 }

@@ -120,3 +120,8 @@ func FuzzParse(f *testing.F) {
 			"%q has the mode %s", data, p.Mode)
 	})
 }
+
+func TestParseTakesTheNameOfTheFoundFileWithoutATitle(t *testing.T) {
+	p := parsed(t, "Just text.")
+	assert.That(t, p.Name == "link" && p.Mode == Appended && p.Slug == "link", "%+v", p)
+}

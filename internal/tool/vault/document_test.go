@@ -186,3 +186,13 @@ func TestNothingThatIsWrittenIntoANoteIsLive(t *testing.T) {
 	got := content(t, mustCall(t, v, "vault_read", object{"path": "mine.md"}))
 	assert.That(t, got == own+"\n", "a picture of the person's own became %q", got)
 }
+
+func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\ntitle: Front\n---\n# Head": "Front",
+		"## Sub\n# Head\n# Other":        "Head",
+		"text":                           "Some note",
+	} {
+		assert.Equalf(t, parseNote("x/Some note.md", []byte(text), false).title, want, "%q: title", text)
+	}
+}
