@@ -96,15 +96,6 @@ func TestCallForWhichTooManyOthersWaitIsSaidNotToWait(t *testing.T) {
 	same(t, "of what", b.Ledger.Notices[0].Payload, map[string]string{"tool": "fetch"})
 }
 
-func TestYesLetsExactlyThatCallThrough(t *testing.T) {
-	b := set(t, runTools)
-	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
-	b.Said.Yes = []agent.Waiting{{Tool: "fetch", Arguments: `{"url":"https://x.example/1"}`}}
-	same(t, "it", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/1"}`}).Rule, agent.RuleAllowed)
-	same(t, "another", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/2"}`}).Rule, agent.Rule(""))
-	same(t, "another tool", b.decided(call{tool: "write", args: `{"url":"https://x.example/1"}`}).Rule, agent.Rule(""))
-}
-
 func TestAddressOfASearchIsKnownAndThatOfAPageIsNot(t *testing.T) {
 	b := set(t, runTools)
 	found := func(name, url string) call {
@@ -277,4 +268,13 @@ func TestExplanationNamesRuleAndLabels(t *testing.T) {
 	}
 	same(t, "told", told, []string{"fetch: the person or a search engine named the address (own, private)",
 		"read:  (person, public)"})
+}
+
+func TestYesLetsExactlyThatCallThrough(t *testing.T) {
+	b := set(t, runTools)
+	b.Ledger.Labels = agent.LabelledAs(agent.Stranger, true)
+	b.Said.Yes = []agent.Waiting{{Tool: "fetch", Arguments: `{"url":"https://x.example/1"}`}}
+	same(t, "it", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/1"}`}).Rule, agent.RuleAllowed)
+	same(t, "another", b.decided(call{tool: "fetch", args: `{"url":"https://x.example/2"}`}).Rule, agent.Rule(""))
+	same(t, "another tool", b.decided(call{tool: "write", args: `{"url":"https://x.example/1"}`}).Rule, agent.Rule(""))
 }

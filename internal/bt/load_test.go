@@ -176,11 +176,6 @@ func TestNamedMainTreeIsTheOneThatRuns(t *testing.T) {
 	}
 }
 
-func TestByteOrderMarkIsNotAColumn(t *testing.T) {
-	got := problems(t, someLeaves(t), "\ufeff<root/>", Options{})
-	assert.That(t, len(got) != 0 && strings.HasPrefix(got[0], "1:1: "), "problems: %q", got)
-}
-
 func TestLoadErrorListsEveryProblemWithPlaceAndHint(t *testing.T) {
 	_, err := someLeaves(t).Load("trees/a.xml", []byte(file(`<Sequence><Nothing/><Need txt="1" text="a"/></Sequence>`)),
 		Options{})
@@ -218,13 +213,6 @@ func TestCommentsEntitiesAndModelsAreRead(t *testing.T) {
 	assert.That(t, len(tree.Warnings) == 0, "warnings: %v", tree.Warnings)
 }
 
-func TestChangingTheTextAfterwardsDoesNotChangeTheTree(t *testing.T) {
-	text := []byte(file(`<AlwaysSuccess/>`))
-	tree := assert.Must(someLeaves(t).Load("a.xml", text, Options{}))(t)
-	text[0] = 'x'
-	assert.That(t, tree.Source[0] == '<', "Source is the caller's slice")
-}
-
 func TestHashTellsTreesApart(t *testing.T) {
 	r := someLeaves(t)
 	base := load(t, r, file(`<Use text="{a}"/>`), Options{Given: []Port{{Name: "a"}}})
@@ -236,4 +224,11 @@ func TestHashTellsTreesApart(t *testing.T) {
 	}
 	again := load(t, r, file(`<Use text="{a}"/>`), Options{Given: []Port{{Name: "a"}}})
 	assert.That(t, again.Hash == base.Hash, "the same tree has another hash")
+}
+
+func TestChangingTheTextAfterwardsDoesNotChangeTheTree(t *testing.T) {
+	text := []byte(file(`<AlwaysSuccess/>`))
+	tree := assert.Must(someLeaves(t).Load("a.xml", text, Options{}))(t)
+	text[0] = 'x'
+	assert.That(t, tree.Source[0] == '<', "Source is the caller's slice")
 }

@@ -10,16 +10,6 @@ import (
 	"sibyl/internal/behaviour/assert"
 )
 
-func TestGetTellsUnknownAndUnwrittenFromWritten(t *testing.T) {
-	tr := load(t, someLeaves(t), file(`<Use text="{a}" int="{b}"/>`), Options{Given: []Port{{Name: "a"}, {Name: "b"}}})
-	s := tr.NewState()
-	set(t, tr, s, "a", "")
-	for key, want := range map[string]bool{"a": true, "b": false, "c": false} {
-		_, ok := tr.Get(s, key)
-		assert.That(t, ok == want, "Get(%s) = %v", key, ok)
-	}
-}
-
 func TestWhatANodeRemembersBesideItsCellGoesWithIt(t *testing.T) {
 	bad := `<Need text=""/>`
 	tr := load(t, registry(t, needLeaf(), askLeaf()),
@@ -36,19 +26,6 @@ func TestWhatANodeRemembersBesideItsCellGoesWithIt(t *testing.T) {
 	}
 	_, err := tr.Halt(s, nil)
 	assert.That(t, err == nil && len(s.Memos) == 0, "after a halt: %+v, %v", s.Memos, err)
-}
-
-func TestNowNeverGoesBack(t *testing.T) {
-	tr := load(t, someLeaves(t), file(`<Delay delay_msec="10"><AlwaysSuccess/></Delay>`), Options{})
-	s := tr.NewState()
-	for _, c := range []struct {
-		now  int64
-		want Status
-	}{{100, Running}, {5, Running}, {109, Running}, {-1, Running}, {110, Success}} {
-		got := step(t, tr, s, Input{Now: c.now})
-		assert.That(t, got.Status == c.want, "at %d: %v", c.now, got.Status)
-	}
-	assert.That(t, s.Now == 110, "Now is %d", s.Now)
 }
 
 func TestStatusReadsAsItsNameInJSON(t *testing.T) {
@@ -122,4 +99,14 @@ func TestPortsOfAStructAreGivenAndRead(t *testing.T) {
 	}
 	tr.Read(s, &read)
 	assert.That(t, read.Sum == 3 && read.Said == "x" && read.Gone == "" && read.List == nil, "%+v", read)
+}
+
+func TestGetTellsUnknownAndUnwrittenFromWritten(t *testing.T) {
+	tr := load(t, someLeaves(t), file(`<Use text="{a}" int="{b}"/>`), Options{Given: []Port{{Name: "a"}, {Name: "b"}}})
+	s := tr.NewState()
+	set(t, tr, s, "a", "")
+	for key, want := range map[string]bool{"a": true, "b": false, "c": false} {
+		_, ok := tr.Get(s, key)
+		assert.That(t, ok == want, "Get(%s) = %v", key, ok)
+	}
 }

@@ -190,19 +190,6 @@ func TestWhatIsAskedForAndWithdrawnInOneStepIsNeverHeardOf(t *testing.T) {
 	}
 }
 
-func TestLateCompletionOfAHaltedOperationDoesNotReachItsSuccessor(t *testing.T) {
-	d := drive(t, file(`<Timeout msec="10"><Plan letters="a" got="{got}"/></Timeout>`), Options{})
-	d.step(Input{Now: 1})
-	res := d.step(Input{Now: 11})
-	assert.Require(t, res.Status == Failure && slices.Equal(res.Cancel, []uint64{1}), "%+v", res)
-	res = d.step(Input{Now: 12})
-	assert.Require(t, requestedEffects(res) == "2a", "%+v", res)
-	res = d.complete(1)
-	assert.That(t, res.Status == Running, "the halted operation's completion counts: %+v", res)
-	res = d.complete(2)
-	assert.That(t, res.Status == Success && fmt.Sprint(d.get("got")) == "[a2@2]", "%+v, %v", res, d.get("got"))
-}
-
 func TestEmptyPlanCompletesAtOnce(t *testing.T) {
 	d := drive(t, plan(""), Options{})
 	res := d.step(Input{})

@@ -158,15 +158,6 @@ func TestPreviewIsTheVeryPromptAndAsksNobody(t *testing.T) {
 	}
 }
 
-func TestAnswerIsStampedWithTheModelThatWasNamed(t *testing.T) {
-	h := houseOf(t, "Hm.")
-	o := h.ask("ada")
-	o.Model = "other:big.model:8b"
-	_, out := h.process("one", h.journal).run(o)
-	same(t, "models", []string{out.Answer.Model, h.session().Answers[0].Context.Model}, []string{"other:big.model:8b",
-		"other:big.model:8b"})
-}
-
 func TestAnswerIsStreamedAndWhatAModelTakesBackIsRetracted(t *testing.T) {
 	h := houseOf(t, "Hm.")
 	m := retracts{make(chan bool)}
@@ -506,4 +497,13 @@ func TestOptionsFromElsewhereAreRead(t *testing.T) {
 	_, err := p.service.Start(t.Context(), ada, service.Request{Assistant: council.MemberName,
 		Options: h.ask("ada")})
 	assert.That(t, err != nil, "a member of a sitting can be begun by itself")
+}
+
+func TestAnswerIsStampedWithTheModelThatWasNamed(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	o := h.ask("ada")
+	o.Model = "other:big.model:8b"
+	_, out := h.process("one", h.journal).run(o)
+	same(t, "models", []string{out.Answer.Model, h.session().Answers[0].Context.Model}, []string{"other:big.model:8b",
+		"other:big.model:8b"})
 }

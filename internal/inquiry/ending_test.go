@@ -129,21 +129,6 @@ func TestInquiryThatIsUnderWayIsNotInterrupted(t *testing.T) {
 	p.wait(r)
 }
 
-func TestFailedInquiryThatGivesWayToAnotherSaysSo(t *testing.T) {
-	h := newHouse(t)
-	h.asks = func(int, model.Request) modeltest.Turn { return refused }
-	p := h.process("one", h.journal)
-	r := p.begin(bridge, options())
-	_, s := p.wait(r)
-	contains(t, record.Verdict(&s), "‘sibyl run resume "+r.ID+"’ goes on")
-	assert.NoError(t, p.service.Cancel(t.Context(), ada, r.ID, "another inquiry begins"))
-	s = p.session(r.ID)
-	p.ended(s, record.Failed, record.Broken, 0)
-	contains(t, record.Verdict(&s), "the key is refused", "It was ended, so that it can't go on: another inquiry begins")
-	lacks(t, record.Verdict(&s), "run resume")
-	same(t, "trail", trail(s), []string{"error", "error"})
-}
-
 // slow is a model whose first answers come after a failure and another try, as model.Retry tells it.
 type slow struct {
 	model.Model

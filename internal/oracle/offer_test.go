@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"sibyl/internal/agent"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/oracle/classify"
@@ -26,11 +24,6 @@ func classOf(t classify.Type, p map[classify.Type]float64) classify.Classificati
 }
 
 type shares = map[classify.Type]float64
-
-func differs(t *testing.T, got, want []tool.Source) {
-	t.Helper()
-	assert.That(t, len(got)+len(want) == 0 || cmp.Equal(got, want), "it is %v, not %v", got, want)
-}
 
 func TestSourcesAreOfferedByProbabilityAndNaming(t *testing.T) {
 	weather := classOf(classify.Research, shares{classify.Research: 0.97})
@@ -92,32 +85,6 @@ func searchers(sources ...tool.Source) (tools []agent.ToolFact) {
 	return tools
 }
 
-func TestASourceCountsAsSearchedOnceACallOfItWentWell(t *testing.T) {
-	tools := searchers(tool.Code, tool.Vault, tool.Web)
-	ledger := agent.Ledger{Sources: []agent.SourceCalls{{Source: tool.Code, Calls: 1, Empty: 1},
-		{Source: tool.Web, Calls: 2, Errors: 2}}}
-	differs(t, sourcesNotSearched(tools, ledger), []tool.Source{tool.Vault, tool.Web})
-	differs(t, sourcesNotSearched(searchers(tool.Code), ledger), nil)
-}
-
-func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
-	weather := classOf(classify.Research, shares{classify.Research: 0.9})
-	unsure := classOf(classify.Research, shares{classify.Research: 0.45, classify.Code: 0.4})
-	for _, c := range []struct {
-		class classify.Classification
-		tools []agent.ToolFact
-		want  tool.Source
-	}{
-		{weather, searchers(tool.Code), tool.Web},
-		{weather, []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}, tool.Web},
-		{weather, searchers(tool.Web), ""},
-		{unsure, searchers(tool.Code), ""},
-		{classOf(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
-	} {
-		assert.Equalf(t, unconnectedSource(c.class, c.tools), c.want, "%s with %v: it", c.class.QueryType, c.tools)
-	}
-}
-
 func TestAWishForSearchIsNotServedByAToolThatOnlyOpens(t *testing.T) {
 	fetch := []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}
 	for capability, want := range map[string]int{"web search": 0, "web": 0, "search the internet": 0,
@@ -126,20 +93,6 @@ func TestAWishForSearchIsNotServedByAToolThatOnlyOpens(t *testing.T) {
 		assert.That(t, len(got) == want, "%q is served by %v", capability, got)
 		got = toolsFor(capability, append(searchers(tool.Web), fetch...))
 		assert.That(t, len(got) == 2, "with a search engine, %q is served by %v", capability, got)
-	}
-}
-
-func TestToolsThatWriteWaitForAnAction(t *testing.T) {
-	for _, c := range []struct {
-		class classify.Classification
-		want  bool
-	}{
-		{classOf(classify.Action, shares{classify.Action: 0.4, classify.Code: 0.3}), true},
-		{classOf(classify.Code, shares{classify.Action: 0.45, classify.Code: 0.55}), false},
-		{classOf(classify.Documentation, shares{classify.Action: 0.5, classify.Documentation: 0.5}), true},
-	} {
-		assert.Equalf(t, mayWrite(c.class, 0.5), c.want,
-			"%s with %v: tools that write are offered", c.class.QueryType, c.class.Probabilities)
 	}
 }
 
@@ -161,5 +114,37 @@ func TestEdgeCapabilityIsFoundByWhatItNames(t *testing.T) {
 	} {
 		got := strings.Join(toolsFor(capability, facts), " ")
 		assert.That(t, got == want, "%q is served by %q, and not by %q", capability, got, want)
+	}
+}
+
+func TestToolsThatWriteWaitForAnAction(t *testing.T) {
+	for _, c := range []struct {
+		class classify.Classification
+		want  bool
+	}{
+		{classOf(classify.Action, shares{classify.Action: 0.4, classify.Code: 0.3}), true},
+		{classOf(classify.Code, shares{classify.Action: 0.45, classify.Code: 0.55}), false},
+		{classOf(classify.Documentation, shares{classify.Action: 0.5, classify.Documentation: 0.5}), true},
+	} {
+		assert.Equalf(t, mayWrite(c.class, 0.5), c.want,
+			"%s with %v: tools that write are offered", c.class.QueryType, c.class.Probabilities)
+	}
+}
+
+func TestTheLikeliestSourceThatNoToolCanSearchIsNotConnected(t *testing.T) {
+	weather := classOf(classify.Research, shares{classify.Research: 0.9})
+	unsure := classOf(classify.Research, shares{classify.Research: 0.45, classify.Code: 0.4})
+	for _, c := range []struct {
+		class classify.Classification
+		tools []agent.ToolFact
+		want  tool.Source
+	}{
+		{weather, searchers(tool.Code), tool.Web},
+		{weather, []agent.ToolFact{{Name: "web_fetch", Source: tool.Web}}, tool.Web},
+		{weather, searchers(tool.Web), ""},
+		{unsure, searchers(tool.Code), ""},
+		{classOf(classify.Conversational, shares{classify.Conversational: 0.9}), nil, ""},
+	} {
+		assert.Equalf(t, unconnectedSource(c.class, c.tools), c.want, "%s with %v: it", c.class.QueryType, c.tools)
 	}
 }

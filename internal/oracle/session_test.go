@@ -155,19 +155,6 @@ func TestResumedRunHasTheSurroundingsItBeganWith(t *testing.T) {
 	same(t, "window", seen[1].WindowTokens, 77)
 }
 
-func TestCallerThatGoesAwayStopsTheRun(t *testing.T) {
-	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true})
-	h.engine = h.newEngine(h.store, "test", nil)
-	ctx, leave := context.WithCancelCause(t.Context())
-	spec := assert.Must(h.begin(ctx, h.store, h.question(auth)))(t)
-	live := assert.Must(h.engine.Start(ctx, spec))(t)
-	<-h.script.Hanging()
-	leave(errors.New("the terminal was closed"))
-	a := h.finish(live)
-	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
-	same(t, "answer", a.Answer, "It checks a")
-}
-
 func TestModelIsToldOnlyTheVersionOfAnExchangeThatIsInForce(t *testing.T) {
 	h := setUp(t, modeltest.Say("Before. "+partial("more")), modeltest.Say("WRONG. "+partial("more")),
 		modeltest.Say("STILL WRONG. "+partial("more")),

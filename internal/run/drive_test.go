@@ -359,25 +359,6 @@ func TestFiftyRunsAtOnceEachEndOnce(t *testing.T) {
 	}
 }
 
-func TestConfigurationIsChecked(t *testing.T) {
-	w := newWorld(t)
-	for name, change := range map[string]func(*run.Config){
-		"no store":            func(c *run.Config) { c.Store = nil },
-		"no holder":           func(c *run.Config) { c.Holder = "" },
-		"two of one name":     func(c *run.Config) { c.Assistants = append(c.Assistants, c.Assistants[0]) },
-		"a lease too short":   func(c *run.Config) { c.Lease = 2 * time.Second },
-		"a beat too seldom":   func(c *run.Config) { c.Heartbeat = time.Minute },
-		"a grace too patient": func(c *run.Config) { c.StopGrace = time.Minute },
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := run.Config{Store: localStore(t), Assistants: []*run.Assistant{w.assistant()}, Holder: "one"}
-			change(&c)
-			_, err := run.NewEngine(c)
-			assert.That(t, err != nil, "it was accepted")
-		})
-	}
-}
-
 func TestIDsSortByTimeAndAreUnique(t *testing.T) {
 	at := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
 	var ids []string
@@ -397,4 +378,23 @@ func TestIDsSortByTimeAndAreUnique(t *testing.T) {
 func TestIDOfPartsIsAlwaysTheSame(t *testing.T) {
 	id := run.IDOf("run", "ada", "k")
 	assert.That(t, id == "1rtkftakbch4c27c" && id != run.IDOf("run", "adak"), "it is %s", id)
+}
+
+func TestConfigurationIsChecked(t *testing.T) {
+	w := newWorld(t)
+	for name, change := range map[string]func(*run.Config){
+		"no store":            func(c *run.Config) { c.Store = nil },
+		"no holder":           func(c *run.Config) { c.Holder = "" },
+		"two of one name":     func(c *run.Config) { c.Assistants = append(c.Assistants, c.Assistants[0]) },
+		"a lease too short":   func(c *run.Config) { c.Lease = 2 * time.Second },
+		"a beat too seldom":   func(c *run.Config) { c.Heartbeat = time.Minute },
+		"a grace too patient": func(c *run.Config) { c.StopGrace = time.Minute },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := run.Config{Store: localStore(t), Assistants: []*run.Assistant{w.assistant()}, Holder: "one"}
+			change(&c)
+			_, err := run.NewEngine(c)
+			assert.That(t, err != nil, "it was accepted")
+		})
+	}
 }

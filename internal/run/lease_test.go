@@ -39,23 +39,6 @@ func TestRunIsItsDriversWhileTheLeaseIsRenewed(t *testing.T) {
 	})
 }
 
-func TestHeartbeatThatFailsIsTriedAgain(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		store := remote(newStore(t))
-		release := w.holds("a", false)
-		live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
-		store.set(true)
-		pass(9 * time.Second)
-		store.set(false)
-		pass(time.Minute)
-		refused(t, w.engine(store, "two"), live.ID)
-		release()
-		_, r := wait(t, live)
-		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
-	})
-}
-
 func TestJournalThatIsBackWithinALeaseLosesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -263,5 +246,22 @@ func TestLeaseOrRestFurtherAheadThanAnyIsOver(t *testing.T) {
 			time.Now().Add(lease+time.Second)))
 		_, err := w.engine(store, "right").ResumeFound(t.Context(), journal.Key{Owner: ada, Run: id})
 		assert.That(t, errors.Is(err, journal.ErrLeased), "a lease of a clock that is a second ahead is taken with %v", err)
+	})
+}
+
+func TestHeartbeatThatFailsIsTriedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := remote(newStore(t))
+		release := w.holds("a", false)
+		live := start(t, w.engine(store, "one"), `<Do what="r:a" got="{got}"/>`)
+		store.set(true)
+		pass(9 * time.Second)
+		store.set(false)
+		pass(time.Minute)
+		refused(t, w.engine(store, "two"), live.ID)
+		release()
+		_, r := wait(t, live)
+		same(t, "outcome", r, result{Ended: "SUCCESS", Got: "A"})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"sibyl/internal/behaviour/assert"
 )
@@ -16,94 +17,40 @@ const (
 	enough   = `<signal type="context_sufficient"><sources_found>3</sources_found><confidence>0.9</confidence></signal>`
 )
 
-type stream struct {
-	name, text, clean string
-	signal            Type
-	extra, problems   int
-	mentions          []Form // of quotations
-}
-
 // markup is in every text that holds a signal.
 var markup = regexp.MustCompile(`(?i)signal|type`)
 
-// streams is what the rules are tested on; every one is also cut at every byte, and seeds the fuzzer.
-var streams = []stream{
-	{name: "PlainTextPassesThrough", text: "a < b, 2<3 and `x` ~ y\n", clean: "a < b, 2<3 and `x` ~ y\n"},
-	{name: "SignalAtTheEndIsStripped", text: "Answer.\n" + enough, clean: "Answer.\n", signal: ContextSufficient},
-	{name: "OnlyTheFirstSignalCounts", text: "x " + needTurn + " y " + enough, clean: "x  y ",
-		signal: NeedTurn, extra: 1},
-	{name: "SignalInClosedFenceIsText", text: "```xml\n" + needTurn + "\n```\nend " + enough,
-		clean: "```xml\n" + needTurn + "\n```\nend ", signal: ContextSufficient},
-	{name: "SignalInTildeFenceIsText", text: "~~~\n" + needTurn + "\n~~~\nx", clean: "~~~\n" + needTurn + "\n~~~\nx"},
-	{name: "SignalWithCodeInFenceClosedByTheEndIsText", text: "```\nx\n" + needTurn + "\n```", clean: "```\nx\n" +
-		needTurn + "\n```"},
-	{name: "ShorterRunDoesNotCloseAFence", text: "````\n```\n" + needTurn + "\n````\n", clean: "````\n```\n" +
-		needTurn + "\n````\n"},
-	{name: "SignalInOpenFenceCounts", text: "```\ncode\n" + needTurn, clean: "```\ncode\n", signal: NeedTurn},
-	{name: "FenceIndentedByFourIsNone", text: "    ```\n" + needTurn + "\n    ```\n", clean: "    ```\n\n    ```\n",
-		signal: NeedTurn},
-	{name: "SignalInCodeSpanIsText", text: "write `" + needTurn + "` so", clean: "write `" + needTurn + "` so"},
-	{name: "SpanOfThreeInALineIsNoFence", text: "```x``` " + needTurn, clean: "```x``` ", signal: NeedTurn},
-	{name: "StrayBacktickHidesNothingInTheNextLine", text: "it`s so\n" + needTurn, clean: "it`s so\n",
-		signal: NeedTurn},
-	{name: "StrayBacktickInTheSameLineHidesNothing", text: "it`s " + needTurn + "\n", clean: "it`s \n",
-		signal: NeedTurn},
-	{name: "MentionWithoutTagIsText", text: "the <signal tag is shown, and <signals> too",
-		clean: "the <signal tag is shown, and <signals> too"},
-	{name: "MentionWithoutTypeIsText", text: "emit a <signal> at the end", clean: "emit a <signal> at the end"},
-	{name: "UnclosedSignalIsStripped", text: "text\n<signal type=\"stuck\"><blocker>x", clean: "text\n", problems: 1},
-	{name: "SignalCutInItsTagIsStripped", text: "text <signal type=\"stu", clean: "text ", problems: 1},
-	{name: "UnclosedSignalBeforeAnotherIsStripped", text: `<signal type="stuck"><blocker>x ` + enough, clean: "",
-		signal: ContextSufficient, problems: 1},
-	{name: "SelfClosingIsMalformed", text: `a<signal type="stuck"/>b`, clean: "ab", problems: 1},
-	{name: "AttributeOrderAndQuotesAreFree",
-		text: `<signal confidence='.8' type='partial_answer'><missing>x</missing></signal>`, signal: PartialAnswer},
-	{name: "BlanksInTagsAreFree",
-		text:   "<signal\n type = \"partial_answer\" ><missing>x</missing><confidence> 1 </confidence></signal >",
-		signal: PartialAnswer},
-	{name: "UnknownTypeIsMalformed", text: `<signal type="done"><confidence>1</confidence></signal>`, problems: 1},
-	{name: "CommentMayHoldATag",
-		text: `<signal type="partial_answer"><!-- </signal> --><missing>x</missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
-	{name: "CDATAMayHoldATag",
-		text: `<signal type="partial_answer"><missing><![CDATA[</signal>]]></missing><confidence>1</confidence></signal>.`, clean: ".", signal: PartialAnswer},
-	{name: "MalformedThenGood", text: `<signal type="stuck"></signal>` + enough, signal: ContextSufficient,
-		problems: 1},
-	{name: "SignalBesideUmlauts", text: "Größe – ‘x’ " + enough + " ü", clean: "Größe – ‘x’  ü",
-		signal: ContextSufficient},
-	{name: "LongUnclosedSignalGivesItsTextBack", text: `<signal type="stuck">` + strings.Repeat("long ", 2000) + enough,
-		clean: strings.Repeat("long ", 2000), signal: ContextSufficient, problems: 1},
-	{name: "LongFenceIsText", text: "```\n" + needTurn + strings.Repeat("code\n", 2000), clean: "```\n" + needTurn +
-		strings.Repeat("code\n", 2000)},
-	{name: "EndsInAnOpenBracket", text: "a <", clean: "a <"},
-	{name: "EndsInTheNameOfTheTag", text: "a <signal", clean: "a <signal"},
+// all is every case of a stream: what the rules are tested on. Every one is also cut at every byte, and seeds the fuzzer.
+func all(t testing.TB) []vector {
+	fits := strings.Replace(needTurn, "file", strings.Repeat("f", MaxHeld-1-len(needTurn)+len("file")), 1)
+	words, code, blanks := strings.Repeat("long ", 2000), strings.Repeat("code\n", 2000), strings.Repeat("\n", MaxHeld)
+	return append(readVectors[vector](t, "signals.json"),
+		// these are about bounds of this extractor
+		vector{Name: "LongUnclosedSignalGivesItsTextBack", Text: `<signal type="stuck">` + words + enough, Clean: words,
+			Signal: ContextSufficient, Problems: 1},
+		vector{Name: "LongFenceIsText", Text: "```\n" + needTurn + code, Clean: "```\n" + needTurn + code},
+		vector{Name: "LongBlanksAroundASignalInAFence", Text: "```\n" + blanks + enough + "\n```",
+			Clean: "```\n" + blanks + enough + "\n```"},
+		vector{Name: "LabelOfASignalThatFillsTheBound", Text: "Signal: " + fits, Clean: "Signal: ", Signal: NeedTurn})
 }
 
 func TestExtract(t *testing.T) {
-	for _, c := range all() {
-		t.Run(c.name, func(t *testing.T) {
-			clean, r := Extract(c.text)
-			assert.That(t, clean == c.clean, "clean text %q, want %q", clean, c.clean)
-			var got Type
-			if r.Signal != nil {
-				got = r.Signal.Type
-			}
-			assert.That(t, got == c.signal && len(r.Extra) == c.extra && len(r.Problems) == c.problems,
-				"signal %q, %d extra, problems %+v; want %q, %d, %d", got, len(r.Extra), r.Problems, c.signal, c.extra, c.problems)
-		})
+	for _, c := range all(t) {
+		assert.NoDiff(t, cmp.Diff(c, c.extracted(len(c.Text)+1), cmpopts.IgnoreFields(vector{}, "Mentions")), "%s", c.Name)
 	}
 }
 
 func TestResultIsTheSameWhereverTheStreamIsCut(t *testing.T) {
-	for _, c := range all() {
-		step := 1 + len(c.text)/100 // long streams are cut at some 100 places
-		for at := 0; at <= len(c.text); at += step {
-			sameInPieces(t, c.text, c.text[:at], c.text[at:])
+	for _, c := range all(t) {
+		step := 1 + len(c.Text)/100 // long streams are cut at some 100 places
+		for at := 0; at <= len(c.Text); at += step {
+			sameInPieces(t, c.Text, c.Text[:at], c.Text[at:])
 		}
-		pieces := make([]string, 0, len(c.text))
-		for i := range len(c.text) {
-			pieces = append(pieces, c.text[i:i+1])
+		pieces := make([]string, 0, len(c.Text))
+		for i := range len(c.Text) {
+			pieces = append(pieces, c.Text[i:i+1])
 		}
-		sameInPieces(t, c.text, pieces...)
+		sameInPieces(t, c.Text, pieces...)
 	}
 }
 

@@ -16,8 +16,8 @@ import (
 // FuzzExtractSplitsAnywhere: wherever a stream is cut, the same is shown and found, the work is in proportion, and what
 // is not shown was found.
 func FuzzExtractSplitsAnywhere(f *testing.F) {
-	for _, c := range all() {
-		f.Add(c.text, 3)
+	for _, c := range all(f) {
+		f.Add(c.Text, 3)
 	}
 	for _, part := range hostileTexts {
 		f.Add(strings.Repeat(part, 9)+needTurn, 7)
@@ -113,8 +113,8 @@ func quotes(t *testing.T, text, raw string, offset int64) {
 }
 
 func FuzzNeutralise(f *testing.F) {
-	for _, c := range all() {
-		f.Add(c.text)
+	for _, c := range all(f) {
+		f.Add(c.Text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		inert := Neutralise(text)

@@ -3,9 +3,7 @@ package signal
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,66 +12,25 @@ import (
 	"sibyl/internal/behaviour/assert"
 )
 
-var update = flag.Bool("update", false, "write testdata/vectors/signals.json anew")
-
-// quotations mention a signal, most of them before the reply's own.
-var quotations = []stream{
-	{name: "SignalInABlockquoteIsAMention", text: "It ends so:\n\n> " + needTurn + "\n\nThat is all.\n" + enough,
-		clean: "It ends so:\n\n> \n\nThat is all.\n", signal: ContextSufficient, mentions: []Form{Blockquote}},
-	{name: "SignalInABlockquoteAtTheEndIsAMention", text: "It ends so:\n> > " + needTurn, clean: "It ends so:\n> > ",
-		mentions: []Form{Blockquote}},
-	{name: "SignalOverLinesOfABlockquoteIsAMention", text: "> " + strings.ReplaceAll(needTurn, "><", ">\n> <") + "\n" +
-		enough, clean: "> \n", signal: ContextSufficient, mentions: []Form{Blockquote}},
-	{name: "FenceInABlockquoteIsText", text: "> ```\n> " + needTurn + "\n> ```\n\nx " + enough, clean: "> ```\n> " +
-		needTurn + "\n> ```\n\nx ", signal: ContextSufficient, mentions: []Form{Code}},
-	{name: "FenceOfABlockquoteEndsWithIt", text: "> ```\n> x\n\nDone.\n" + enough + "\n```\ny\n```\n",
-		clean: "> ```\n> x\n\nDone.\n\n```\ny\n```\n", signal: ContextSufficient},
-	{name: "SignalInIndentedCodeIsAMention", text: "It ends so:\n\n    " + needTurn + "\n\nThat is all.\n" + enough,
-		clean: "It ends so:\n\n    \n\nThat is all.\n", signal: ContextSufficient, mentions: []Form{Indented}},
-	{name: "SignalBehindATabIsAMention", text: "\t" + needTurn + "\n" + enough, clean: "\t\n",
-		signal: ContextSufficient, mentions: []Form{Indented}},
-	{name: "IndentedLineOfAParagraphCounts", text: "Yes, and\n     " + enough, clean: "Yes, and\n     ",
-		signal: ContextSufficient},
-	{name: "IndentedLineOfAListCounts", text: "- one\n- two\n\n   " + enough, clean: "- one\n- two\n\n   ",
-		signal: ContextSufficient},
-	{name: "IndentedCodeOfAListIsAMention", text: "1. one\n\n       " + needTurn + "\n\nx " + enough,
-		clean: "1. one\n\n       \n\nx ", signal: ContextSufficient, mentions: []Form{Indented}},
-	{name: "FenceInANumberedListIsText", text: "1. So:\n   ```xml\n   " + needTurn + "\n   ```\n2. x\n\n" + enough,
-		clean: "1. So:\n   ```xml\n   " + needTurn + "\n   ```\n2. x\n\n", signal: ContextSufficient,
-		mentions: []Form{Code}},
-	{name: "FenceDeepInAListIsText", text: "10. So:\n\n     ~~~\n     " + needTurn + "\n     ~~~\n\n" + enough,
-		clean: "10. So:\n\n     ~~~\n     " + needTurn + "\n     ~~~\n\n", signal: ContextSufficient,
-		mentions: []Form{Code}},
-	{name: "FenceBehindTheMarkOfAnItemIsText", text: "- ```\n  " + needTurn + "\n  ```\n" + enough, clean: "- ```\n  " +
-		needTurn + "\n  ```\n", signal: ContextSufficient, mentions: []Form{Code}},
-	{name: "ItemOfAListThatIsASignalCounts", text: "- read\n- " + enough, clean: "- read\n- ",
-		signal: ContextSufficient},
-	{name: "EntitiesInABlockquoteAreAMention", text: "> " + entities, clean: "> ", mentions: []Form{Blockquote}},
-	{name: "MalformedSignalInAQuotationIsAMention", text: "> <signal type='x'></signal>\n" + enough, clean: "> \n",
-		signal: ContextSufficient, mentions: []Form{Blockquote}},
-	{name: "EverySignalInCodeIsLogged", text: "```\n" + needTurn + enough + "\n```\n" + enough, clean: "```\n" +
-		needTurn + enough + "\n```\n", signal: ContextSufficient, mentions: []Form{Code, Code}},
-}
-
-// all is every case of a stream.
-func all() []stream { return slices.Concat(streams, written, quotations) }
-
 func TestQuotedSignalIsLoggedAndNotActedOn(t *testing.T) {
-	for _, c := range quotations {
-		_, r := Extract(c.text)
-		assert.NoDiff(t, cmp.Diff(c.mentions, formsOf(r)), "%s: forms of the mentions", c.name)
+	quoting := 0
+	for _, c := range readVectors[vector](t, "signals.json") {
+		_, r := Extract(c.Text)
+		assert.NoDiff(t, cmp.Diff(c.Mentions, mentions(r)), "%s: mentions", c.Name)
 		for _, m := range r.Mentions {
 			at := int(m.Offset)
-			assert.That(t, strings.HasPrefix(c.text[at:], m.Raw), "%s: at %d stands %q, not %q", c.name, at, c.text[at:], m.Raw)
+			assert.That(t, strings.HasPrefix(c.Text[at:], m.Raw), "%s: at %d stands %q, not %q", c.Name, at, c.Text[at:], m.Raw)
 		}
+		quoting += len(r.Mentions)
 	}
+	assert.That(t, quoting >= 20, "only %d mentions in the vectors", quoting)
 }
 
-func formsOf(r Result) (forms []Form) {
+func mentions(r Result) (all []quoted) {
 	for _, m := range r.Mentions {
-		forms = append(forms, m.Form)
+		all = append(all, quoted{m.Type, m.Form})
 	}
-	return forms
+	return all
 }
 
 func TestMentionsAreBounded(t *testing.T) {
@@ -82,7 +39,14 @@ func TestMentionsAreBounded(t *testing.T) {
 		"%d mentions are kept, signal %v", len(r.Mentions), r.Signal)
 }
 
-const vectorsFile = "../../testdata/vectors/signals.json"
+// readVectors returns the cases of a file that docs/vectors.md describes.
+func readVectors[V any](t testing.TB, file string) (vectors []V) {
+	t.Helper()
+	d := json.NewDecoder(bytes.NewReader(assert.Must(os.ReadFile("../../testdata/vectors/" + file))(t)))
+	d.DisallowUnknownFields()
+	assert.NoError(t, d.Decode(&vectors))
+	return vectors
+}
 
 // vector is a case as docs/vectors.md describes it.
 type vector struct {
@@ -100,46 +64,24 @@ type quoted struct {
 	Form Form `json:"form"`
 }
 
-// extractInPieces is what an extractor says of a vector's text, cut into pieces of so many bytes.
-func extractInPieces(name, text string, size int) vector {
-	var x Extractor
-	var clean string
-	for piece := range slices.Chunk([]byte(text), size) {
-		clean += x.Write(string(piece))
+// extracted is what an extractor says of a vector's text, cut into pieces of so many bytes.
+func (v vector) extracted(piece int) vector {
+	got := extract(v.Text, piece)
+	v = vector{Name: v.Name, Text: v.Text, Clean: got.clean, Problems: len(got.r.Problems), Mentions: mentions(got.r)}
+	if got.r.Signal != nil {
+		v.Signal = got.r.Signal.Type
 	}
-	rest, r := x.Close()
-	v := vector{Name: name, Text: text, Clean: clean + rest, Problems: len(r.Problems)}
-	if r.Signal != nil {
-		v.Signal = r.Signal.Type
-	}
-	for _, s := range r.Extra {
+	for _, s := range got.r.Extra {
 		v.Extra = append(v.Extra, s.Type)
-	}
-	for _, m := range r.Mentions {
-		v.Mentions = append(v.Mentions, quoted{m.Type, m.Form})
 	}
 	return v
 }
 
 func TestSignalsOfTheVectors(t *testing.T) {
-	if *update {
-		var vectors []vector
-		for _, c := range all() {
-			if len(c.text) < 4000 { // the long ones are about bounds of this extractor
-				vectors = append(vectors, extractInPieces(c.name, c.text, MaxHeld))
-			}
-		}
-		text := assert.Must(json.MarshalIndent(vectors, "", "  "))(t)
-		assert.NoError(t, os.WriteFile(vectorsFile, append(text, '\n'), 0o644))
-	}
-	raw := assert.Must(os.ReadFile(vectorsFile))(t)
-	var vectors []vector
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	assert.NoError(t, d.Decode(&vectors))
+	vectors := readVectors[vector](t, "signals.json")
 	for _, v := range vectors {
 		for _, size := range []int{MaxHeld, 7, 1} {
-			assert.NoDiff(t, cmp.Diff(v, extractInPieces(v.Name, v.Text, size)), "%s, in pieces of %d bytes", v.Name, size)
+			assert.NoDiff(t, cmp.Diff(v, v.extracted(size)), "%s, in pieces of %d bytes", v.Name, size)
 		}
 	}
 	assert.That(t, len(vectors) >= 100, "only %d vectors", len(vectors))

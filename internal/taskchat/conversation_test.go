@@ -129,28 +129,6 @@ func TestQuestionSaysHowManyThereAre(t *testing.T) {
 	same(t, "options", len(r.Clarification.Options), 10)
 }
 
-func TestRunExplainsWhichToolWasSelected(t *testing.T) {
-	h := newHouse(t)
-	ids := h.has(ada, "Apples")
-	c := h.process("p").talk(ada)
-	for _, one := range [][2]string{{"add Bread", `tool.selected tool_name=add_task confidence=0.92 parameters={"title":"Bread"} requires_confirmation=false`},
-		{"delete apples", fmt.Sprintf(
-			`tool.selected tool_name=delete_task confidence=0.92 parameters={"task_id":%d} requires_confirmation=true`,
-			ids[0])}} {
-		r := assert.Must(c.send(one[0]))(h)
-		steps := assert.Must(c.engine.Explain(t.Context(), ada, r.RunID))(h)
-		var told []string
-		for _, s := range steps {
-			for _, e := range s.Events {
-				if e.Type == (taskchat.ToolSelected{}).EventType() {
-					told = append(told, e.String())
-				}
-			}
-		}
-		same(t, one[0], told, []string{one[1]})
-	}
-}
-
 func TestTitleThatBreaksARuleIsRefusedInTheLanguageOfThePerson(t *testing.T) {
 	title := strings.Repeat("x", task.MaxTitle+1)
 	c := newHouse(t).process("p").talk(ada)

@@ -79,11 +79,6 @@ func TestParseWarns(t *testing.T) {
 	}
 }
 
-func TestParseTakesTheNameOfTheFoundFileWithoutATitle(t *testing.T) {
-	p := parsed(t, "Just text.")
-	assert.That(t, p.Name == "link" && p.Mode == Appended && p.Slug == "link", "%+v", p)
-}
-
 func TestCommentsAreNoPartOfThePrompt(t *testing.T) {
 	for text, want := range map[string]string{
 		"a\n\n<!-- note -->\n\nb":          "a\n\nb",
@@ -124,4 +119,9 @@ func FuzzParse(f *testing.F) {
 		assert.That(t, (p.Mode == InPlace) == strings.Contains(p.Content, DefaultPlaceholder),
 			"%q has the mode %s", data, p.Mode)
 	})
+}
+
+func TestParseTakesTheNameOfTheFoundFileWithoutATitle(t *testing.T) {
+	p := parsed(t, "Just text.")
+	assert.That(t, p.Name == "link" && p.Mode == Appended && p.Slug == "link", "%+v", p)
 }

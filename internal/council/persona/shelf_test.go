@@ -169,15 +169,6 @@ func TestTwoOraclesOfOneNameAreWarnedOf(t *testing.T) {
 	}
 }
 
-func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
-	s := New(Config{})
-	l := list(t, s)
-	l.Oracles[0].Name, l.Oracles[0].Warnings = "changed", append(l.Oracles[0].Warnings, "changed")
-	if again := list(t, s); again.Oracles[0].Name == "changed" || len(again.Oracles[0].Warnings) > 0 {
-		t.Error("a listing that was given out changes the next")
-	}
-}
-
 // What all oracles are asked about may come first: their prompts then begin alike.
 func TestOracleMayBeginWithTheContext(t *testing.T) {
 	p := assert.Must(parse("{{CONTEXT}}\n\n# Ada\n\nYou are Ada.\n", "/ada.md", "x.md", "{{CONTEXT}}"))(t)
@@ -412,4 +403,13 @@ func TestFindGivesWhatTheFileHoldsWithinTheTimeOfAListing(t *testing.T) {
 	assert.NoError(t, os.Rename(files[0], files[0]+".moved.md"))
 	p, err = find(s, "ana")
 	assert.That(t, err == nil && p.File == files[0]+".moved.md", "a file that was moved: %q, %v", p.File, err)
+}
+
+func TestAListingBelongsToWhoAskedForIt(t *testing.T) {
+	s := New(Config{})
+	l := list(t, s)
+	l.Oracles[0].Name, l.Oracles[0].Warnings = "changed", append(l.Oracles[0].Warnings, "changed")
+	if again := list(t, s); again.Oracles[0].Name == "changed" || len(again.Oracles[0].Warnings) > 0 {
+		t.Error("a listing that was given out changes the next")
+	}
 }

@@ -75,11 +75,6 @@ func TestNoBudgetIsPassed(t *testing.T) {
 	}
 }
 
-func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
-	got := Assemble([]Entry{said(1, 0, "a\xffb")}, Options{}).Text
-	assert.That(t, strings.HasSuffix(got, "\na\ufffdb"), "%q", got)
-}
-
 func TestManyForgedHeadersAreShortenedInTime(t *testing.T) {
 	text := strings.Repeat("[ORACLE: x]\n", 50_000)
 	got := Assemble([]Entry{said(1, 0, text)}, Options{Language: "en", Budget: 100_000})
@@ -157,4 +152,9 @@ func FuzzCompose(f *testing.F) {
 		assert.That(t, (context == "" || strings.HasSuffix(got, "\n\n"+context)) &&
 			strings.HasPrefix(content, strings.TrimSuffix(got, "\n\n"+context)), "%q is appended as %q", content, got)
 	})
+}
+
+func TestTextThatIsNotUTF8IsMadeSo(t *testing.T) {
+	got := Assemble([]Entry{said(1, 0, "a\xffb")}, Options{}).Text
+	assert.That(t, strings.HasSuffix(got, "\na\ufffdb"), "%q", got)
 }

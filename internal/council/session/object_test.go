@@ -54,56 +54,7 @@ func TestWhatIsNotKnownStaysAtEveryLevel(t *testing.T) {
 	assert.Must(s.Set(ctx, exampleID, Settings{IncludeLLMHistory: &no}))(t)
 	assert.Must(s.Rename(ctx, exampleID, "a name", ByPerson))(t)
 	got := content(t, s.path(exampleID, metadataFile))
-	want := `{
-  "session_id": "2025-12-20_10-30-00",
-  "state": "READY",
-  "audio_entries": [
-    {
-      "sequence": 1,
-      "received_at": "2025-12-20T10:30:05.25Z",
-      "local_filename": "001_audio.ogg",
-      "file_size_bytes": 48,
-      "transcription_status": "SUCCESS",
-      "transcript_filename": "001_audio.txt",
-      "mood": {
-        "tired": true,
-        "of": [
-          1,
-          2.0,
-          "<b>"
-        ]
-      }
-    },
-    {
-      "sequence": 2,
-      "received_at": "2025-12-20T10:31:05Z",
-      "local_filename": "002_audio.mp3",
-      "file_size_bytes": 5,
-      "transcription_status": "SUCCESS",
-      "transcript_filename": "002_audio.txt",
-      "transcribed_by": "w",
-      "transcript_flags": [
-        {
-          "kind": "silence",
-          "end_seconds": 2
-        }
-      ],
-      "transcription_attempts": 1,
-      "telegram_file_id": "AwAC"
-    }
-  ],
-  "llm_entries": [],
-  "ui_preferences": {
-    "simplified_buttons": true,
-    "include_llm_history": false,
-    "theme": "dark"
-  },
-  "name": "a name",
-  "named_by": "person",
-  "note": "kept by me",
-  "schema": 12345678901234567890.0
-}
-`
+	want := content(t, "testdata/handwritten.changed.json")
 	assert.That(t, got == want, "metadata.json is\n%s", got)
 }
 

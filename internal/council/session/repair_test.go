@@ -169,19 +169,6 @@ func TestRepairKeepsAMetadataThatCannotBeReadAndRebuildsIt(t *testing.T) {
 	}
 }
 
-func TestRepairRebuildsAMetadataThatIsMissing(t *testing.T) {
-	s, id := full(t)
-	assert.NoError(t, os.Remove(s.path(id, metadataFile)))
-	damaged := new(Damaged)
-	assert.That(t, errors.As(errorOf(s.Get(t.Context(), id)), &damaged), "a session without metadata is read")
-	same(t, "first finding", repair(t, s, id)[0], "rebuilt metadata.json")
-	same(t, "entries", len(wantRepaired(t, s, id).Audio), 3)
-	info := assert.Must(os.Stat(s.path(id, metadataFile)))(t)
-	same(t, "mode", info.Mode().Perm().String(), "-rw-------")
-}
-
-func errorOf[T any](_ T, err error) error { return err }
-
 // wantRepaired wants a session whose problems are at most those of answers whose oracle is not known.
 func wantRepaired(t testing.TB, s *Store, id string) Session {
 	t.Helper()
@@ -199,3 +186,16 @@ func TestRepairTakesBackAReadyThatWasSaidThoughARecordingFailed(t *testing.T) {
 	state := assert.Must(s.Get(t.Context(), exampleID))(t).State
 	assert.That(t, state != Ready, "it is still %s", state)
 }
+
+func TestRepairRebuildsAMetadataThatIsMissing(t *testing.T) {
+	s, id := full(t)
+	assert.NoError(t, os.Remove(s.path(id, metadataFile)))
+	damaged := new(Damaged)
+	assert.That(t, errors.As(errorOf(s.Get(t.Context(), id)), &damaged), "a session without metadata is read")
+	same(t, "first finding", repair(t, s, id)[0], "rebuilt metadata.json")
+	same(t, "entries", len(wantRepaired(t, s, id).Audio), 3)
+	info := assert.Must(os.Stat(s.path(id, metadataFile)))(t)
+	same(t, "mode", info.Mode().Perm().String(), "-rw-------")
+}
+
+func errorOf[T any](_ T, err error) error { return err }

@@ -73,16 +73,6 @@ func completed() Session {
 	return s
 }
 
-func TestASessionOfAllMembersBreaksNoRuleAndIsOfTheSchema(t *testing.T) {
-	s := completed()
-	text := assert.Must(Marshal(s))(t)
-	broken := Check(text)
-	assert.That(t, len(broken) == 0, "its text breaks %v", broken)
-	again := assert.Must(Unmarshal(text))(t)
-	second := assert.Must(Marshal(again))(t)
-	assert.That(t, string(second) == string(text), "written again, it is\n%s\nafter\n%s", second, text)
-}
-
 func content(t testing.TB, name string) string {
 	t.Helper()
 	return string(assert.Must(os.ReadFile(name))(t))

@@ -91,14 +91,6 @@ func TestSearchAndMapFollowNoLink(t *testing.T) {
 	assert.That(t, strings.Contains(m.Text, ": 1 file: Go 1\n"), "mapped more than src/main.go:\n%s", m.Text)
 }
 
-func TestLinkIsRefusedWithTheNameOfItsTarget(t *testing.T) {
-	r, dir := rootOf(t, map[string]string{"docs/guide.md": "# Guide\n"})
-	assert.NoError(t, os.Symlink("docs/guide.md", filepath.Join(dir, "README.md")))
-	_, err := call(t, r, "code_read", `{"path":"README.md"}`)
-	assert.That(t, kindOf(err) == tool.Denied && strings.Contains(err.Error(), "docs/guide.md"),
-		"got %v, want a refusal that names docs/guide.md", err)
-}
-
 // TestLinkSwappedInBetweenLookAndOpenIsRefused plays the race at its worst moment.
 func TestLinkSwappedInBetweenLookAndOpenIsRefused(t *testing.T) {
 	r, dir := rootOf(t, map[string]string{"a.txt": "harmless", ".env": canary, "d/x": "", "secret/x": canary})
@@ -217,4 +209,12 @@ func TestCallsAfterCloseFail(t *testing.T) {
 		_, err := call(t, r, name, args)
 		assert.That(t, kindOf(err) != "", "%s: %v", name, err)
 	}
+}
+
+func TestLinkIsRefusedWithTheNameOfItsTarget(t *testing.T) {
+	r, dir := rootOf(t, map[string]string{"docs/guide.md": "# Guide\n"})
+	assert.NoError(t, os.Symlink("docs/guide.md", filepath.Join(dir, "README.md")))
+	_, err := call(t, r, "code_read", `{"path":"README.md"}`)
+	assert.That(t, kindOf(err) == tool.Denied && strings.Contains(err.Error(), "docs/guide.md"),
+		"got %v, want a refusal that names docs/guide.md", err)
 }

@@ -90,12 +90,6 @@ func gitIs(t *testing.T, script string) (g *repository, pipe string) {
 	return &repository{root: bin, top: bin, dir: bin}, pipe
 }
 
-func TestWhatGitPrintedIsReadHoweverLongAgoItEnded(t *testing.T) {
-	g, _ := gitIs(t, "(sleep 1.2; echo late) &\n")
-	out, _, err := g.runGit(t.Context(), "log")
-	assert.That(t, err == nil && string(out) == "late\n", "%q, %v", out, err)
-}
-
 func TestHistoryStopsWhereAProgramOutlivesGit(t *testing.T) {
 	g, pipe := gitIs(t, `cat "${0%git}pipe" &`)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -149,4 +143,10 @@ func TestProgramsAreEndedThatTakeMoreMemoryThanTheyMay(t *testing.T) {
 	_, err := in.Write([]byte("go\n"))
 	assert.NoError(t, errors.Join(err, cmd.Wait()))
 	assert.That(t, strings.TrimSpace(out.String()) != "0", "a program that was bounded to 32 MB held 200")
+}
+
+func TestWhatGitPrintedIsReadHoweverLongAgoItEnded(t *testing.T) {
+	g, _ := gitIs(t, "(sleep 1.2; echo late) &\n")
+	out, _, err := g.runGit(t.Context(), "log")
+	assert.That(t, err == nil && string(out) == "late\n", "%q, %v", out, err)
 }

@@ -56,19 +56,6 @@ func TestSearchFindsTheDefinitionWhereTheTermsMeet(t *testing.T) {
 		"%d items, %d hits, %d files", res.Items, len(d.Hits), d.Files)
 }
 
-func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
-	r, _ := rootOf(t, map[string]string{
-		"server.md": "# Server\n\n## Backup and restore\n\nCopy the file.\n",
-		"data.go":   "package data\n\n// data is my data, up to date and read back.\ntype data struct{ data []byte }\n",
-	})
-	for _, question := range []string{"how do I back up my data?", "does it back up the data"} {
-		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
-		assert.That(t, len(d.Hits) != 0 && d.Hits[0].Path == "server.md", "%s\n%s", question, res.Text)
-	}
-	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "how do I roll over?"})
-	assert.That(t, !strings.Contains(res.Text, "rollover"), "a word that nobody wrote is told: %s", res.Text)
-}
-
 func TestSearchSaysWhatIsNowhere(t *testing.T) {
 	r, _ := rootOf(t, map[string]string{"a.go": "package a\n\nvar frob int\n"})
 	d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "frob quux"})
@@ -195,19 +182,6 @@ func TestOneFileCannotFillTheHits(t *testing.T) {
 	assert.That(t, len(d.Hits) == 10, "%d hits in the one file asked for", len(d.Hits))
 }
 
-func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
-	files := map[string]string{}
-	long := strings.Repeat("long-folder-name-", 12)
-	for i := range 60 {
-		files[fmt.Sprintf("%[1]s/%[1]s/%[1]s/%[1]s/%[1]s/f%[2]d.go", long, i)] = fmt.Sprintf("package p%d // ", i) +
-			strings.Repeat("needle ", 60) + "\n"
-	}
-	r, _ := rootOf(t, files)
-	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
-	assert.That(t, len(res.Text) <= tool.MaxText && res.Items >= 40 && res.Truncated && len(res.Data) <= 4*tool.MaxText,
-		"%d items, %d bytes of text, %d of data, truncated %v", res.Items, len(res.Text), len(res.Data), res.Truncated)
-}
-
 func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
 	r, _ := rootOf(t, map[string]string{
 		"tide/level.go": "// Copyright of the harbour.\n\npackage tide\n\nimport \"math\"\n\n// Level is how high " +
@@ -226,4 +200,30 @@ func TestALineThatNamesThePackageIsNoPassage(t *testing.T) {
 	assert.That(t, slices.Equal(found, want), "%q, want %q", found, want)
 	d, _ = data[SearchData](t, r, "code_search", SearchArgs{Query: "^package tide", Regex: true, Limit: 20})
 	assert.That(t, len(d.Hits) == 4, "who asks for these lines gets %d of 4", len(d.Hits))
+}
+
+func TestSearchFindsTwoWordsWrittenAsOne(t *testing.T) {
+	r, _ := rootOf(t, map[string]string{
+		"server.md": "# Server\n\n## Backup and restore\n\nCopy the file.\n",
+		"data.go":   "package data\n\n// data is my data, up to date and read back.\ntype data struct{ data []byte }\n",
+	})
+	for _, question := range []string{"how do I back up my data?", "does it back up the data"} {
+		d, res := data[SearchData](t, r, "code_search", SearchArgs{Query: question})
+		assert.That(t, len(d.Hits) != 0 && d.Hits[0].Path == "server.md", "%s\n%s", question, res.Text)
+	}
+	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "how do I roll over?"})
+	assert.That(t, !strings.Contains(res.Text, "rollover"), "a word that nobody wrote is told: %s", res.Text)
+}
+
+func TestLongPathsAndLinesKeepTheTextBounded(t *testing.T) {
+	files := map[string]string{}
+	long := strings.Repeat("long-folder-name-", 12)
+	for i := range 60 {
+		files[fmt.Sprintf("%[1]s/%[1]s/%[1]s/%[1]s/%[1]s/f%[2]d.go", long, i)] = fmt.Sprintf("package p%d // ", i) +
+			strings.Repeat("needle ", 60) + "\n"
+	}
+	r, _ := rootOf(t, files)
+	_, res := data[SearchData](t, r, "code_search", SearchArgs{Query: "needle", Limit: 50})
+	assert.That(t, len(res.Text) <= tool.MaxText && res.Items >= 40 && res.Truncated && len(res.Data) <= 4*tool.MaxText,
+		"%d items, %d bytes of text, %d of data, truncated %v", res.Items, len(res.Text), len(res.Data), res.Truncated)
 }

@@ -59,11 +59,6 @@ func TestResultsAreBounded(t *testing.T) {
 	}
 }
 
-func TestDataStandForATextThatIsMissing(t *testing.T) {
-	res, err := foreignTool().toResult(&mcp.CallToolResult{StructuredContent: map[string]any{"n": 1}})
-	assert.That(t, err == nil && res.Text == `{"n":1}` && res.Items == 1, "%+v, %v", res, err)
-}
-
 func TestSecretsAreTakenOutBeforeAResultIsCut(t *testing.T) {
 	for _, v := range redacttest.Vectors(t) {
 		for _, before := range []int{0, tool.MaxText - 60, tool.MaxText - 200} {

@@ -185,17 +185,6 @@ func TestOnlyAllowedToolsAreThere(t *testing.T) {
 	}
 }
 
-func TestNamesAreSpeltForEveryProvider(t *testing.T) {
-	long := strings.Repeat("a", 80)
-	for name, want := range map[string]string{"github__get-issue": "github__get-issue", "a.b": "a_b_", "a b": "a_b_",
-		long: strings.Repeat("a", 55) + "_", "né": "n___"} {
-		got := safeName(name)
-		assert.That(t, strings.HasPrefix(got, want) && len(got) <= maxName && (want == name || len(got) == len(want)+8),
-			"%s: %s, want %s…", name, got, want)
-	}
-	assert.That(t, safeName("a.b") != safeName("a b"), "two names became one")
-}
-
 func TestToolsThatNoModelCouldCallAreLeftOut(t *testing.T) {
 	for name, schema := range map[string]string{
 		"no object": `{"type":"object","properties":{"x":{"description":"` + strings.Repeat("x", maxSchema) + `"}}}`,
@@ -216,4 +205,15 @@ func TestWordsOfAStrangersSchemaAreInert(t *testing.T) {
 	spec := toolNamed(t, connect(t, InProcess(s.server()), Config{Foreign: true}), "odd").Spec()
 	assert.That(t, !strings.Contains(string(spec.Schema)+spec.Title, "<signal") &&
 		strings.Contains(string(spec.Schema), "required"), "%s %s", spec.Title, spec.Schema)
+}
+
+func TestNamesAreSpeltForEveryProvider(t *testing.T) {
+	long := strings.Repeat("a", 80)
+	for name, want := range map[string]string{"github__get-issue": "github__get-issue", "a.b": "a_b_", "a b": "a_b_",
+		long: strings.Repeat("a", 55) + "_", "né": "n___"} {
+		got := safeName(name)
+		assert.That(t, strings.HasPrefix(got, want) && len(got) <= maxName && (want == name || len(got) == len(want)+8),
+			"%s: %s, want %s…", name, got, want)
+	}
+	assert.That(t, safeName("a.b") != safeName("a b"), "two names became one")
 }

@@ -192,14 +192,6 @@ func TestSessionThatAServerForgotIsBegunAnew(t *testing.T) {
 	assert.That(t, err == nil, "the next write: %v", err)
 }
 
-func TestConfirmationWorksOverHTTP(t *testing.T) {
-	s := newShelf()
-	session := connect(t, HTTP(Address{URL: serveHTTP(t, s, true, nil).URL}), Config{Own: true})
-	_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3,
-		Confirmation: confirmationOf(t, "{}", 3)})
-	assert.That(t, err == nil && s.removed == 1, "%v, removed %d", err, s.removed)
-}
-
 func TestResponseWithoutAnEndIsCutOff(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -213,4 +205,12 @@ func TestResponseWithoutAnEndIsCutOff(t *testing.T) {
 	defer server.Close()
 	_, err := Connect(t.Context(), HTTP(Address{URL: server.URL}), Config{Name: "web"})
 	assert.That(t, kindOfError(err) == tool.Unavailable, "%v", err)
+}
+
+func TestConfirmationWorksOverHTTP(t *testing.T) {
+	s := newShelf()
+	session := connect(t, HTTP(Address{URL: serveHTTP(t, s, true, nil).URL}), Config{Own: true})
+	_, err := toolNamed(t, session, "remove").Call(t.Context(), tool.Call{Key: "k", Version: 3,
+		Confirmation: confirmationOf(t, "{}", 3)})
+	assert.That(t, err == nil && s.removed == 1, "%v, removed %d", err, s.removed)
 }

@@ -2,19 +2,21 @@ package vault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/text/markdown/markdowntest"
 	"sibyl/internal/text/search"
 )
 
-func unexported() cmp.Option { return cmp.AllowUnexported(section{}, link{}, frontMatter{}) }
+func unexported() cmp.Option { return cmp.AllowUnexported(link{}, frontMatter{}) }
 
 func TestFrontMatter(t *testing.T) {
 	tests := []struct {
@@ -77,34 +79,16 @@ func TestAliasBombInFrontMatterIsCut(t *testing.T) {
 	assert.That(t, len(d.sections) == 1 && d.sections[0].start == len(d.lines), "the text was lost: %+v", d.sections)
 }
 
+// In the text, the sections of a note stand behind it: their lines, and their headings. Its last line has no end.
 func TestSections(t *testing.T) {
-	tests := []struct {
-		name, text string
-		want       []section
-	}{
-		{"text above and below", "intro\n# One\nx\n## Two ##\ny\n", []section{
-			{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 3}, {heading: "Two",
-				level: 2, start: 4, end: 5},
-		}},
-		{"blank intro is none", "\n\n# One", []section{{heading: "One", level: 1, start: 3, end: 3}}},
-		{"front matter is none", "---\ntitle: x\n---\n# One", []section{{heading: "One", level: 1, start: 4, end: 4}}},
-		{"code is none", "# One\n```\n# two\n```\n~~~~\n# three\n~~~\n# four\n~~~~\n# Five", []section{
-			{heading: "One", level: 1, start: 1, end: 9}, {heading: "Five", level: 1, start: 10, end: 10},
-		}},
-		{"open fence reaches the end", "# One\n```go\n# two", []section{{heading: "One", level: 1, start: 1, end: 3}}},
-		{"fence needs an info without backticks", "``` a`b\n# One",
-			[]section{{start: 1, end: 1}, {heading: "One", level: 1, start: 2, end: 2}}},
-		{"tag, seven marks and indented code are text", "#tag\n####### x\n    # y", []section{{start: 1, end: 3}}},
-		{"closing marks", "# a#\n# b #\n# #\n#", []section{
-			{heading: "a#", level: 1, start: 1, end: 1}, {heading: "b", level: 1, start: 2, end: 2},
-			{level: 1, start: 3, end: 3}, {level: 1, start: 4, end: 4},
-		}},
-		{"empty", "", nil},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			assert.Same(t, test.want, parseNote("a.md", []byte(test.text), false).sections, unexported())
-		})
+	files := assert.Must(txtar.ParseFile("testdata/sections.txtar"))(t).Files
+	assert.That(t, len(files) >= 18, "only %d notes", len(files)/2)
+	for pair := range slices.Chunk(files, 2) {
+		got := ""
+		for _, s := range parseNote("a.md", []byte(strings.TrimSuffix(string(pair[0].Data), "\n")), false).sections {
+			got += strings.TrimSpace(fmt.Sprintf("%d-%d %s %s", s.start, s.end, strings.Repeat("#", s.level), s.heading)) + "\n"
+		}
+		assert.NoDiff(t, cmp.Diff(string(pair[1].Data), got), "%s", pair[0].Name)
 	}
 }
 
@@ -134,16 +118,6 @@ func TestLinksAndTags(t *testing.T) {
 			assert.Same(t, test.links, d.links, unexported())
 			assert.Same(t, test.tags, d.tags)
 		})
-	}
-}
-
-func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
-	for text, want := range map[string]string{
-		"---\ntitle: Front\n---\n# Head": "Front",
-		"## Sub\n# Head\n# Other":        "Head",
-		"text":                           "Some note",
-	} {
-		assert.Equalf(t, parseNote("x/Some note.md", []byte(text), false).title, want, "%q: title", text)
 	}
 }
 
@@ -211,4 +185,14 @@ func TestNothingThatIsWrittenIntoANoteIsLive(t *testing.T) {
 		"base_hash": read.Refs[0].Hash})
 	got := content(t, mustCall(t, v, "vault_read", object{"path": "mine.md"}))
 	assert.That(t, got == own+"\n", "a picture of the person's own became %q", got)
+}
+
+func TestTitleComesFromFrontMatterThenHeadingThenName(t *testing.T) {
+	for text, want := range map[string]string{
+		"---\ntitle: Front\n---\n# Head": "Front",
+		"## Sub\n# Head\n# Other":        "Head",
+		"text":                           "Some note",
+	} {
+		assert.Equalf(t, parseNote("x/Some note.md", []byte(text), false).title, want, "%q: title", text)
+	}
 }

@@ -201,19 +201,6 @@ func minimalArgs() map[string]object {
 	}
 }
 
-func TestCancelledCallDoesNothing(t *testing.T) {
-	dir := folder(t, map[string]string{"a.md": "text"})
-	v := open(t, dir)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for name, args := range minimalArgs() {
-		_, err := toolNamed(v, name).Call(ctx, tool.Call{Args: encode(t, args), Key: "k"})
-		wantError(t, err, tool.Cancelled)
-		assert.That(t, errors.Is(err, context.Canceled), "%s: %v does not wrap context.Canceled", name, err)
-	}
-	assert.Same(t, map[string]string{"a.md": "text"}, contents(t, dir))
-}
-
 func TestSpecsDeclareEffectAndSearch(t *testing.T) {
 	v := vaultOf(t, nil)
 	once, search := []string{}, []string{}
@@ -341,4 +328,17 @@ func TestPipeNamedLikeANoteBlocksNobody(t *testing.T) {
 	wantError(t, err, tool.Denied)
 	_, err = callTool(t, v, "vault_write", "k", object{"path": "pipe.md", "mode": "append", "content": "x"})
 	wantError(t, err, tool.Denied)
+}
+
+func TestCancelledCallDoesNothing(t *testing.T) {
+	dir := folder(t, map[string]string{"a.md": "text"})
+	v := open(t, dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, args := range minimalArgs() {
+		_, err := toolNamed(v, name).Call(ctx, tool.Call{Args: encode(t, args), Key: "k"})
+		wantError(t, err, tool.Cancelled)
+		assert.That(t, errors.Is(err, context.Canceled), "%s: %v does not wrap context.Canceled", name, err)
+	}
+	assert.Same(t, map[string]string{"a.md": "text"}, contents(t, dir))
 }

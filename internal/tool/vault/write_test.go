@@ -65,6 +65,9 @@ func TestWriteModes(t *testing.T) {
 	}
 }
 
+// create are the arguments that create a note.
+func create(path string) object { return object{"path": path, "mode": "create", "content": "x"} }
+
 func TestRefusedWriteChangesNothing(t *testing.T) {
 	long := strings.Repeat("n", 201)
 	tests := []struct {
@@ -73,8 +76,7 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 		kind tool.Kind
 		says string
 	}{
-		{"create what exists", object{"path": "a.md", "mode": "create", "content": "x"}, tool.Conflict,
-			"exists already"},
+		{"create what exists", create("a.md"), tool.Conflict, "exists already"},
 		{"append to nothing", object{"path": "b.md", "mode": "append", "content": "x"}, tool.NotFound,
 			"use mode create"},
 		{"replace nothing", object{"path": "b.md", "mode": "replace", "content": "x", "base_hash": files.Hash(nil)},
@@ -97,40 +99,29 @@ func TestRefusedWriteChangesNothing(t *testing.T) {
 			tool.TooLarge, "in parts"},
 		{"too much in the end", object{"path": "full.md", "mode": "append", "content": "x"}, tool.TooLarge, "4 MiB"},
 		{"read-only note", object{"path": "fixed.md", "mode": "append", "content": "x"}, tool.Denied, "read-only"},
-		{"no ending", object{"path": "b", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
-		{"other ending", object{"path": "b.sh", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
-		{"ending in capitals", object{"path": "b.MD", "mode": "create", "content": "x"}, tool.InvalidArgs, ".md"},
-		{"no name", object{"path": "sub/.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
+		{"no ending", create("b"), tool.InvalidArgs, ".md"},
+		{"other ending", create("b.sh"), tool.InvalidArgs, ".md"},
+		{"ending in capitals", create("b.MD"), tool.InvalidArgs, ".md"},
+		{"no name", create("sub/.md"), tool.Denied, "hidden"},
 		{"no path", object{"mode": "create", "content": "x"}, tool.InvalidArgs, "path is missing"},
-		{"hidden folder", object{"path": ".sibyl/ops/b.md", "mode": "create", "content": "x"}, tool.Denied, "hidden"},
-		{"out of the vault", object{"path": "../b.md", "mode": "create", "content": "x"}, tool.Denied, "leads out"},
-		{"absolute", object{"path": "/b.md", "mode": "create", "content": "x"}, tool.Denied, "relative"},
-		{"among the threads", object{"path": "threads/b.md", "mode": "create", "content": "x"}, tool.Denied,
-			"thread_push"},
-		{"among the threads in capitals", object{"path": "THREADS/x/b.md", "mode": "create", "content": "x"},
-			tool.Denied, "thread_push"},
-		{"control character", object{"path": "b\nc.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
-			"control character"},
-		{"reversed direction", object{"path": "b\u202edm.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
-			"control character"},
-		{"character that links use", object{"path": "b#c.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "#"},
-		{"character that Windows refuses", object{"path": "a:b/c.md", "mode": "create", "content": "x"},
-			tool.InvalidArgs, ":"},
-		{"device", object{"path": "sub/con.md", "mode": "create", "content": "x"}, tool.InvalidArgs, "reserved"},
-		{"numbered device", object{"path": "Com1.x.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
-			"reserved"},
-		{"space at the end", object{"path": "b .md", "mode": "create", "content": "x"}, tool.InvalidArgs, "space"},
-		{"folder that ends with a dot", object{"path": "b./c.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
-			"dot"},
-		{"long name", object{"path": long + ".md", "mode": "create", "content": "x"}, tool.InvalidArgs, "at most 200"},
-		{"deep path", object{"path": strings.Repeat("d/", 16) + "b.md", "mode": "create", "content": "x"},
-			tool.InvalidArgs, "15 folders"},
-		{"note as a folder", object{"path": "a.md/b.md", "mode": "create", "content": "x"}, tool.InvalidArgs,
-			"not a folder"},
-		{"other case of a note", object{"path": "A.md", "mode": "create", "content": "x"}, tool.Conflict,
-			"a.md exists"},
-		{"other case of a folder", object{"path": "Sub/new.md", "mode": "create", "content": "x"}, tool.Conflict,
-			"sub exists"},
+		{"hidden folder", create(".sibyl/ops/b.md"), tool.Denied, "hidden"},
+		{"out of the vault", create("../b.md"), tool.Denied, "leads out"},
+		{"absolute", create("/b.md"), tool.Denied, "relative"},
+		{"among the threads", create("threads/b.md"), tool.Denied, "thread_push"},
+		{"among the threads in capitals", create("THREADS/x/b.md"), tool.Denied, "thread_push"},
+		{"control character", create("b\nc.md"), tool.InvalidArgs, "control character"},
+		{"reversed direction", create("b\u202edm.md"), tool.InvalidArgs, "control character"},
+		{"character that links use", create("b#c.md"), tool.InvalidArgs, "#"},
+		{"character that Windows refuses", create("a:b/c.md"), tool.InvalidArgs, ":"},
+		{"device", create("sub/con.md"), tool.InvalidArgs, "reserved"},
+		{"numbered device", create("Com1.x.md"), tool.InvalidArgs, "reserved"},
+		{"space at the end", create("b .md"), tool.InvalidArgs, "space"},
+		{"folder that ends with a dot", create("b./c.md"), tool.InvalidArgs, "dot"},
+		{"long name", create(long + ".md"), tool.InvalidArgs, "at most 200"},
+		{"deep path", create(strings.Repeat("d/", 16) + "b.md"), tool.InvalidArgs, "15 folders"},
+		{"note as a folder", create("a.md/b.md"), tool.InvalidArgs, "not a folder"},
+		{"other case of a note", create("A.md"), tool.Conflict, "a.md exists"},
+		{"other case of a folder", create("Sub/new.md"), tool.Conflict, "sub exists"},
 	}
 	before := map[string]string{"a.md": "text", "sub/c.md": "text", "full.md": strings.Repeat("x", maxWritten-1) + "\n",
 		"fixed.md": "text"}

@@ -287,23 +287,6 @@ func TestKeyThatIsAwaitedIsBoundedLikeTheSearch(t *testing.T) {
 	wantKind(t, err, tool.Cancelled)
 }
 
-func TestKeyedSearchTimesOutAndNamesTheEngine(t *testing.T) {
-	for _, engine := range keyedEngines() {
-		s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body)
-			<-r.Context().Done()
-		})
-		_, err := keyedSearch(t, engine, s, func(c *Config) { c.Timeout = 50 * time.Millisecond }).
-			Call(t.Context(), args(t, map[string]any{"query": "x"}))
-		e := wantKind(t, err, tool.Timeout)
-		assert.That(t, strings.Contains(strings.ToLower(e.Message), engine), "error %v does not name %s", e, engine)
-		s.Close()
-		_, err = keyedSearch(t, engine, s).Call(t.Context(), args(t, map[string]any{"query": "x"}))
-		e = wantKind(t, err, tool.Unavailable)
-		assert.That(t, strings.Contains(e.Message, "refused the connection"), "error %v does not say that nothing answers", e)
-	}
-}
-
 func TestBraveIsNotAskedMoreWordsThanItTakes(t *testing.T) {
 	s := serve(t, body("application/json", `{}`))
 	search := keyedSearch(t, Brave, s)
@@ -345,5 +328,22 @@ func TestEngineIsTheOneChosenOrSearXNG(t *testing.T) {
 		assert.That(t, strings.Contains(place, c.place) && (place == "") == (c.place == "") &&
 			!strings.Contains(place, secret) && len(w.Tools()) == map[bool]int{true: 1, false: 2}[c.place == ""],
 			"%+v: engine %q with %d tools; want %q", c.cfg, place, len(w.Tools()), c.place)
+	}
+}
+
+func TestKeyedSearchTimesOutAndNamesTheEngine(t *testing.T) {
+	for _, engine := range keyedEngines() {
+		s := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		})
+		_, err := keyedSearch(t, engine, s, func(c *Config) { c.Timeout = 50 * time.Millisecond }).
+			Call(t.Context(), args(t, map[string]any{"query": "x"}))
+		e := wantKind(t, err, tool.Timeout)
+		assert.That(t, strings.Contains(strings.ToLower(e.Message), engine), "error %v does not name %s", e, engine)
+		s.Close()
+		_, err = keyedSearch(t, engine, s).Call(t.Context(), args(t, map[string]any{"query": "x"}))
+		e = wantKind(t, err, tool.Unavailable)
+		assert.That(t, strings.Contains(e.Message, "refused the connection"), "error %v does not say that nothing answers", e)
 	}
 }

@@ -163,16 +163,6 @@ func zipped(t *testing.T, content []byte) []byte {
 	return out.Bytes()
 }
 
-func TestCompressedPageIsRead(t *testing.T) {
-	_, data, err := fetchFrom(t, Config{}, func(w http.ResponseWriter, r *http.Request) {
-		assert.That(t, r.Header.Get("Accept-Encoding") == "gzip", "Accept-Encoding = %q", r.Header.Get("Accept-Encoding"))
-		w.Header().Set("Content-Encoding", "gzip")
-		w.Header().Set("Content-Type", "text/plain")
-		_, _ = w.Write(zipped(t, []byte("hello")))
-	})
-	assert.That(t, err == nil && data.Text == "hello", "text = %q, error %v", data.Text, err)
-}
-
 func TestBodiesAreBounded(t *testing.T) {
 	const limit = 64 << 10
 	bomb := zipped(t, make([]byte, 20<<20))
@@ -336,26 +326,6 @@ func TestUnreachableServerIsUnavailable(t *testing.T) {
 		"the error repeats the query, or lacks the reason: %q", e.Message)
 }
 
-func TestGarbageInsteadOfHTTPIsUnavailable(t *testing.T) {
-	listener := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
-	t.Cleanup(func() { _ = listener.Close() })
-	go func() {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		_, err = conn.Read(make([]byte, 1))
-		assert.Nil(t, err)
-		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH\r\n\r\n")
-		_ = conn.Close()
-	}()
-	s := &httptest.Server{Listener: listener}
-	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
-	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": "http://" + listener.Addr().String()}))
-	e := wantKind(t, err, tool.Unavailable)
-	assert.That(t, !strings.Contains(e.Message, "SSH"), "the error repeats what the server wrote: %q", e.Message)
-}
-
 func TestUntrustedCertificateIsRefused(t *testing.T) {
 	s := httptest.NewUnstartedServer(body("text/plain", "hello"))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -421,4 +391,24 @@ func TestTextStaysWithinTheBoundOfAllTools(t *testing.T) {
 	assert.That(t, len(result.Text) <= tool.MaxText && result.Truncated && utf8.ValidString(result.Text),
 		"%d bytes, Truncated = %v", len(result.Text), result.Truncated)
 	assert.That(t, len(result.Text) >= tool.MaxText-500, "%d bytes: room is wasted", len(result.Text))
+}
+
+func TestGarbageInsteadOfHTTPIsUnavailable(t *testing.T) {
+	listener := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_, err = conn.Read(make([]byte, 1))
+		assert.Nil(t, err)
+		_, _ = io.WriteString(conn, "SSH-2.0-OpenSSH\r\n\r\n")
+		_ = conn.Close()
+	}()
+	s := &httptest.Server{Listener: listener}
+	fetch := byName(t, Config{AllowAddr: allowOnly(s)}, "web_fetch")
+	_, err := fetch.Call(t.Context(), args(t, map[string]any{"url": "http://" + listener.Addr().String()}))
+	e := wantKind(t, err, tool.Unavailable)
+	assert.That(t, !strings.Contains(e.Message, "SSH"), "the error repeats what the server wrote: %q", e.Message)
 }
