@@ -1,8 +1,10 @@
-import { get, type Form } from "./api";
+import { get, send, type Form } from "./api";
+import type { Attempt } from "./attempt.svelte";
 import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 import { Paged } from "./paged.svelte";
+import { say } from "./words.svelte";
 
 type Sitting = Form<"CouncilSitting">;
 
@@ -85,6 +87,15 @@ export class Meeting {
       this.session.stop();
       this.sittings.stop();
     };
+  }
+
+  /** Begins a sitting, with the options of the Council; then is told of its run. Whether that worked. */
+  begin(attempt: Attempt, options: Record<string, unknown>, then: (run: string) => unknown): Promise<boolean> {
+    const all = { assistant: "council", words: say("council.ask"), options: { session: this.id, ...options } };
+    return attempt.once(all, async (key, body) => {
+      const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body });
+      await then(begun.run);
+    });
   }
 
   /** Seats who was just asked in a sitting, before the server tells of their runs, and fetches it. */

@@ -35,6 +35,7 @@ export const council = {
   "council.file": ["Add a file", "Datei hinzufügen", "Acrescentar um ficheiro"],
   "council.file.drop": ["Drop a recording or a text here to add it", "Aufnahme oder Text hier ablegen, um sie hinzuzufügen", "Largue aqui uma gravação ou um texto para acrescentar"],
   "council.file.sending": ["Sending “{name}”…", "„{name}“ wird gesendet…", "A enviar “{name}”…"],
+  "council.file.refused": ["“{name}” was not added: {why}", "„{name}“ wurde nicht hinzugefügt: {why}", "“{name}” não foi acrescentado: {why}"],
   "council.file.same": ["“{name}” is here already, as {n}.", "„{name}“ ist schon da, als {n}.", "“{name}” já cá está, como {n}."],
   "council.entry.text": ["Written", "Geschrieben", "Escrito"],
   "council.entry.recording": ["Recording", "Aufnahme", "Gravação"],

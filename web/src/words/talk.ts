@@ -52,6 +52,7 @@ export const talk = {
   "ask.files": ["Files", "Dateien", "Ficheiros"],
   "ask.waiting": ["Waits for the answer", "Wartet auf die Antwort", "Espera pela resposta"],
   "ask.waits": ["sent after this answer", "wird nach dieser Antwort gesendet", "enviada depois desta resposta"],
+  "ask.sending": ["Sending…", "Wird gesendet…", "A enviar…"],
   "ask.take.back": ["Take it back", "Zurücknehmen", "Retirar"],
   "ask.waiting.back": ["Take back: {words}", "Zurücknehmen: {words}", "Retirar: {words}"],
   "ask.kept": ["In this conversation", "In diesem Gespräch", "Nesta conversa"],
