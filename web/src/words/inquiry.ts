@@ -1,5 +1,4 @@
 export const inquiry = {
-  "inquiry.title": ["Inquiries", "Befragungen", "Inquéritos"],
   "inquiry.hello": [
     "A detective questions a witness about a hypothesis until the answers are complete, and keeps what contradicts what.",
     "Eine Detektivin befragt einen Zeugen zu einer Hypothese, bis die Antworten vollständig sind, und hält fest, was sich widerspricht.",
@@ -37,13 +36,17 @@ export const inquiry = {
   "inquiry.row.provisional": ["provisional score {score}", "vorläufige Wertung {score}", "pontuação provisória {score}"],
   "inquiry.back": ["All inquiries", "Alle Befragungen", "Todos os inquéritos"],
   "inquiry.witness.own": ["Documents that I upload", "Dokumente, die ich hochlade", "Documentos que carrego"],
-  "inquiry.upload.choose": ["Choose files", "Dateien wählen", "Escolher ficheiros"],
   "inquiry.upload.hint": [
-    "PDF, DOCX or text, or drop them here. They are kept with the inquiry, and deleted with it.",
-    "PDF, DOCX oder Text, oder hier ablegen. Sie bleiben bei der Befragung und werden mit ihr gelöscht.",
-    "PDF, DOCX ou texto, ou largue-os aqui. Ficam com o inquérito e são eliminados com ele.",
+    "They are kept with the inquiry, and deleted with it.",
+    "Sie bleiben bei der Befragung und werden mit ihr gelöscht.",
+    "Ficam com o inquérito e são eliminados com ele.",
   ],
-  "inquiry.upload.pages": ["{n} pages with text", "{n} Seiten mit Text", "{n} páginas com texto"],
+  "inquiry.upload.choose": ["Attach documents: texts, PDF or DOCX", "Dokumente anhängen: Texte, PDF oder DOCX", "Anexar documentos: textos, PDF ou DOCX"],
+  "inquiry.lacks.hypothesis": ["Write a hypothesis: a statement or a question.", "Schreiben Sie eine Hypothese: eine Aussage oder eine Frage.", "Escreva uma hipótese: uma afirmação ou uma pergunta."],
+  "inquiry.lacks.long": ["This is longer than {n} characters. Shorten it.", "Das sind mehr als {n} Zeichen. Kürzen Sie es.", "Isto tem mais de {n} caracteres. Encurte-o."],
+  "inquiry.lacks.documents": ["Attach a document, or choose another witness.", "Hängen Sie ein Dokument an, oder wählen Sie einen anderen Zeugen.", "Anexe um documento ou escolha outra testemunha."],
+  "inquiry.lacks.reading": ["A document is still being read. Begin when it is there.", "Ein Dokument wird noch gelesen. Beginnen Sie, wenn es da ist.", "Ainda se lê um documento. Comece quando estiver pronto."],
+  "inquiry.lacks.limit": ["A whole number from {least} to {most}.", "Eine ganze Zahl von {least} bis {most}.", "Um número inteiro de {least} a {most}."],
   "inquiry.progress": ["{pairs} of at most {limit} questions answered", "{pairs} von höchstens {limit} Fragen beantwortet", "{pairs} de, no máximo, {limit} perguntas respondidas"],
   "inquiry.verdict": ["Result", "Ergebnis", "Resultado"],
   "inquiry.judged": ["Judged by {by}", "Beurteilt von {by}", "Avaliado por {by}"],
