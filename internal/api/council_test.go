@@ -78,6 +78,7 @@ func (h *house) council() council.Deps {
 			}
 			return ""
 		},
+		HeardAt: func() string { return "speech.example" },
 		Transcribe: func(ctx context.Context, file, _ string, _ council.Transcribing) (session.Transcript, error) {
 			text, err := h.transcribe(ctx, file)
 			return session.Transcript{Text: text, By: "test", Times: []session.Time{{At: 0, Seconds: 1.5}}}, err

@@ -65,7 +65,7 @@ func Describe(a *run.Assistant, d Deps) *assistant.Assistant {
 // keepingModel is askingSpec with the model that was asked for in the session before, where the request names none.
 func (d Deps) keepingModel(b assistant.Request) specMaker {
 	return func(ctx context.Context, folder *session.Store, o Options, s session.Session) (run.Spec, error) {
-		before, err := d.askedModel(ctx, b.Owner, s.ID)
+		before, err := d.AskedModel(ctx, b.Owner, s.ID)
 		if err != nil {
 			return run.Spec{}, err
 		}
@@ -80,8 +80,8 @@ func (d Deps) keepingModel(b assistant.Request) specMaker {
 	}
 }
 
-// askedModel is the model that was asked for when oracles last answered in a session; "": none was.
-func (d Deps) askedModel(ctx context.Context, owner journal.Owner, id string) (string, error) {
+// AskedModel is the model that was asked for when oracles last answered in a session; "": none was.
+func (d Deps) AskedModel(ctx context.Context, owner journal.Owner, id string) (string, error) {
 	name, err := d.JournalSession(ctx, owner, id)
 	if err != nil {
 		return "", err

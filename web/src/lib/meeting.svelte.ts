@@ -4,6 +4,7 @@ import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 import { Paged } from "./paged.svelte";
+import { goesOn, stands } from "./talk.svelte";
 import { say } from "./words.svelte";
 
 type Sitting = Form<"CouncilSitting">;
@@ -30,12 +31,15 @@ export class Meeting {
   seated = $state<Record<string, Seated[]>>({});
   /** The session of its runs; "" before its first sitting. */
   #journal = $state("");
+  /** The model that was chosen for the last sitting; "" for the usual one. */
+  model = $state("");
 
   readonly session = new Loaded((signal) => get("/api/council/sessions/{session}", { session: this.id }, signal));
   /** The latest first. */
   readonly sittings = new Paged<Sitting>(async (after, signal) => {
-    const { sittings, next, session = "" } = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page, after }, signal);
+    const { sittings, next, session = "", model = "" } = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page, after }, signal);
     this.#journal = session;
+    if (!after) this.model = model;
     for (const { run } of sittings) if (run.status === "running" && !this.#recalled.has(run.id)) void this.#recall(run.id);
     return { items: sittings, next };
   }, (s) => s.run.id);
@@ -50,6 +54,11 @@ export class Meeting {
   /** The run that writes recordings down, while there is one. */
   get transcription(): string {
     return Object.entries(live.runs).find(([, r]) => r.run?.assistant === "council.transcription" && r.run.session_id === this.#journal)?.[0] ?? "";
+  }
+
+  /** The run that goes on: a sitting, or else what writes recordings down; "" if none does. */
+  get going(): string {
+    return this.sittings.items.find(({ run }) => goesOn(run) && !stands(run))?.run.id ?? this.transcription;
   }
 
   load() {

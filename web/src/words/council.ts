@@ -29,6 +29,7 @@ export const council = {
   "council.said": ["What was said", "Was gesagt wurde", "O que foi dito"],
   "council.said.none": ["Nothing was said yet. Write something, record it, or drop a recording here.", "Noch wurde nichts gesagt. Schreiben Sie etwas, nehmen Sie es auf oder legen Sie eine Aufnahme hier ab.", "Ainda nada foi dito. Escreva algo, grave-o ou largue aqui uma gravação."],
   "council.words": ["Write what you think", "Schreiben Sie, was Sie denken", "Escreva o que pensa"],
+  "council.waits": ["added after this", "wird danach hinzugefügt", "acrescentado depois disto"],
   "council.add": ["Add", "Hinzufügen", "Acrescentar"],
   "council.file": ["Add a file", "Datei hinzufügen", "Acrescentar um ficheiro"],
   "council.file.drop": ["Drop a recording or a text here to add it", "Aufnahme oder Text hier ablegen, um sie hinzuzufügen", "Largue aqui uma gravação ou um texto para acrescentar"],

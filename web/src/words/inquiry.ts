@@ -17,6 +17,7 @@ export const inquiry = {
   "inquiry.detective.rules": ["None: collect quotations only", "Keine: nur Belege sammeln", "Nenhum: só recolher citações"],
   "inquiry.limit": ["Questions at most", "Höchstens so viele Fragen", "Máximo de perguntas"],
   "inquiry.goes-on": ["An inquiry of yours goes on. There is one at a time.", "Eine Ihrer Befragungen läuft noch. Es gibt immer nur eine.", "Já decorre um inquérito seu. Só pode haver um de cada vez."],
+  "inquiry.queued": ["begins when the other one has ended", "beginnt, wenn die andere beendet ist", "começa quando o outro terminar"],
   "inquiry.goes-on.open": ["Go to it", "Dorthin", "Abri-lo"],
   "inquiry.status.running": ["in progress", "läuft", "em curso"],
   "inquiry.status.interrupted": ["paused", "pausiert", "em pausa"],

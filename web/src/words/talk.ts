@@ -62,6 +62,7 @@ export const talk = {
   "microphone.missing": ["There is no microphone. Plug one in, or type.", "Es gibt kein Mikrofon. Schließen Sie eines an, oder tippen Sie.", "Não há microfone. Ligue um ou escreva."],
   "microphone.insecure": ["A browser gives the microphone to pages on this machine or over https alone.", "Ein Browser gibt das Mikrofon nur Seiten auf diesem Rechner oder über https frei.", "O navegador só permite o microfone a páginas desta máquina ou por https."],
   "microphone.broken": ["The recording can't go on: {why}", "Die Aufnahme lässt sich nicht fortsetzen: {why}", "A gravação não pode continuar: {why}"],
+  "microphone.away": ["What you say is sent to {host} and written down there.", "Was Sie sagen, wird an {host} gesendet und dort transkribiert.", "O que disser é enviado para {host} e transcrito lá."],
   "microphone.discard": ["Discard it", "Verwerfen", "Descartar"],
   "ask.dictate.nothing": ["Nothing was heard.", "Es war nichts zu hören.", "Não se ouviu nada."],
   "ask.dictate.kept": ["What you said is kept in this browser, and is not written down yet.", "Was Sie sagten, ist in diesem Browser gesichert und noch nicht geschrieben.", "O que disse está guardado neste navegador e ainda não foi escrito."],
