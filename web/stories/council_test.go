@@ -173,7 +173,7 @@ func (p *tab) keptSounds() string {
 	return "window.keptNow"
 }
 
-func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
+func TestFilesAreAddedAndOneThatIsThereAlreadyOrRefusedIsNamed(t *testing.T) {
 	h := open(t)
 	p := h.visit(900)
 	p.convenes("A first thought.")
@@ -192,23 +192,15 @@ func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
 	p.sees("“copy.txt” is here already, as 2.")
 	p.forgive("415")
 	drop("picture.png", "image/png", "PNG")
-	p.sees("This is nothing that can be added to a session.")
-	p.press("Try again")
-	p.sees("This is nothing that can be added to a session.")
+	p.sees("“picture.png” was not added: This is nothing that can be added to a session.")
+	p.shoots("refused")
+	p.says("A third thought.") // which a file that is refused does not hold up
+	p.until("the words", `document.querySelector("main ol").innerText.includes("A third thought.")`)
 }
 
-func TestFileThatIsRefusedAndAMicrophoneThatIsRefusedAreSaid(t *testing.T) {
+func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {
 	p := open(t).visit(900)
 	p.convenes("A first thought.")
-	p.forgive("status of 4")
-	broken, whole := filepath.Join(t.TempDir(), "broken.pdf"), filepath.Join(t.TempDir(), "whole.txt")
-	assert.NoError(t, os.WriteFile(broken, []byte("%PDF-1.4 and nothing else"), 0o600))
-	assert.NoError(t, os.WriteFile(whole, []byte("A second thought.\n"), 0o600))
-	p.uploads("form input[type=file]", broken, whole)
-	p.sees("“broken.pdf” was not added:")
-	p.sees("A second thought.")
-	p.says("A third thought.")
-	p.until("words after a file that was refused", `document.querySelector("main ol").innerText.includes("A third thought.")`)
 	p.do("refusing the microphone",
 		chromedp.Evaluate[chromedp.Void](
 			`navigator.mediaDevices.getUserMedia = () => Promise.reject(new DOMException("no", "NotAllowedError"))`))

@@ -252,6 +252,7 @@ func TestDocumentsAreUploadedForAnInquiryAndAFolderInAFolderIsChosen(t *testing.
 	p.sees("A whole number from 5 to 20.")
 	p.until("the keyboard at the field that lacks something", `document.activeElement.name === "witness"`)
 	p.axe("lacks", "")
+	p.shoots("lacks")
 	p.writes("input[name=limit]", "10")
 	p.uploads("form input[type=file]", bridge, scan, other)
 	p.sees("bridge.md")

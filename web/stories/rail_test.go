@@ -70,5 +70,5 @@ func TestSittingThatEndedWhileOneWasElsewhereIsNew(t *testing.T) {
 	p.reload()
 	p.until("a sitting that is still new", row+`?.includes("· new")`)
 	p.until("the session", `(() => { const a = document.querySelector("aside a[href^='#/council/']"); a?.click(); return a })()`)
-	p.until("nothing that is new", `!document.querySelector("aside").innerText.includes("· new")`)
+	p.until("nothing that is new", `document.querySelector("aside")?.innerText.includes("· new") === false`)
 }
