@@ -22,6 +22,7 @@ type Me struct {
 	Folders   []string   `json:"folders" doc:"The names of the folders that the options of an assistant may name, or a folder in one of them: “notes/2024”."`
 	Build     string     `json:"build" doc:"Of the server."`
 	Dictates  bool       `json:"dictates,omitempty" doc:"The server has a transcriber: POST /api/dictation hears recordings."`
+	HeardAt   string     `json:"heard_at,omitempty" doc:"The host that recordings are sent to when they are transcribed or dictated. Left out: they stay on the server's machine."`
 	Currency  string     `json:"currency,omitempty" doc:"In which costs are told. Left out: the server knows no prices, and tells none."`
 }
 
@@ -69,9 +70,12 @@ func (s *Server) accountRoutes() {
 
 func (s *Server) describeUser(t user.Token) Me {
 	folders := slices.Sorted(maps.Keys(s.config.Folders(t.User)))
-	return Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
-		Currency: s.config.Service.Currency(), Folders: folders,
-		Dictates: s.config.Council != nil && s.config.Council.Missing() == ""}
+	me := Me{User: t.User, Scope: t.Scope, ExpiresAt: t.ExpiresAt, Build: s.config.Build,
+		Currency: s.config.Service.Currency(), Folders: folders}
+	if c := s.config.Council; c != nil && c.Missing() == "" {
+		me.Dictates, me.HeardAt = true, c.HeardAt()
+	}
+	return me
 }
 
 func (s *Server) listAssistants(context.Context, *noInput) (list Assistants, err error) {

@@ -59,6 +59,7 @@ type CouncilSummary struct {
 	Said      int           `json:"said" doc:"How many recordings and texts it has."`
 	Waiting   int           `json:"not_transcribed" doc:"How many of them have no transcript."`
 	Answered  int           `json:"answered" doc:"How many answers it has."`
+	At        time.Time     `json:"answered_at,omitzero" doc:"When the last of them came."`
 }
 
 // CouncilSessions is a part of the list of sessions, the newest first.
@@ -161,8 +162,14 @@ func (s *Server) listCouncilSessions(ctx context.Context, in *councilList) (f Co
 }
 
 func councilSummary(m session.Session) CouncilSummary {
-	return CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt,
+	c := CouncilSummary{ID: m.ID, State: m.State, Name: m.Name, Language: m.Language, CreatedAt: m.CreatedAt,
 		Said: len(m.Audio), Answered: len(m.Answers), Waiting: m.Waiting()}
+	for _, a := range m.Answers {
+		if a.CreatedAt.After(c.At) {
+			c.At = a.CreatedAt
+		}
+	}
+	return c
 }
 
 func (s *Server) beginCouncil(ctx context.Context, in *withBody[CouncilBegin]) (*withLocation[council.Opened], error) {

@@ -78,6 +78,7 @@ func (h *house) council() council.Deps {
 			}
 			return ""
 		},
+		HeardAt: func() string { return "speech.example" },
 		Transcribe: func(
 			ctx context.Context, file string, _ council.SpokenIn, _ council.Transcribing,
 		) (session.Transcript, error) {

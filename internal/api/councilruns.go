@@ -190,6 +190,7 @@ func (s *Server) previewCouncil(ctx context.Context, in *struct {
 // CouncilSittings is a part of the list of sittings of a session, the latest first.
 type CouncilSittings struct {
 	Journal  string           `json:"session" doc:"The id of the session of the journal that holds the runs about it."`
+	Model    string           `json:"model,omitempty" doc:"The model that was chosen for the session. Left out: the usual one."`
 	Sittings []CouncilSitting `json:"sittings"`
 	Next     string           `json:"next,omitempty" doc:"Where the list goes on: for the parameter after. Left out at its end."`
 }
@@ -254,6 +255,9 @@ func (s *Server) listSittings(ctx context.Context, in *struct {
 	}
 	owner := ownerOf(ctx)
 	if f.Journal, err = s.config.Council.JournalSession(ctx, owner, o.ID); err != nil {
+		return f, err
+	}
+	if f.Model, err = s.config.Council.AskedModel(ctx, owner, o.ID); err != nil {
 		return f, err
 	}
 	rows, err := s.config.Service.Runs(ctx, owner, journal.Filter{Session: f.Journal, Assistant: council.Name,

@@ -59,7 +59,7 @@ func (a *App) openCouncil() ([]*assistant.Assistant, error) {
 		},
 		Missing: func() string {
 			return writing().Missing()
-		}, Transcribe: transcribing(writing), Within: a.withinSitting,
+		}, HeardAt: func() string { return writing().Host }, Transcribe: transcribing(writing), Within: a.withinSitting,
 		Driven: func(r journal.Run) bool { return a.Engine.Driven(r) },
 		Withdraw: func(ctx context.Context, owner journal.Owner, id string) error {
 			return a.Service.Withdraw(ctx, owner, id)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"path/filepath"
 
@@ -22,8 +23,11 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 	switch {
 	case set.Model != "":
 		c.By, c.Limits = set.Model, scribe.HostedLimits().WithFormats(set.Formats)
-		if name, _ := model.SplitID(set.Model); cfg.Providers[name].Local {
+		name, _ := model.SplitID(set.Model)
+		if p := cfg.Providers[name]; p.Local {
 			c.Limits = c.Limits.ForLocal()
+		} else {
+			c.Host = hostOf(p.BaseURL)
 		}
 		if c.Transcriber, c.Problem = hostedModel(cfg, keys); c.Transcriber == nil {
 			c.By = ""
@@ -33,6 +37,9 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		server := speech.NewServer(speech.ServerConfig{BaseURL: set.Server, Local: set.Local, FirstByte: limit,
 			Idle: limit, PlainHTTP: cfg.PlainHTTP})
 		c.Transcriber, c.By, c.Limits = server, server.By(), scribe.WhisperLimits().WithFormats(set.Formats)
+		if !set.Local {
+			c.Host = hostOf(set.Server)
+		}
 	case len(set.Command) > 0:
 		command := speech.New(speech.Config{Command: set.Command, Timeout: set.Limit(true)})
 		c.Transcriber, c.By, c.Limits = command, command.By(), scribe.WhisperLimits().WithFormats(set.Formats)
@@ -40,6 +47,15 @@ func newScribe(cfg config.Config, keys *secrets) *scribe.Scribe {
 		c.Offers = speech.Suggestions(exec.LookPath)
 	}
 	return scribe.New(c)
+}
+
+// hostOf is the host of an address of the settings, which were checked.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return address
+	}
+	return u.Hostname()
 }
 
 // Transcription returns the transcriber, as "openai:whisper-1", or else what is missing. The error says why the set one

@@ -107,8 +107,18 @@ func (d Deps) askedModel(ctx context.Context, owner journal.Owner, runs string) 
 	return "", true, err
 }
 
+// AskedModel is the model that was chosen in a session; "": none was.
+func (d Deps) AskedModel(ctx context.Context, owner journal.Owner, id string) (string, error) {
+	runs, err := d.JournalSession(ctx, owner, id)
+	if err != nil {
+		return "", err
+	}
+	asked, _, err := d.askedModel(ctx, owner, runs)
+	return asked, err
+}
+
 // setup tells which model was chosen in a session.
-func (d Deps) setup(ctx context.Context, owner journal.Owner, runs string) (told assistant.Setup, err error) {
+func (d Deps) setup(ctx context.Context, owner journal.Owner, runs, _ string) (told assistant.Setup, err error) {
 	told.Model, _, err = d.askedModel(ctx, owner, runs)
 	return told, err
 }

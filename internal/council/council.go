@@ -54,6 +54,8 @@ type Deps struct {
 	Spoken string
 	// Missing says which setting transcription lacks, for people; "": it can transcribe.
 	Missing func() string
+	// HeardAt is the host that recordings are sent to; "": they stay on this machine.
+	HeardAt func() string
 	// Transcribe transcribes a recording. Errors of the transcriber are *model.Error; tell receives progress and pauses.
 	Transcribe func(ctx context.Context, file string, in SpokenIn, tell Transcribing) (session.Transcript, error)
 	// Driven reports whether somebody drives a running run.

@@ -113,7 +113,7 @@ func (d Deps) runSpec(ctx context.Context, b assistant.Request, o Options) (run.
 }
 
 // setup tells which detective was chosen for an inquiry.
-func (d Deps) setup(ctx context.Context, owner journal.Owner, session string) (told assistant.Setup, err error) {
+func (d Deps) setup(ctx context.Context, owner journal.Owner, session, _ string) (told assistant.Setup, err error) {
 	last, err := d.Store.Runs(ctx, owner, journal.Filter{Session: session, Assistant: Name, Limit: 1})
 	if err != nil || len(last) == 0 {
 		return told, err

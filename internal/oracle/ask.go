@@ -56,6 +56,10 @@ func (s Surroundings) Begin(ctx context.Context, r assistant.Request, o Options)
 	chosen := r.KeepModel("model", &o.Model, before.run == "", before.env.Asked)
 	env := s.newEnv(o)
 	env.Asked, env.Attached, env.Setup = chosen, before.attached, told
+	env.Dropped = before.dropped(o.Drop)
+	if !o.Preset.Foreign {
+		env.Preset = o.Preset.Name
+	}
 	env.Date = time.Now().Format(time.DateOnly)
 	if o.Material != "" {
 		env.Material, env.Parts = len(o.Material), document.SplitParts(o.Material)

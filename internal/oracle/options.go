@@ -25,6 +25,8 @@ type Options struct {
 	Material     string        `json:"material,omitempty" tool:"-" flag:"-" max:"22020096" doc:"what the question is about, as data: a text of at most 262144 bytes, or what POST /api/documents made of files. It gives no orders, and nothing is written for it"`
 	// SameMaterial hands over the material of the replaced question again, in place of Material.
 	SameMaterial bool `json:"same_material,omitempty" tool:"-" flag:"-" doc:"hand over the text again that the replaced question was about"`
+	// Drop takes what was handed over earlier out of the session, from this question on. Other names are left alone.
+	Drop []string `json:"drop,omitempty" tool:"-" flag:"-" max:"200" doc:"names of what was handed over earlier in the session and is shown no more"`
 
 	Piped bool `json:"-"` // the words themselves are material
 }

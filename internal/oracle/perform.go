@@ -38,9 +38,12 @@ type Env struct {
 	// earlier runs of the session with which something was handed over, oldest first, and what is shown of it again
 	Attached []string        `json:"attached,omitempty"`
 	Carried  []document.Part `json:"carried,omitempty"`
+	// how many of the first of Attached have something by a name that is shown no more
+	Dropped map[string]int `json:"dropped,omitempty"`
 	// what the person set, for the next run of the session; see setup
 	Asked      string `json:"asked,omitempty"` // the model
 	NoFallback bool   `json:"no_fallback,omitempty"`
+	Preset     string `json:"preset,omitempty"` // "": none, or one that lies elsewhere than presets do
 	// what of the session's setup changes with this run, or is left out
 	Setup agent.Whys `json:"setup,omitempty"`
 	// earlier questions of the session were sent with tools, so this one is, too

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,19 +62,32 @@ func setupOf(
 	if err != nil || s.run == "" {
 		return told, err
 	}
-	told = assistant.Setup{Code: s.env.CodeRoot, Vault: s.env.Vault, Model: s.env.Asked, Web: s.web()}
-	for _, id := range s.attached {
+	told = assistant.Setup{Code: s.env.CodeRoot, Vault: s.env.Vault, Model: s.env.Asked, Web: s.web(),
+		Preset: s.env.Preset}
+	for n, id := range s.attached {
 		var env Env
 		if err := run.ReadStart(ctx, store, owner, id, &env, &Given{}); err != nil {
 			return told, err
 		}
 		for _, name := range env.materialNames() {
-			if !slices.Contains(told.Files, name) {
+			if n >= s.env.Dropped[name] && !slices.Contains(told.Files, name) {
 				told.Files = append(told.Files, name)
 			}
 		}
 	}
 	return told, nil
+}
+
+// dropped adds what a request drops to what is dropped already.
+func (s setup) dropped(names []string) map[string]int {
+	all := maps.Clone(s.env.Dropped)
+	for _, name := range names {
+		if all == nil {
+			all = map[string]int{}
+		}
+		all[name] = len(s.attached)
+	}
+	return all
 }
 
 // web says whether the web is searched, where that was set.
@@ -204,13 +218,16 @@ func carry(
 			return c, err
 		}
 		for place, p := range document.SplitParts(string(material)) {
+			name, _ := p.Page()
+			if n < env.Dropped[name] {
+				continue
+			}
 			if p.Type != "" { // pictures that are pasted share a name
 				if len(shown) < pictures {
 					shown = append(shown, part{p, n, place, 0})
 				}
 				continue
 			}
-			name, _ := p.Page()
 			if last, again := latest[name]; again && last > n && name != document.Unnamed {
 				continue
 			}

@@ -12,6 +12,7 @@ import (
 	"sibyl/internal/model/modeltest"
 	"sibyl/internal/oracle"
 	"sibyl/internal/run"
+	"sibyl/internal/schema"
 )
 
 func TestAttachedDocumentStaysWholeWhileThereIsRoomAndIsCitedInFollowUps(t *testing.T) {
@@ -95,8 +96,49 @@ func TestSessionTellsWhatItWasSetUpWithAndAllThatWasHandedOver(t *testing.T) {
 	of := oracle.Describe(&run.Assistant{}, h.surroundings(h.store))
 	got := assert.Must(of.Setup(t.Context(), owner, h.session, ""))(t)
 	same(t, "files", strings.Join(got.Files, " "), "bridge.txt paint.txt")
+	same(t, "the preset", got.Preset, "")
 	same(t, "the folder of code", got.Code, h.env.CodeRoot)
 	assert.That(t, got.Web != nil && !*got.Web, "the web is %v", got.Web)
 	none := assert.Must(of.Setup(t.Context(), "eve", h.session, ""))(t)
 	assert.That(t, none.Code == "" && len(none.Files) == 0, "another person is told %+v", none)
+}
+
+func TestWhatIsDroppedIsShownNoMoreUntilItIsHandedOverAgain(t *testing.T) {
+	turns := make([]modeltest.Turn, 0, 5)
+	for range 5 {
+		turns = append(turns, modeltest.Say("Grey. "+enough()))
+	}
+	h := setUp(t, turns...)
+	of := oracle.Describe(&run.Assistant{}, h.surroundings(h.store))
+	for n, c := range []struct {
+		names       []string // handed over
+		drop        []string
+		files, lack string
+	}{
+		{[]string{"bridge.txt", "paint.txt"}, nil, "bridge.txt paint.txt", ""},
+		{nil, []string{"bridge.txt", "nothing.txt"}, "paint.txt", "Words of bridge.txt"},
+		{nil, nil, "paint.txt", "Words of bridge.txt"},
+		{[]string{"bridge.txt"}, nil, "paint.txt bridge.txt", ""},
+		{nil, []string{"paint.txt", "bridge.txt"}, "", "Words of"},
+	} {
+		q := h.question(fmt.Sprintf("What is the bridge like, part %d?", n))
+		q.Drop = c.drop
+		q.Preset = schema.Preset{Name: "brief", File: "brief.md", Prompt: "Be brief."}
+		var parts []document.Part
+		for _, name := range c.names {
+			parts = append(parts, document.Part{Name: name, Text: "Words of " + name})
+		}
+		if parts != nil {
+			q.Material = document.JoinParts(parts)
+		}
+		h.finish(h.startQuestion(q))
+		got := assert.Must(of.Setup(t.Context(), owner, h.session, ""))(t)
+		same(t, fmt.Sprintf("the files after question %d", n), strings.Join(got.Files, " "), c.files)
+		same(t, "the preset", got.Preset, "brief")
+		sent := ""
+		for _, m := range h.request(n + 1).Messages {
+			sent += m.Text
+		}
+		assert.That(t, c.lack == "" || !strings.Contains(sent, c.lack), "request %d still has %q: %s", n+1, c.lack, sent)
+	}
 }

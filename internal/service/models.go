@@ -115,7 +115,7 @@ func (s *Service) rememberedModel(ctx context.Context, owner journal.Owner, a *a
 	if err != nil || len(last) == 0 {
 		return ""
 	}
-	was, err := a.Setup(ctx, owner, last[0].Session)
+	was, err := a.Setup(ctx, owner, last[0].Session, "")
 	if err != nil || was.Model == "" || !s.config.Remembers(was.Model) { // a damaged session hinders no other
 		return ""
 	}

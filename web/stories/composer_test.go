@@ -71,19 +71,45 @@ func TestSourcesOfASessionStayOverThreeQuestionsAndAReload(t *testing.T) {
 	setup := evaluate[string](p, `fetch("/api/sessions/" + location.hash.split("/")[2] + "?brief=true").then((a) => a.json()).then((s) => JSON.stringify(s.setup))`)
 	assert.That(t, strings.Contains(setup, `"files":["log.txt"]`) && !strings.Contains(setup, `"code":`) &&
 		strings.Contains(setup, `"vault":"notes"`), "the session is set up so: %s", setup)
+
+	before := shown.Load()
+	p.press("Remove log.txt")
+	p.says("Who was on watch?")
+	p.until("four answers", `document.querySelectorAll("main li .answer .foot").length === 4`)
+	p.reload()
+	p.until("four answers without the document", `document.querySelectorAll("main li .answer .foot").length === 4 && !(`+chip+`)`)
+	assert.That(t, shown.Load() == before, "what was removed is shown to the model")
 }
 
 func TestWhatIsDictatedStandsInTheFieldToBeEdited(t *testing.T) {
 	_, settings := plays(t, "", "")
-	_, hears := listens(t)
-	p := openWith(t, hears+settings).visit(1100)
-	p.press("Dictate")
-	p.until("a recording of a second that can be ended", `(() => {
-		const one = document.querySelector("button[aria-label='Stop dictating']");
-		const second = document.querySelector("[role=timer]")?.textContent === "0:01";
-		if (second) one.click();
-		return second;
-	})()`)
+	hears, answers := listens(t)
+	h := openWith(t, answers+settings)
+	p := h.visit(1100)
+	p.forgive("net::ERR_")
+	p.forgive("Failed to load resource")
+	dictates := func() {
+		p.Helper()
+		p.press("Dictate")
+		p.until("a recording of a second that can be ended", `(() => {
+			const one = document.querySelector("button[aria-label='Stop dictating']");
+			const second = document.querySelector("[role=timer]")?.textContent === "0:01";
+			if (second) one.click();
+			return second;
+		})()`)
+	}
+	p.cuts("/api/dictation")
+	dictates()
+	p.sees("What you said is kept in this browser")
+	p.reload()
+	p.sees("What you said is kept in this browser")
+	assert.That(t, len(hears.Requests()) == 0, "the server heard something")
+	p.do("a narrow screen", chromedp.EmulateViewport(390, 844))
+	p.fits()
+	p.shoots("dictation-kept")
+	p.do("a wide screen", chromedp.EmulateViewport(1100, 800))
+	p.cuts()
+	p.press("Write it down")
 	p.until("the words in the field", `document.querySelector("#words").value.startsWith("We should move the office in May.")`)
 	p.shoots("dictated")
 	assert.That(t, evaluate[bool](p, `!document.querySelector("main .question") && document.activeElement === document.querySelector("#words")`),

@@ -173,7 +173,7 @@ func (p *tab) keptSounds() string {
 	return "window.keptNow"
 }
 
-func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
+func TestFilesAreAddedAndOneThatIsThereAlreadyOrRefusedIsNamed(t *testing.T) {
 	h := open(t)
 	p := h.visit(900)
 	p.convenes("A first thought.")
@@ -192,9 +192,10 @@ func TestFilesAreAddedAndOneThatIsThereAlreadyIsKnown(t *testing.T) {
 	p.sees("“copy.txt” is here already, as 2.")
 	p.forgive("415")
 	drop("picture.png", "image/png", "PNG")
-	p.sees("This is nothing that can be added to a session.")
-	p.press("Try again")
-	p.sees("This is nothing that can be added to a session.")
+	p.sees("“picture.png” was not added: This is nothing that can be added to a session.")
+	p.shoots("refused")
+	p.says("A third thought.") // which a file that is refused does not hold up
+	p.until("the words", `document.querySelector("main ol").innerText.includes("A third thought.")`)
 }
 
 func TestMicrophoneThatIsRefusedIsSaid(t *testing.T) {

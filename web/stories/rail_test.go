@@ -55,3 +55,20 @@ func TestOneListHasAllConversations(t *testing.T) {
 	p.until("the one that is new", `(() => { const a = [...document.querySelectorAll("aside a")].find((a) => a.innerText.includes("Who mended")); a?.click(); return a })()`)
 	p.until("nothing that is new", `!document.querySelector("aside").innerText.includes("· new")`)
 }
+
+func TestSittingThatEndedWhileOneWasElsewhereIsNew(t *testing.T) {
+	allow, settings := convene(t, "Skeptic")
+	p := openWith(t, settings).visit(1200)
+	p.convenes("The boiler is old.")
+	p.checks("Skeptic")
+	p.press("Ask")
+	p.turnsTo("#/")
+	row := `[...document.querySelectorAll("aside li")].find((l) => l.innerText.includes("The boiler is old."))?.innerText`
+	p.until("a sitting that goes on", row+`?.includes("in progress")`)
+	allow()
+	p.until("a sitting that is new", row+`?.includes("· new")`)
+	p.reload()
+	p.until("a sitting that is still new", row+`?.includes("· new")`)
+	p.until("the session", `(() => { const a = document.querySelector("aside a[href^='#/council/']"); a?.click(); return a })()`)
+	p.until("nothing that is new", `document.querySelector("aside")?.innerText.includes("· new") === false`)
+}

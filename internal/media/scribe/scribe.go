@@ -37,6 +37,7 @@ type Audio interface {
 type Config struct {
 	Transcriber model.Transcriber // nil: nothing is set
 	By          string            // the transcriber's name in transcripts and errors: "openai:whisper-1"
+	Host        string            // where recordings are sent; "": they stay on this machine
 	Limits      Limits            // what it accepts
 	Language    string            // of files without a language of their own: "pt"; "": the transcriber detects it
 	Retry       model.RetryPolicy

@@ -136,11 +136,12 @@ func (r Request) KeepModel(option string, wanted *string, begins bool, before st
 // Setup is what a session was set up with. Its next run has the same, unless its request says otherwise. The names of
 // its folders are paths, or those that whoever asks has for them.
 type Setup struct {
-	Code  string   `json:"code,omitempty" doc:"The folder of code that is searched."`
-	Vault string   `json:"vault,omitempty" doc:"The folder of notes that is searched, and written to on request."`
-	Web   *bool    `json:"web,omitempty" doc:"Whether the web is searched. Left out: as a question needs it."`
-	Model string   `json:"model,omitempty" doc:"The model that was chosen. Left out: the usual one."`
-	Files []string `json:"files,omitempty" doc:"The names of what was handed over in it, which is shown again as far as there is room."`
+	Code   string   `json:"code,omitempty" doc:"The folder of code that is searched."`
+	Vault  string   `json:"vault,omitempty" doc:"The folder of notes that is searched, and written to on request."`
+	Web    *bool    `json:"web,omitempty" doc:"Whether the web is searched. Left out: as a question needs it."`
+	Model  string   `json:"model,omitempty" doc:"The model that was chosen. Left out: the usual one."`
+	Preset string   `json:"preset,omitempty" doc:"That of its last question. Each question names its own."`
+	Files  []string `json:"files,omitempty" doc:"The names of what was handed over in it, which is shown again as far as there is room."`
 }
 
 // Allowance is a user's yes to calls of a run that wait for it, by their numbers from 1.

@@ -16,6 +16,11 @@ export class Refusal extends Error {
     super(detail);
   }
 
+  /** The same would be refused again: neither the server nor who asks is away or busy, and all of it arrived. */
+  get isFinal(): boolean {
+    return this.status >= 400 && this.status < 500 && ![401, 408, 429].includes(this.status) && this.kind !== "broken_body";
+  }
+
   /** What a person can read. */
   get words(): string {
     return [this.message, this.told.hint].filter(Boolean).join(" ");

@@ -12,12 +12,12 @@ export class Attempt {
 
   #pending: { of: string; key: string } | undefined;
 
-  /** Sends something that is to be done once: sent again after it was refused or lost, it has the same key, for as long as it says the same. Whether that worked. */
-  async once(what: unknown, post: (key: string) => Promise<unknown>): Promise<boolean> {
-    const of = JSON.stringify(what);
+  /** Sends something that is to be done once: sent again after it was refused or lost, it has the same key, for as long as all of it is the same. Whether that worked. */
+  async once<T>(all: T, post: (key: string, all: T) => Promise<unknown>): Promise<boolean> {
+    const of = JSON.stringify(all);
     if (this.#pending?.of !== of) this.#pending = { of, key: crypto.randomUUID() };
     const { key } = this.#pending;
-    const done = await this.make(() => post(key));
+    const done = await this.make(() => post(key, all));
     if (done) this.#pending = undefined;
     return done;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { Refusal } from "./api";
 import { Bringing, unsent } from "./bringing.svelte";
 
 const file = (name: string) => new File(["x"], name);
@@ -12,7 +13,7 @@ test("files that are brought while others are sent come behind them, each once",
       all.add([file("c")]);
       await all.goOn();
     }
-    return true;
+    return undefined;
   });
   all.add([file("a"), file("b")]);
   await all.goOn();
@@ -23,9 +24,9 @@ test("what could not be sent stays with all behind it, and is tried first when i
   const sent: string[] = [];
   let away = true;
   const all = new Bringing(async ({ name }) => {
-    if (name === "b" && away) return false;
+    if (name === "b" && away) return new Refusal(503, "busy", "");
     sent.push(name);
-    return true;
+    return undefined;
   });
   all.add([file("a"), file("b"), file("c")]);
   await all.goOn();
@@ -34,6 +35,16 @@ test("what could not be sent stays with all behind it, and is tried first when i
   all.add([file("d")]);
   await all.goOn();
   expect([sent, names(all.left)]).toEqual([["a", "b", "c", "d"], []]);
+});
+
+test.each([[415, "", true], [413, "too_large", true], [402, "over_limit", true], [401, "", false], [408, "broken_body", false], [400, "broken_body", false],
+  [429, "", false], [500, "", false], [0, "unreachable", false]])("a file that is refused with %i %s is named and left out: %s", async (status, kind, out) => {
+  const all = new Bringing(async ({ name }) => (name === "a" ? new Refusal(status, kind, "No.") : undefined));
+  all.add([file("a"), file("b")]);
+  await all.goOn();
+  expect([all.refused.map((r) => r.name), names(all.left)]).toEqual(out ? [["a"], []] : [[], ["a", "b"]]);
+  all.add([file("c")]);
+  expect(all.refused).toEqual([]);
 });
 
 test.each([["sent", "sent", ""], ["sent\nand more", "sent", "and more"], ["other words", "sent", "other words"], ["", "sent", ""]])("of %j, when %j was sent, %j is left", (words, sent, left) => {

@@ -1,4 +1,4 @@
-import { address, type Refusal, send, unreachable, type Form } from "./api";
+import { address, type Refusal, send, type Form } from "./api";
 import { asRefusal } from "./loaded.svelte";
 import { beingMade } from "./recorder.svelte";
 import { forget, keepRecording, keptRecordings, soundOf, type Kept } from "./recordings";
@@ -9,9 +9,6 @@ const patience = 30 * 60_000;
 
 /** What a recording is called that was begun at a time. */
 const nameOf = ({ at, type }: Kept) => `${at.slice(0, 19).replace(/:/g, "-")}.${type.split("/")[1] ?? "webm"}`;
-
-/** Whether what was refused may be taken another time, as it is. */
-const later = (e: Refusal) => e.status === unreachable || e.status === 408 || e.status === 429 || e.status >= 500 || e.kind === "broken_body";
 
 /** A recording of this browser, which goes to the server once it is whole. */
 export class Delivery {
@@ -49,7 +46,7 @@ export class Delivery {
       this.sent(this);
     } catch (e) {
       const problem = asRefusal(e);
-      [this.waits, this.refused] = later(problem) ? [true, undefined] : [false, problem];
+      [this.waits, this.refused] = problem.isFinal ? [false, problem] : [true, undefined];
       if (this.waits) this.#timer = setTimeout(() => void this.send(), backOff(this.#failures++));
     } finally {
       this.sending = false;

@@ -1,97 +1,103 @@
 import { address, send, type Form } from "./api";
 import { Attempt } from "./attempt.svelte";
-import { hindranceOf, kinds, type Hindrance } from "./recorder.svelte";
+import { draft, keepDraft } from "./kept";
+import { beingMade, Recorder } from "./recorder.svelte";
+import { forget, keptRecordings, soundOf, type Kept } from "./recordings";
 
 /** How long the server may take to write down what was said, in ms. */
 const patience = 5 * 60_000;
 
-/** Speech that becomes words in a field: recorded here, and written down by the server's transcriber. Nothing of it is kept once it is words. */
+/**
+ * Speech that becomes words in a field: recorded here, and written down by the server's transcriber. Until it is words it is kept in this browser, also when
+ * that fails or the field is left.
+ */
 export class Dictation {
-  state = $state<"idle" | "asking" | "recording" | "hearing">("idle");
-  hindrance = $state<Hindrance>();
-  seconds = $state(0);
+  readonly recorder: Recorder;
   readonly attempt = new Attempt();
-  #recorder: MediaRecorder | undefined;
-  #clock: ReturnType<typeof setInterval> | undefined;
-  #said: Blob | undefined; // what is not words yet
+  hearing = $state(false);
+  /** Nothing was heard in what was said last. */
+  nothing = $state(false);
+  #kept = $state.raw<readonly Kept[]>([]);
   #left = false;
 
-  /** `heard` takes the words. `transcribe` is the server. */
+  /** `place` names the field, `heard` takes the words, and `transcribe` is the server. */
   constructor(
+    private readonly user: string,
+    private readonly place: string,
     private readonly heard: (words: string) => void,
     private readonly transcribe = (body: Blob) => send<Form<"Dictated">>("POST", address("/api/dictation", {}), { body, patience }),
-  ) {}
+  ) {
+    this.recorder = new Recorder(user, "", (kept) => this.#note(kept), place);
+  }
+
+  /** What was said and is no words yet, the first first. */
+  get waiting(): readonly Kept[] {
+    return this.#kept.filter((one) => one.id !== this.recorder.making);
+  }
+
+  /** Finds what was said here before: what has become words since is put into the field. */
+  async look() {
+    const words = draft(this.#words);
+    keepDraft(this.#words, "");
+    if (words) this.heard(words);
+    const all = await keptRecordings(this.user, this.place).catch(() => []); // a browser that keeps nothing has nothing
+    const made = await Promise.all(all.map((one) => beingMade(one.id)));
+    for (const one of all.filter((_, i) => !made[i])) this.#note(one);
+  }
 
   /** Begins to record, or ends it and has it written down. */
   async toggle() {
-    if (this.state === "recording") this.#recorder?.stop();
-    else if (this.state === "idle") await this.#start();
+    if (this.recorder.state === "idle" && !this.hearing) {
+      [this.nothing, this.attempt.refused] = [false, undefined];
+      await this.recorder.start();
+    } else if (this.recorder.state === "recording") {
+      await this.recorder.stop();
+      await this.again();
+    }
   }
 
-  /** Has what was said last written down, as that did not work before. */
+  /** Has all that waits written down. */
   async again() {
-    if (this.state === "idle") await this.#hear();
+    if (this.hearing) return;
+    [this.hearing, this.nothing] = [true, false];
+    for (let one; !this.#left && (one = this.waiting[0]) && (await this.#hear(one)); );
+    this.hearing = false;
   }
 
-  /** Lets the microphone go for good, also one that is given later, and forgets what was said. */
+  /** Forgets what was said. */
+  async discard() {
+    this.attempt.refused = undefined;
+    for (const one of this.waiting) await this.#forget(one);
+  }
+
+  /** Lets the microphone go for good, also one that is given later. What was said stays kept. */
   leave() {
     this.#left = true;
-    this.#said = undefined;
-    if (!this.#recorder) return;
-    this.#recorder.onstop = null;
-    letGo(this.#recorder.stream);
-    this.#close();
-    this.state = "idle";
+    this.recorder.leave();
   }
 
-  async #start() {
-    [this.hindrance, this.seconds, this.attempt.refused, this.#said] = [undefined, 0, undefined, undefined];
-    if (!navigator.mediaDevices?.getUserMedia || !("MediaRecorder" in globalThis)) return void (this.hindrance = "insecure");
-    this.state = "asking";
-    let stream: MediaStream | undefined;
-    try {
-      stream = await navigator.mediaDevices.getUserMedia({ audio: true });
-      if (this.#left) letGo(stream);
-      else this.#record(stream);
-    } catch (e) {
-      letGo(stream);
-      this.hindrance = hindranceOf(e);
-    }
-    this.state = this.#recorder ? "recording" : "idle";
-  }
-
-  #record(stream: MediaStream) {
-    const type = kinds.find((k) => MediaRecorder.isTypeSupported(k)) ?? "";
-    const recorder = new MediaRecorder(stream, type ? { mimeType: type } : {});
-    const parts: Blob[] = [];
-    recorder.ondataavailable = ({ data }) => parts.push(data);
-    recorder.onstop = () => {
-      letGo(stream);
-      this.#close();
-      this.#said = new Blob(parts, { type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, "") });
-      void this.#hear();
-    };
-    recorder.start();
-    this.#recorder = recorder;
-    this.#clock = setInterval(() => this.seconds++, 1000);
-  }
-
-  async #hear() {
-    const said = this.#said;
-    if (!said) return;
-    this.state = "hearing";
-    await this.attempt.make(async () => {
-      const { text } = await this.transcribe(said);
+  #hear(one: Kept): Promise<boolean> {
+    return this.attempt.make(async () => {
+      const body = await soundOf(one);
+      const text = body.size ? (await this.transcribe(body)).text : "";
+      this.nothing = !text;
       if (text && !this.#left) this.heard(text);
-      this.#said = undefined;
+      else if (text) keepDraft(this.#words, [draft(this.#words), text].filter(Boolean).join(" "));
+      await this.#forget(one);
     });
-    this.state = "idle";
   }
 
-  #close() {
-    clearInterval(this.#clock);
-    this.#recorder = undefined;
+  /** Where words are put that came after the field was left. */
+  get #words() {
+    return `${this.place}.dictated`;
+  }
+
+  #note(kept: Kept) {
+    this.#kept = [...this.#kept.filter((one) => one.id !== kept.id), kept].sort((a, b) => a.at.localeCompare(b.at));
+  }
+
+  async #forget(one: Kept) {
+    this.#kept = this.#kept.filter((other) => other.id !== one.id);
+    await forget(one.id);
   }
 }
-
-const letGo = (stream: MediaStream | undefined) => stream?.getTracks().forEach((t) => t.stop());

@@ -26,12 +26,21 @@ export class Handed {
     return this.files.map((f) => f.material).join("");
   }
 
-  /** Has files read, one after the other. One of the same name takes the place of the one that is there. */
-  async add(list: Iterable<File> | null | undefined) {
-    const given = [...(list ?? [])];
-    if (this.reading) return;
-    this.problems = [];
-    for (const file of given) {
+  #waiting: File[] = [];
+  #all: Promise<void> | undefined; // is kept when each has been read
+
+  /** Has files read, one after the other and after those that are being read. One of the same name takes the place of the one that is there. */
+  async add(list: Iterable<File> | null | undefined): Promise<void> {
+    this.#waiting.push(...(list ?? []));
+    if (!this.reading) {
+      this.problems = [];
+      this.#all = this.#readAll();
+    }
+    return this.#all;
+  }
+
+  async #readAll() {
+    for (let file; (file = this.#waiting.shift()); ) {
       this.reading = file.name;
       try {
         if (file.size > mostFile) this.problems.push(say("ask.attach.large", { name: file.name }));
@@ -62,7 +71,7 @@ export class Handed {
 
   /** Files that came without names of their own, as pasted pictures do, beside those that are there: none takes the place of another. */
   apart(list: Iterable<File>): File[] {
-    const names = new Set(this.files.map((f) => f.name));
+    const names = new Set([...this.files, ...this.#waiting].map((f) => f.name)).add(this.reading);
     return [...list].map((file) => {
       const [, stem = "", end = ""] = /^(.*?)(\.[^.]*)?$/s.exec(file.name) ?? [];
       let name = file.name;

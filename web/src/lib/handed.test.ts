@@ -49,13 +49,23 @@ test("no more is taken than the server takes with a question: texts by their byt
   expect([names(handed), handed.problems.length]).toEqual([["a.txt", "1.png"], 2]);
 });
 
-test("pictures are refused where none are looked at, and files while others are read", async () => {
-  reads = { "1.png": { material: "p", picture: true }, "a.txt": { material: "A" } };
+test("pictures are refused where none are looked at", async () => {
+  reads = { "1.png": { material: "p", picture: true } };
   const handed = new Handed();
-  const added = handed.add([file("1.png")]);
-  await handed.add([file("a.txt")]);
+  await handed.add([file("1.png")]);
+  expect([names(handed), handed.problems.length]).toEqual([[], 1]);
+});
+
+test("files that are brought while others are read come after them, and those without names of their own take no place", async () => {
+  reads = { "image.png": { material: "1", picture: true }, "image-2.png": { material: "2", picture: true }, "image-3.png": { material: "3", picture: true }, "a.txt": "no" };
+  const handed = new Handed(Infinity, 4);
+  const added = handed.add(handed.apart([file("image.png"), file("image.png")]));
+  const later = handed.add([...handed.apart([file("image.png")]), file("a.txt")]);
+  await later;
+  expect([names(handed), handed.problems.length, reading]).toEqual([["image.png", "image-2.png", "image-3.png"], 1, ["image.png", "image-2.png", "image-3.png", "a.txt"]]);
   await added;
-  expect([names(handed), handed.problems.length, reading]).toEqual([[], 1, ["1.png"]]);
+  await handed.add([]);
+  expect([handed.reading, handed.problems]).toEqual(["", []]);
 });
 
 test("a file that is too large is not even sent", async () => {

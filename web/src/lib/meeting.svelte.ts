@@ -1,8 +1,11 @@
-import { get, type Form } from "./api";
+import { get, send, type Form } from "./api";
+import type { Attempt } from "./attempt.svelte";
 import { calm } from "./clock.svelte";
 import { live } from "./live.svelte";
 import { Loaded } from "./loaded.svelte";
 import { Paged } from "./paged.svelte";
+import { goesOn, stands } from "./talk.svelte";
+import { say } from "./words.svelte";
 
 type Sitting = Form<"CouncilSitting">;
 
@@ -28,12 +31,15 @@ export class Meeting {
   seated = $state<Record<string, Seated[]>>({});
   /** The session of its runs; "" before its first sitting. */
   #journal = $state("");
+  /** The model that was chosen for the last sitting; "" for the usual one. */
+  model = $state("");
 
   readonly session = new Loaded((signal) => get("/api/council/sessions/{session}", { session: this.id }, signal));
   /** The latest first. */
   readonly sittings = new Paged<Sitting>(async (after, signal) => {
-    const { sittings, next, session = "" } = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page, after }, signal);
+    const { sittings, next, session = "", model = "" } = await get("/api/council/sessions/{session}/sittings", { session: this.id, limit: page, after }, signal);
     this.#journal = session;
+    if (!after) this.model = model;
     for (const { run } of sittings) if (run.status === "running" && !this.#recalled.has(run.id)) void this.#recall(run.id);
     return { items: sittings, next };
   }, (s) => s.run.id);
@@ -48,6 +54,11 @@ export class Meeting {
   /** The run that writes recordings down, while there is one. */
   get transcription(): string {
     return Object.entries(live.runs).find(([, r]) => r.run?.assistant === "council.transcription" && r.run.session_id === this.#journal)?.[0] ?? "";
+  }
+
+  /** The run that goes on: a sitting, or else what writes recordings down; "" if none does. */
+  get going(): string {
+    return this.sittings.items.find(({ run }) => goesOn(run) && !stands(run))?.run.id ?? this.transcription;
   }
 
   load() {
@@ -85,6 +96,15 @@ export class Meeting {
       this.session.stop();
       this.sittings.stop();
     };
+  }
+
+  /** Begins a sitting, with the options of the Council; then is told of its run. Whether that worked. */
+  begin(attempt: Attempt, options: Record<string, unknown>, then: (run: string) => unknown): Promise<boolean> {
+    const all = { assistant: "council", words: say("council.ask"), options: { session: this.id, ...options } };
+    return attempt.once(all, async (key, body) => {
+      const begun = await send<Form<"Begun">>("POST", "/api/runs", { key, body });
+      await then(begun.run);
+    });
   }
 
   /** Seats who was just asked in a sitting, before the server tells of their runs, and fetches it. */

@@ -48,7 +48,7 @@ test.each([[400, "invalid_request"], [402, "over_limit"], [413, "too_large"]])("
   await sendAll("ada", send);
   await sendAll("ada", send); // it is not tried again
   expect(sent).toEqual(["two"]);
-  expect(returned("ada").map((l) => [l.words, l.refused])).toEqual([["too much", "No."]]);
+  expect(returned("ada").map((l) => [l.words, l.why.kind, l.why.words])).toEqual([["too much", kind, "No."]]);
   expect(returned("eve")).toEqual([]);
 });
 

@@ -8,8 +8,8 @@ export interface Letter {
   /** Who wrote it: it is sent in no other name. */
   user: string;
   words: string;
-  /** Why the server does not take it, as it says. It is then sent by nobody: the person has it back. */
-  refused?: string;
+  /** Why the server does not take it. It is then sent by nobody: the person has it back. */
+  refused?: Pick<Refusal, "status" | "kind" | "message" | "told">;
 }
 
 export function letters(): Letter[] {
@@ -25,8 +25,8 @@ const store = (all: readonly Letter[]) => keepLetters(all.length ? JSON.stringif
 export const write = (words: string) => store([...letters(), { key: crypto.randomUUID(), user: lastUser(), words }]);
 export const takeBack = (key: string) => store(letters().filter((one) => one.key !== key));
 
-/** What the server has refused of somebody's letters. */
-export const returned = (user: string) => letters().filter((one) => one.user === user && one.refused !== undefined);
+/** What the server has refused of somebody's letters, and why. */
+export const returned = (user: string) => letters().flatMap(({ refused: no, ...one }) => (no && one.user === user ? [{ ...one, why: new Refusal(no.status, no.kind, no.message, no.told) }] : []));
 
 /** Has somebody told, until the function that it gives is called, when the server has refused a letter. */
 export function onReturned(tell: () => void): () => void {
@@ -34,9 +34,6 @@ export function onReturned(tell: () => void): () => void {
   return () => listeners.delete(tell);
 }
 const listeners = new Set<() => void>();
-
-/** Whether the same would be refused again: neither the server nor who asks is away, or busy. */
-const isFinal = (e: unknown): e is Refusal => e instanceof Refusal && e.status >= 400 && e.status < 500 && ![401, 408, 429].includes(e.status);
 
 /**
  * Sends what somebody has written, in its order, each once. What the server refuses is given back; what could not be sent for another reason stays, and
@@ -48,9 +45,10 @@ export async function sendAll(user: string, send: (one: Letter) => Promise<unkno
       try {
         await send(one);
       } catch (e) {
-        if (!isFinal(e)) throw e;
+        if (!(e instanceof Refusal && e.isFinal)) throw e;
         if (e.kind !== "key_used") { // which says that it arrived before, though not how
-          store(letters().map((of) => (of.key === one.key ? { ...of, refused: e.words } : of)));
+          const { status, kind, message, told } = e;
+          store(letters().map((of) => (of.key === one.key ? { ...of, refused: { status, kind, message, told } } : of)));
           for (const tell of listeners) tell();
           continue;
         }

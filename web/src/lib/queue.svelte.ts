@@ -13,7 +13,8 @@ export class Queue<M extends { words: string }> {
   waiting = $state.raw<readonly M[]>([]);
   /** The first was refused, or what came before it has no answer: it waits for the person. */
   held = $state(false);
-  #sending = false;
+  /** The first is on its way: it can't be taken back. */
+  sending = $state.raw<M>();
 
   /** `place` names the drafts: the words survive a reload. */
   constructor(private readonly place: string) {}
@@ -39,19 +40,20 @@ export class Queue<M extends { words: string }> {
     this.#set([...this.waiting, message]);
   }
 
-  /** Takes a message back, and gives it. */
-  take(message: M): M {
-    this.#set(this.waiting.filter((m) => m !== message));
-    return message;
+  /** Takes a message back, unless it is on its way. Whether it did. */
+  take(message: M): boolean {
+    const waits = message !== this.sending && this.waiting.includes(message);
+    if (waits) this.#set(this.waiting.filter((m) => m !== message));
+    return waits;
   }
 
   /** Sends the first, once; the others wait for its answer. */
   async next(send: (message: M) => Promise<boolean>) {
     const first = this.waiting[0];
-    if (!first || this.#sending) return;
-    this.#sending = true;
+    if (!first || this.sending) return;
+    this.sending = first;
     this.held = !(await send(first));
-    this.#sending = false;
+    this.sending = undefined;
     if (!this.held) this.take(first);
   }
 

@@ -29,6 +29,7 @@ test("what waits is sent in its order, one at a time", async () => {
   const sending = q.next(send);
   void q.next(send);
   expect([sent, waiting(q)]).toEqual([["first"], ["first", "second"]]);
+  expect([q.take(q.sending!), q.take({ words: "first" }), waiting(q)]).toEqual([false, false, ["first", "second"]]); // what is on its way is not taken back
   arrive(true);
   await sending;
   expect(waiting(q)).toEqual(["second"]);
@@ -67,7 +68,7 @@ test("what is refused stays, and waits for the person", async () => {
 
 test("what is taken back is not sent", async () => {
   const q = queued("first", "second");
-  q.take(q.waiting[0]!);
+  expect(q.take(q.waiting[0]!)).toBe(true);
   const sent: string[] = [];
   await q.next(async (m) => (sent.push(m.words), true));
   expect(sent).toEqual(["second"]);

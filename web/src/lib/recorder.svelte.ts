@@ -1,4 +1,4 @@
-import { keepRecording, keepSound, type Kept } from "./recordings";
+import { forget, keepRecording, keepSound, type Kept } from "./recordings";
 
 /** Why nothing is recorded: the microphone is refused, there is none, the page may not ask for it, or something else went wrong. */
 export type Hindrance = "refused" | "missing" | "insecure" | "broken";
@@ -34,21 +34,27 @@ export class Recorder {
   #count = 0;
   #release: (() => void) | undefined;
   #kept: Kept | undefined;
+  #left = false;
 
   constructor(
     private readonly user: string,
     private readonly session: string,
     /** Is told of each change of what is kept. */
     private readonly told: (kept: Kept) => void,
+    /** The field that takes the words. Undefined: it goes to the session. */
+    private readonly field?: string,
   ) {}
 
   async start() {
     [this.hindrance, this.why, this.state] = [undefined, "", "asking"];
     if (!navigator.mediaDevices?.getUserMedia || !("MediaRecorder" in globalThis)) return this.#hinder("insecure");
+    let heard: MediaStream | undefined;
     try {
-      const heard = await navigator.mediaDevices.getUserMedia({ audio: true });
-      await this.#begin(heard);
+      heard = await navigator.mediaDevices.getUserMedia({ audio: true });
+      if (!this.#left) await this.#begin(heard);
+      if (!this.#recorder) this.#drop(heard); // whoever wanted it has left
     } catch (e) {
+      this.#drop(heard);
       this.#hinder(hindranceOf(e), e);
     }
   }
@@ -63,11 +69,12 @@ export class Recorder {
       at: new Date().toISOString(),
       type: (recorder.mimeType || type || "audio/webm").replace(/;.*/, ""),
       ended: false,
+      ...(this.field === undefined ? {} : { field: this.field }),
     };
     [this.#kept, this.making] = [kept, kept.id];
     await keepRecording(kept);
+    if (this.#left) return;
     this.#hold(kept.id);
-    this.told(kept);
     this.#count = 0;
     recorder.ondataavailable = ({ data }) => {
       if (!data.size) return;
@@ -79,8 +86,17 @@ export class Recorder {
     this.#recorder = recorder;
     this.#listen(heard);
     recorder.start(slice);
+    this.told(kept);
     this.seconds = 0;
     this.state = "recording";
+  }
+
+  /** Lets the microphone go before anything was recorded. */
+  #drop(heard: MediaStream | undefined) {
+    heard?.getTracks().forEach((t) => t.stop());
+    if (this.#kept) void forget(this.#kept.id);
+    this.#close();
+    this.state = "idle";
   }
 
   /** Says to other tabs that this recording goes on. */
@@ -133,8 +149,9 @@ export class Recorder {
     this.state = "idle";
   }
 
-  /** Lets the microphone go. What was recorded stays kept. */
+  /** Lets the microphone go for good, also one that is given later. What was recorded stays kept. */
   leave() {
+    this.#left = true;
     if (this.#recorder && this.#recorder.state !== "inactive") void this.stop();
   }
 

@@ -1,9 +1,11 @@
 /** A recording that this browser keeps until the server has it whole. */
 export interface Kept {
   id: string;
-  /** Whose it is, and where it belongs. */
   user: string;
+  /** The session of the Council to which it belongs; "" if it is dictated. */
   session: string;
+  /** The field that takes its words. Left out: it goes to its session as it is. */
+  field?: string;
   at: string;
   type: string;
   /** It is whole: its person has ended it. */
@@ -61,10 +63,10 @@ export const keepRecording = (one: Kept) => within(["recordings"], "readwrite", 
 
 export const keepSound = (recording: string, number: number, data: Blob) => within(["sounds"], "readwrite", (t) => t.objectStore("sounds").put({ recording, number, data }));
 
-/** The recordings of a user, oldest first. */
-export async function keptRecordings(user: string): Promise<Kept[]> {
+/** The recordings of a user, oldest first: those for a field, or those that go to sessions. */
+export async function keptRecordings(user: string, field?: string): Promise<Kept[]> {
   const all = (await within(["recordings"], "readonly", (t) => t.objectStore("recordings").getAll() as IDBRequest<Kept[]>)) ?? [];
-  return all.filter((r) => r.user === user).sort((a, b) => a.at.localeCompare(b.at));
+  return all.filter((r) => r.user === user && r.field === field).sort((a, b) => a.at.localeCompare(b.at));
 }
 
 /** All that was recorded; nothing of a recording that is not kept any more. */

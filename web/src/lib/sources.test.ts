@@ -15,7 +15,7 @@ const begin = () => new Sources(() => ["code", "notes", "papers"]);
 test("of a session only what was changed is sent, and none is said as null", () => {
   const sources = begin();
   sources.setUp({ code: "code", vault: "notes/2024", web: true, model: "played:one", files: ["a.pdf"] });
-  expect([sources.chosen, sources.options]).toEqual([{ code: "code", vault: "notes/2024", web: "on", model: "played:one" }, {}]);
+  expect([sources.chosen, sources.options]).toEqual([{ code: "code", vault: "notes/2024", web: "on", model: "played:one", preset: "" }, {}]);
   sources.choose("vault", "");
   sources.choose("code", "papers");
   sources.choose("web", "");
@@ -41,7 +41,7 @@ test("what was chosen after a message went out is not taken for sent with it", (
   sources.choose("web", "on");
   sources.choose("model", "played:three");
   sources.sent(first, []);
-  expect([sources.chosen, sources.options]).toEqual([{ code: "code", vault: "", web: "on", model: "played:three" }, { web: true, model: "played:three" }]);
+  expect([sources.chosen, sources.options]).toEqual([{ code: "code", vault: "", web: "on", model: "played:three", preset: "" }, { web: true, model: "played:three" }]);
   sources.choose("model", "played:two");
   sources.sent(sources.options, []);
   expect([sources.chosen.model, sources.options]).toEqual(["played:two", {}]);
@@ -60,5 +60,32 @@ test("a conversation begins with the folders that were chosen last, if they are 
   one.choose("web", ""); // as the server does
   expect([begin().chosen.web, begin().options]).toEqual(["", { code: null, vault: "papers" }]);
   kept.set("sibyl.vault", "gone");
-  expect(begin().chosen).toEqual({ code: "", vault: "notes", web: "", model: "" });
+  expect(begin().chosen).toEqual({ code: "", vault: "notes", web: "", model: "", preset: "" });
+});
+
+test("a preset is the session's: each question names it until another or none is chosen", () => {
+  const fresh = begin();
+  fresh.choose("preset", "brief");
+  expect([fresh.options["preset"], begin().chosen.preset]).toEqual(["brief", "brief"]);
+  const sources = begin();
+  sources.setUp({ preset: "plain" });
+  expect(sources.options).toEqual({ preset: "plain" });
+  sources.sent(sources.options, []);
+  sources.choose("preset", "");
+  expect([sources.options, begin().chosen.preset]).toEqual([{}, "brief"]);
+  sources.sent(sources.options, []);
+  expect(sources.chosen.preset).toBe("");
+});
+
+test("a file that is dropped goes with the next question, and comes back when it is handed over again", () => {
+  const sources = begin();
+  sources.setUp({ files: ["a.pdf", "b.txt"] });
+  sources.drop("a.pdf");
+  const first = sources.options;
+  sources.drop("b.txt"); // after the first went out
+  expect([first, sources.files]).toEqual([{ drop: ["a.pdf"] }, []]);
+  sources.sent(first, ["c.txt"]);
+  expect([sources.options, sources.files]).toEqual([{ drop: ["b.txt"] }, ["c.txt"]]);
+  sources.sent(sources.options, ["a.pdf", "b.txt"]);
+  expect([sources.options, sources.files]).toEqual([{}, ["c.txt", "a.pdf", "b.txt"]]);
 });

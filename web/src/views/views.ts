@@ -28,8 +28,8 @@ const conversations = new Loaded<Component>(async () => Conversations); // with 
 export const views: View[] = [
   { part: "", name: "assistant.oracle", icon: "talk", colour: "var(--oracle)", show: conversations },
   { part: "session", show: conversations },
-  { part: "tasks", name: "tasks.name", icon: "tasks", colour: "var(--tasks)", show: opened(() => import("./tasks/Tasks.svelte")) },
-  { part: "council", name: "council.name", icon: "council", colour: "var(--council)", show: openedLater(() => import("./council/Council.svelte")) },
+  { part: "tasks", name: "assistant.tasks", icon: "tasks", colour: "var(--tasks)", show: opened(() => import("./tasks/Tasks.svelte")) },
+  { part: "council", name: "assistant.council", icon: "council", colour: "var(--council)", show: openedLater(() => import("./council/Council.svelte")) },
   { part: "why", show: openedLater(() => import("./why/Why.svelte")) },
   { part: "inquiries", name: "inquiry.nav", icon: "inquiry", colour: "var(--inquiry)", show: openedLater(() => import("./inquiry/Inquiry.svelte")) },
   { part: "runs", name: "runs.nav", icon: "runs", show: openedLater(() => import("./runs/Runs.svelte")) },

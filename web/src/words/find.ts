@@ -1,7 +1,6 @@
 export const find = {
   "find.words": ["Find in everything", "In allem suchen", "Procurar em tudo"],
   "find.hint": ["In titles, questions, answers, tasks and recordings", "In Titeln, Fragen, Antworten, Aufgaben und Aufnahmen", "Em títulos, perguntas, respostas, tarefas e gravações"],
-  "find.assistant": ["Assistant", "Assistent", "Assistente"],
   "find.assistant.all": ["All assistants", "Alle Assistenten", "Todos os assistentes"],
   "find.time": ["When", "Wann", "Quando"],
   "find.time.all": ["Any time", "Jederzeit", "Qualquer altura"],

@@ -1,10 +1,8 @@
 export const operation = {
-  "operation.title": ["Operation", "Betrieb", "Operação"],
   "operation.server": ["The whole server", "Der ganze Server", "O servidor inteiro"],
   "operation.server.hint": ["Runs of all users, in numbers. Nobody's words are shown.", "Läufe aller Benutzer, in Zahlen. Niemandes Worte werden gezeigt.", "Execuções de todos os utilizadores, em números. Não se mostram palavras de ninguém."],
   "operation.queues": ["Runs by assistant", "Läufe je Assistent", "Execuções por assistente"],
   "operation.queues.none": ["No run is open.", "Kein Lauf ist offen.", "Nenhuma execução em aberto."],
-  "operation.assistant": ["Assistant", "Assistent", "Assistente"],
   "operation.stand.driven": ["at work", "in Arbeit", "em curso"],
   "operation.stand.waiting": ["waiting", "wartend", "em espera"],
   "operation.stand.resting": ["paused", "pausiert", "em pausa"],

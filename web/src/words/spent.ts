@@ -1,5 +1,4 @@
 export const spent = {
-  "spent.title": ["Costs", "Kosten", "Custos"],
   "spent.days": ["Days", "Tage", "Dias"],
   "spent.last": ["The last {n} days", "Die letzten {n} Tage", "Os últimos {n} dias"],
   "spent.none": ["No model was asked on these days.", "An diesen Tagen wurde kein Modell gefragt.", "Nestes dias não se perguntou a nenhum modelo."],

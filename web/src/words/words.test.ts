@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { words } from ".";
+import { first, words } from ".";
 import { fill, valuesOf } from "../lib/fill";
 
 test("each key has words in three languages, with the same values put in", () => {
@@ -18,6 +18,16 @@ test("no key has words in two files, of which one would be said for the other", 
   const keys = Object.values(files).flatMap((file) => Object.values(file).flatMap((of) => Object.keys(of)));
   expect(keys.length).toBeGreaterThanOrEqual(Object.keys(words).length);
   expect(keys.filter((key, i) => keys.indexOf(key) < i)).toEqual([]);
+});
+
+test("nothing that a view says has two keys, of its own or of those that each view has", () => {
+  const sources = Object.values(import.meta.glob<string>(["/src/**/*.{svelte,ts}", "!/src/words/**", "!/src/**/*.test.ts"], { query: "?raw", import: "default", eager: true })).join("\n");
+  const files = import.meta.glob<Record<string, Record<string, readonly string[]>>>(["./*.ts", "!./index.ts", "!./*.test.ts", "!./*.d.ts"], { eager: true });
+  const named = Object.values(files).flatMap((file) => Object.values(file).flatMap((of) => Object.entries(of).filter(([key]) => sources.includes(`"${key}"`)).map(([key, texts]) => ({ key, texts: texts.join("\n"), of }))));
+  expect(named.length).toBeGreaterThan(300);
+  const everywhere = (one: { key: string }) => one.key in first;
+  const twice = named.flatMap((one, i) => named.slice(i + 1).filter((two) => two.texts === one.texts && (two.of === one.of || everywhere(one) || everywhere(two))).map((two) => `${one.key} = ${two.key}`));
+  expect(twice).toEqual([]);
 });
 
 test("words for one and for several stand behind a number", () => {
