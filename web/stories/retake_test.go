@@ -47,21 +47,90 @@ func TestQuestionThatIsAskedAgainTakesThePlaceOfTheOneBefore(t *testing.T) {
 	p.turnsInto("2/2", "1/2")
 	p.press("Earlier version")
 	p.turnsInto("number-1", "number-2")
-	p.turnsInto("An earlier version. The conversation goes on from the last one.", "Ask again")
 	p.both("an earlier version")
 	p.fits()
 	p.press("Later version")
-	p.press("Edit and ask again")
-	p.sees("This takes the place of your last question.")
-	p.says("Tell me something about doors in general.")
+	p.turnsInto("number-2", "number-1")
+	p.editsQuestion("leases", "Tell me something about doors in general.")
 	p.turnsInto("number-3", "number-2")
 	p.turnsInto("3/3", "leases")
 	p.reload()
 	p.turnsInto("3/3", "leases")
-	p.says("And what else is there?")
-	p.sees("number-4")
-	p.until("an exchange in the middle that stays",
-		`document.querySelectorAll("main ol > li").length === 2 && [...document.querySelectorAll("main ol > li:first-child button")].every((b) => b.innerText !== "Ask again")`)
+}
+
+// editsQuestion changes the question with these words where it is shown.
+func (p *tab) editsQuestion(question, words string) {
+	p.Helper()
+	p.until("the pen of the question", `(() => {
+		const li = [...document.querySelectorAll("main ol > li")].find((l) => l.querySelector(".speech")?.innerText.includes(`+
+		quoted(question)+`));
+		const pen = li?.querySelector('.question button[aria-label="Edit"]');
+		pen?.click();
+		return pen;
+	})()`)
+	p.rewrites(words)
+}
+
+// rewrites writes other words into the question that is being edited, and asks it.
+func (p *tab) rewrites(words string) {
+	p.Helper()
+	p.until("its field, with the keyboard", `document.activeElement?.matches("main ol textarea")`)
+	p.do("writing", chromedp.Evaluate[chromedp.Void](`document.activeElement.select()`),
+		chromedp.SendKeys("main ol textarea", words))
+	p.enter()
+}
+
+func TestEarlierQuestionIsEditedAndBothWaysStay(t *testing.T) {
+	house := openWith(t, counts(t))
+	p := house.visit(360)
+	p.says("Tell me something about leases in general.")
+	p.sees("number-1")
+	p.says("And about keys?")
+	p.sees("number-2")
+	p.editsQuestion("leases", "And in particular?")
+	p.turnsInto("number-3", "number-2")
+	p.turnsInto("2/2", "keys")
+	p.fits()
+	p.both("a question that was edited")
+	p.says("Why is that so?")
+	p.turnsInto("number-4", "number-2")
+	p.press("Earlier version")
+	p.turnsInto("number-2", "number-3")
+	p.until("the keyboard on what steps", `document.activeElement?.closest("[role=group]")`)
+	p.reload()
+	p.turnsInto("number-2", "number-3")
+	p.until("an export of what is shown", `(() => { const of = location.hash.split("/")[3]; return of && [...document.querySelectorAll("a[download]")].some((a) => a.href.includes("of=" + of)); })()`)
+	p.says("Go on from here.")
+	p.turnsInto("number-5", "number-4")
+	p.reload()
+	p.turnsInto("number-5", "number-4")
+	p.press("Later version")
+	p.turnsInto("number-4", "number-5")
+	p.press("Edit")
+	p.until("a field", `document.querySelector("main ol textarea")`)
+	p.key("Escape", "Escape", 27)
+	p.until("the keyboard where it was", `!document.querySelector("main ol textarea") && document.activeElement?.ariaLabel === "Edit"`)
+	p.turnsInto("number-4", "number-5")
+}
+
+func TestVersionOfAnotherTabIsNotThrownAtWhoeverReads(t *testing.T) {
+	house := openWith(t, counts(t))
+	one := house.visit(360)
+	one.says("Tell me something about leases in general.")
+	one.sees("number-1")
+	one.says("And about keys?")
+	one.sees("number-2")
+	two := house.visit(1000)
+	two.do("opening it", chromedp.Evaluate[chromedp.Void](`location.hash = `+quoted(evaluate[string](one, "location.hash"))))
+	two.turnsInto("number-2", "number-3")
+	one.editsQuestion("leases", "And in particular?")
+	one.turnsInto("number-3", "number-2")
+	two.turnsInto("New version", "number-3")
+	two.turnsInto("number-2", "number-3")
+	two.reload()
+	two.turnsInto("number-2", "number-3")
+	two.press("Later version")
+	two.turnsInto("number-3", "number-2")
 }
 
 func TestAnotherModelAnswersWhereOneFailed(t *testing.T) {
@@ -169,9 +238,10 @@ func TestSentMessageShowsItsFilesAndKeepsThemWhenItIsAskedAgain(t *testing.T) {
 	p.turnsInto("2/2", "1/2")
 	p.until("the files of the one that was asked again", shown)
 	p.sees("bridge is to be green")
-	p.press("Edit and ask again")
+	p.press("Edit")
 	p.press("Remove talk.txt")
-	p.says("What colour is the door?")
+	p.do("the keyboard", chromedp.Focus("main ol textarea"))
+	p.rewrites("What colour is the door?")
 	p.turnsInto("3/3", "2/3")
 	p.until("no files", `!document.querySelector(".question ul")`)
 }
