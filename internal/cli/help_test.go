@@ -136,7 +136,7 @@ func TestSourcesShowsWhatTheLastAnswerCitesAsItWasRead(t *testing.T) {
 		"2. `road.md:1-3`:\n\n```md\n# Road\n\nThe road to the bridge was closed as well.\n```")
 	assert.That(t, !strings.Contains(only, "corrosion"), "another passage is shown:\n%s", only)
 	says(ExitAnswered, []string{"sources", "--run", "last"}, "1. `bridge.md:1-3`:", "2. `road.md:1-3`:")
-	says(ExitUsage, []string{"sources", "3"}, "there is no passage 3; run ")
+	says(ExitUsage, []string{"sources", "3"}, "there is no passage 3; the last answer cites 2")
 }
 
 func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {
@@ -150,7 +150,7 @@ func TestSourcesHaveTheNumbersOfAnAnswerThatQuotesALineFirst(t *testing.T) {
 	assert.That(t, code == ExitAnswered && strings.Contains(out, "1. `boiler.md:1-2`:\n") &&
 		strings.Contains(out, "240 euros"), "exit %d: %s%s", code, out, errs)
 	code, _, errs = sibyl(t, home, Streams{}, nil, "sources", "2")
-	assert.That(t, code == ExitUsage && strings.Contains(errs, "cites 1 passage"), "exit %d: %s", code, errs)
+	assert.That(t, code == ExitUsage && strings.Contains(errs, "the last answer cites 1"), "exit %d: %s", code, errs)
 }
 
 func TestSourcesShowsTheCitedLinesOfALongAttachmentAndAllOfItWhenAsked(t *testing.T) {

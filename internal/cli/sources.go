@@ -48,8 +48,11 @@ func (c *command) sources(ctx context.Context, a *app.App, name string, whole bo
 		all := len(cited)
 		cited = slices.DeleteFunc(cited, func(s citedSource) bool { return s.number != n })
 		if len(cited) == 0 {
-			return withCode(ExitUsage, fmt.Errorf("there is no passage %s; run %s cites %s",
-				printable(args[0]), id, text.Count(all, "passage")))
+			answer := "the last answer"
+			if name != "" {
+				answer = "run " + id
+			}
+			return withCode(ExitUsage, fmt.Errorf("there is no passage %s; %s cites %d", printable(args[0]), answer, all))
 		}
 	}
 	if whole {

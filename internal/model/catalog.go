@@ -159,7 +159,7 @@ func (p Provider) defaultModel(ctx context.Context, probing bool) (string, error
 	names, err := p.List(listCtx)
 	cancel()
 	if err != nil {
-		return "", fmt.Errorf("which models %s has: %w", p.Name, err)
+		return "", fmt.Errorf("%w; -m offline:rules works without a model", err)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return !mayChat(n, true) })
 	if len(names) > 1 && !p.Probe {
