@@ -36,7 +36,7 @@ func TestWhatDoesNotHoldIsToldAndEndsTheTestWhereItIsSaidTo(t *testing.T) {
 			recorder{goesOn: "the error is <nil>, want file does not exist"}},
 		"ErrorIsf": {func(t assert.TB, holds bool) { assert.ErrorIsf(t, none(missing, !holds), fs.ErrNotExist, "at %d", 1) },
 			recorder{goesOn: "at 1: the error is <nil>, want file does not exist"}},
-		"Equal":    {func(t assert.TB, holds bool) { assert.Equal(t, holds, true) }, recorder{goesOn: "got false, want true"}},
+		"Equal":    {func(t assert.TB, holds bool) { assert.Equal(t, text[holds], "abcd") }, recorder{goesOn: `got "abc", want "abcd"`}},
 		"Equalf":   {func(t assert.TB, holds bool) { assert.Equalf(t, holds, true, "at %d", 1) }, recorder{goesOn: "at 1: got false, want true"}},
 		"Contains": {func(t assert.TB, holds bool) { assert.Contains(t, "it", text[holds], "a", "d") }, recorder{goesOn: "it lacks \"d\":\nabc"}},
 		"Lacks":    {func(t assert.TB, holds bool) { assert.Lacks(t, "it", text[!holds], "d") }, recorder{goesOn: "it holds \"d\":\nabcd"}},
