@@ -37,7 +37,8 @@ const ownWords = "own words"
 // shellWord quotes a word for the shell, where it needs that.
 func shellWord(word string) string {
 	isPlain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=,", r) ||
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("_-./:@%+=,", r) ||
 			r == '\\' && runtime.GOOS == "windows" || r > 0x7f
 	}
 	switch {

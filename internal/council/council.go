@@ -66,7 +66,8 @@ type Deps struct {
 	Withdraw func(ctx context.Context, owner journal.Owner, id string) error
 }
 
-// SpokenIn is in which language a recording is; "": it is detected, and Expected are the likely ones, the likeliest first.
+// SpokenIn is in which language a recording is; "": it is detected, and Expected are the likely ones, the likeliest
+// first.
 type SpokenIn struct {
 	Language string
 	Expected []string

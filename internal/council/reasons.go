@@ -13,11 +13,11 @@ const (
 	someCut   bt.Reason = "notice.cut: not everything fits in the model's context window: {what}"
 	answerCut bt.Reason = "notice.answer.cut: the model's context window had no room for everything: the answer of " +
 		"{oracle} is given on {what}"
-	answerNotKept bt.Reason = "notice.answer.unsaved: the answer of {oracle} is not in the session's folder ({why}): the " +
-		"journal keeps it, and ‘sibyl council show {session}’ saves it once the folder takes it"
+	answerNotKept bt.Reason = "notice.answer.unsaved: the answer of {oracle} is not in the session's folder ({why}): " +
+		"the journal keeps it, and ‘sibyl council show {session}’ saves it once the folder takes it"
 	answerEnds    bt.Reason = "notice.answer.ends: the answer of {oracle} is cut off"
-	answerRepeats bt.Reason = "notice.answer.repeats: the model repeated itself and was stopped: the answer of {oracle} is " +
-		"what came before"
+	answerRepeats bt.Reason = "notice.answer.repeats: the model repeated itself and was stopped: the answer of {oracle} " +
+		"is what came before"
 	answersKept bt.Reason = "notice.answers_kept: answers so far are kept; ‘sibyl council ask {oracles} --session " +
 		"{session}’ asks again"
 )

@@ -102,7 +102,8 @@ func showAnswer(outcome json.RawMessage) (assistant.Shown, error) {
 	return s, nil
 }
 
-// failure is why there is no answer: the reason of the error in a format, and what would help, with what is before that.
+// failure is why there is no answer: the reason of the error in a format, and what would help, with what is before
+// that.
 func (a *Answer) failure(kind, format string, help ...assistant.Clause) *assistant.Failure {
 	if remedy := Remedy(model.Kind(a.Error.Kind)); remedy != "" && kind != StopRefused {
 		help = append(help, assistant.Clause{{Format: remedy}})

@@ -47,8 +47,8 @@ func templatesOf(language string) templates {
 		"fr": {[...]string{"%s : que s'est-il passé ?", "%s : quand ?", "%s : où ?", "%s : qui était impliqué ?",
 			"%s : pourquoi ?", "%s : comment est-ce arrivé ?", "%s : combien ?"},
 			"Aucune date ni aucun chiffre dans la réponse à : %s"},
-		"es": {[...]string{"%s: ¿qué ocurrió?", "%s: ¿cuándo?", "%s: ¿dónde?", //nolint:misspell // Spanish
-			"%s: ¿quién estuvo implicado?", "%s: ¿por qué?", "%s: ¿cómo ocurrió?", "%s: ¿cuánto?"},
+		"es": {[...]string{"%s: ¿qué ocurrió?", "%s: ¿cuándo?", "%s: ¿dónde?",
+			"%s: ¿quién estuvo implicado?", "%s: ¿por qué?", "%s: ¿cómo ocurrió?", "%s: ¿cuánto?"}, //nolint:misspell // Spanish
 			"Ninguna fecha ni cifra en la respuesta a: %s"},
 	}
 	if w, known := all[language]; known {

@@ -114,8 +114,8 @@ type Listener struct {
 	Wait     func(model.Wait)   // a part is sent again after a pause
 }
 
-// Spoken is in which language a file is, as a code such as "pt"; "": that of the Config, or else the transcriber detects
-// it. Expected are the languages that it may then be in, the likeliest first; none: any.
+// Spoken is in which language a file is, as a code such as "pt"; "": that of the Config, or else the transcriber
+// detects it. Expected are the languages that it may then be in, the likeliest first; none: any.
 type Spoken struct {
 	Language string
 	Expected []string

@@ -104,7 +104,6 @@ export const talk = {
   "talk.sources": ["Sources", "Quellen", "Fontes"],
   "talk.again": ["Ask again", "Noch einmal fragen", "Perguntar de novo"],
   "talk.again.new": ["Say once more", "Noch einmal sagen", "Dizer outra vez"],
-  "talk.edit": ["Edit", "Bearbeiten", "Editar"],
   "talk.edit.label": ["Your question", "Ihre Frage", "A sua pergunta"],
   "talk.edit.kept": ["What was said and written since is kept.", "Was seither gesagt und geschrieben wurde, bleibt.", "O que foi dito e escrito desde então mantém-se."],
   "talk.edit.new": ["Use as a draft", "Als Entwurf nehmen", "Usar como rascunho"],
