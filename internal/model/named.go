@@ -79,9 +79,9 @@ func fitOf(name, wanted string) nameFit {
 		}
 	}
 	const leastRun = 3 // letters
-	run, wanted := strings.ReplaceAll(last, "-", ""), strings.ReplaceAll(wanted, "-", "")
+	run := strings.ReplaceAll(last, "-", "")
 	switch {
-	case best < fitsNot || len(wanted) < leastRun || !strings.HasPrefix(run, wanted):
+	case best < fitsNot || strings.Contains(wanted, "-") || len(wanted) < leastRun || !strings.HasPrefix(run, wanted):
 		return best
 	case run == wanted || run == wanted+latestTag:
 		return fitsRun
