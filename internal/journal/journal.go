@@ -311,12 +311,12 @@ type Store interface {
 	Tombstones(ctx context.Context, owner Owner, f SessionFilter) ([]Tombstone, error)
 
 	// Begin adds a run (Status Running, lease as given) with its session, blobs, records and claims, and consumes pending
-	// rows; those of the session that it does not consume are void and removed. A StartedAt not after another run's of the
-	// session is moved after it. ErrNotFound if the session is not the owner's; ErrNoPlace if it follows or replaces a run
-	// that is not in the session, or replaces one that is Running; ErrExists if the id of the run or of a session to be
-	// made is taken, or was by a session that is removed; ErrConsumed if a row is not open in this session when the run starts:
-	// used up, void or expired; a ClaimedError if a Running run of the owner holds a claim. Nothing is written with an
-	// error.
+	// rows; those of the session that it does not consume are void and removed. A StartedAt that is not after another
+	// run's of the session is moved after it. ErrNotFound if the session is not the owner's; ErrNoPlace if it follows or
+	// replaces a run that is not in the session, or replaces one that is Running; ErrExists if the id of the run or of a
+	// session to be made is taken, or was by a session that is removed; ErrConsumed if a row is not open in this session
+	// when the run starts: used up, void or expired; a ClaimedError if a Running run of the owner holds a claim. Nothing
+	// is written with an error.
 	Begin(ctx context.Context, b Beginning) error
 	// Append adds recs, whose Seq must be next, next+1 …; with end, the run ends in the same transaction: its reason,
 	// summary and pending rows are kept (ErrExists if the session has a row of that id), its claims and its lease are

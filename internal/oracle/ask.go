@@ -300,7 +300,8 @@ const (
 	maxPreviousBytes = 1 << 10
 )
 
-// addPast adds the last exchanges of the branch that a question goes on from to what the tree is given. It returns their runs, oldest first.
+// addPast adds the last exchanges of the branch that a question goes on from to what the tree is given. It returns
+// their runs, oldest first.
 func (g *Given) addPast(
 	ctx context.Context, store run.History, q assistant.Request, env *Env,
 ) (past []string, err error) {

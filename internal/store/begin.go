@@ -48,7 +48,8 @@ func (t *tx) beginRun(b journal.Beginning) error {
 	}
 	// Runs of a session are ordered by their start, so a new one starts after all others, whatever the clock says.
 	t.requireRow(existsError("run", r.ID), `
-		INSERT INTO run (id, session, owner, assistant, title, status, started_at, lease_holder, lease_until, replaces, follows, blobs)
+		INSERT INTO run (id, session, owner, assistant, title, status, started_at,
+			lease_holder, lease_until, replaces, follows, blobs)
 		VALUES ($1, $2, $3, $4, $5, $6,
 			coalesce((SELECT max(started_at) + 1 FROM run WHERE session = $2 HAVING max(started_at) >= $7), $7),
 			$8, $9, $10, `+follows+`, `+numbers+`) ON CONFLICT (id) DO NOTHING RETURNING id`,

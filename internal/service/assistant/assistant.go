@@ -54,7 +54,7 @@ type Assistant struct {
 	// Offers gives a yes-or-no question that offers this assistant for words that were said to another one; "" unless
 	// they plainly ask for it. Nil: it offers nothing.
 	Offers func(words string) (question string)
-	// Setup gives what a session was set up with, as a run of it began; run "": the latest. Nil: its sessions keep nothing.
+	// Setup gives what a session was set up with when a run of it began; "": the latest. Nil: its sessions keep nothing.
 	Setup func(ctx context.Context, owner journal.Owner, session, run string) (Setup, error)
 	// Form is a zero value of the type of its outcomes, for schemas. Nil: any object.
 	Form any
