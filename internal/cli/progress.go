@@ -139,10 +139,10 @@ func (p *progress) say(format string, args ...any) {
 
 // show prints the answer, then on stderr what waits for the person, warnings, notes and costs.
 func (p *progress) show(r service.Result) {
+	if !p.screen.goesOn(r.Answer) {
+		fmt.Fprintln(p.Err, "· "+sentences.Format(p.work.Language, "the text so far is not the answer"))
+	}
 	if r.Answer != "" {
-		if !p.screen.goesOn(r.Answer) {
-			fmt.Fprintln(p.Err, "· "+sentences.Format(p.work.Language, "the text so far is not the answer, which follows"))
-		}
 		p.showAnswer(p.screen, r.Answer)
 	}
 	notes := slices.DeleteFunc(conversation.Warnings(r, p.work.Language), func(line string) bool {

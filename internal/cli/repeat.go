@@ -2,11 +2,13 @@ package cli
 
 import (
 	"io"
+	"net/url"
 	"regexp"
 	"runtime"
 	"strings"
 
 	"sibyl/internal/app"
+	"sibyl/internal/redact"
 )
 
 // namedCommand matches the beginning of a command that a message names, in the quotation marks of any language.
@@ -15,13 +17,13 @@ var namedCommand = regexp.MustCompile(`([‘„])sibyl([ ’“])`)
 // repeatFlags gives the commands that a text names the flags with which this one was told where its settings and data
 // are, so that they work as they are printed.
 func (c *command) repeatFlags(text string) string {
-	if !strings.Contains(text, "sibyl") {
+	if c.wantsJSON || !strings.Contains(text, "sibyl") { // what a program reads is quoted in another way
 		return text
 	}
 	var flags string
 	for _, f := range [...]struct{ name, value, usual string }{{"config", c.configPath, ""}, {"data", c.dataDir, ""},
 		{"database", c.database, ""}, {"user", c.user, string(app.Owner)}} {
-		if f.value != f.usual {
+		if f.value != f.usual && redact.Text(f.value) == f.value && !hasPassword(f.value) {
 			flags += " --" + f.name + " " + shellWord(f.value)
 		}
 	}
@@ -29,6 +31,16 @@ func (c *command) repeatFlags(text string) string {
 		return text
 	}
 	return namedCommand.ReplaceAllString(text, "${1}sibyl"+strings.ReplaceAll(flags, "$", "$$")+"$2")
+}
+
+// hasPassword says whether an address holds one.
+func hasPassword(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil {
+		return false
+	}
+	_, has := u.User.Password()
+	return has || u.Query().Has("password")
 }
 
 // ownWords is the annotation of a command whose standard output holds messages alone, and nothing of models or files.

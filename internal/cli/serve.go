@@ -53,6 +53,9 @@ func (c *command) serve(ctx context.Context, load func() (config.Config, error))
 		return err
 	}
 	c.Serving = c.Err
+	if w, is := c.Err.(*repeatingWriter); is { // the log is JSON
+		c.Serving = w.Writer
+	}
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err

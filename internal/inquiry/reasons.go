@@ -14,7 +14,7 @@ const (
 	unverifiable bt.Reason = "trail.unverifiable: a contradiction is not verifiable ({what}): {why}"
 	unwritten    bt.Reason = "trail.unwritten: the session file could not be written; it is written the next time " +
 		"the session is opened: {why}"
-	standsNowhere bt.Reason = "finding.nowhere: {words} stands so in no answer and no passage"
+	standsNowhere bt.Reason = "finding.nowhere: {words} is in no answer and no passage, word for word"
 	sameWords     bt.Reason = "finding.same: both quotations are the same words"
 	endedBefore   bt.Reason = "unjudged.ended: the inquiry ended before"
 	saidNothing   bt.Reason = "unjudged.silent: no answer said anything, so nothing was compared"

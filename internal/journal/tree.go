@@ -22,20 +22,36 @@ func NewTree(latestFirst []Run) (Tree, error) {
 	t := Tree{runs: slices.Clone(latestFirst), at: map[string]int{}}
 	slices.Reverse(t.runs)
 	for i, r := range t.runs {
-		before, named := i-1, cmp.Or(r.Replaces, r.Follows)
-		if named != "" {
-			at, ok := t.at[named]
-			if !ok {
-				return Tree{}, fmt.Errorf("run %q goes on from %q, which is not before it: %w", r.ID, named, ErrCorrupt)
-			}
-			before = at
+		t.at[r.ID] = i
+	}
+	for i := range t.runs {
+		before, err := t.goesOnFrom(i)
+		if err != nil {
+			return Tree{}, err
 		}
-		if r.Replaces != "" {
-			before = t.before[before]
-		}
-		t.before, t.at[r.ID] = append(t.before, before), i
+		t.before = append(t.before, before)
 	}
 	return t, nil
+}
+
+// goesOnFrom finds what a run follows: for one that replaces others, what the first of these follows. Of earlier builds
+// there are runs of the same millisecond, of which one may come before that which it replaces.
+func (t Tree) goesOnFrom(i int) (int, error) {
+	for range t.runs {
+		r := t.runs[i]
+		named := cmp.Or(r.Replaces, r.Follows)
+		at, ok := t.at[named]
+		switch {
+		case named == "":
+			return i - 1, nil
+		case !ok || r.Replaces == "" && at >= i:
+			return -1, fmt.Errorf("run %q goes on from %q, which is not before it: %w", r.ID, named, ErrCorrupt)
+		case r.Replaces == "":
+			return at, nil
+		}
+		i = at
+	}
+	return -1, fmt.Errorf("run %q replaces itself: %w", t.runs[i].ID, ErrCorrupt)
 }
 
 // ReadTree reads the tree of a session; without runs if the owner has no such session.

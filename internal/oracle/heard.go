@@ -11,6 +11,7 @@ import (
 
 	"sibyl/internal/agent"
 	"sibyl/internal/model"
+	"sibyl/internal/redact"
 	"sibyl/internal/signal"
 	"sibyl/internal/text"
 	"sibyl/internal/text/origin"
@@ -77,19 +78,24 @@ func newListener(asked agent.Request) agent.Listener[Heard] {
 func (l *listener) Write(text string) string { return l.x.Write(text) }
 
 // Standing counts whole lines with more text after them, of a reply that can't be a remark before a call, up to the
-// first with words that are not the model's own.
+// first with words that are not the model's own, or with a secret.
 func (l *listener) Standing(shown string) int {
 	if len(l.asked.Request.Tools) > 0 || l.asked.Purpose != Purpose || l.ends {
 		return l.stood
 	}
-	to := wholeLines(strings.TrimRight(shown, " \t\r\n"))
-	if to <= l.stood {
+	rest := strings.TrimRight(shown, " \t\r\n")
+	if len(rest) <= l.stood {
 		return l.stood
 	}
-	calls, _ := agent.RefusedCalls(shown[l.stood:to], l.asked.Offered)
-	_, dropped := l.from().Own(shown[l.stood:to])
-	if l.ends = len(calls) > 0 || len(dropped) > 0; !l.ends {
-		l.stood = to
+	lines := rest[l.stood:]
+	lines = lines[:wholeLines(lines)]
+	if lines == "" {
+		return l.stood
+	}
+	calls, _ := agent.RefusedCalls(lines, l.asked.Offered)
+	_, dropped := l.from().Own(lines)
+	if l.ends = len(calls) > 0 || len(dropped) > 0 || redact.Text(lines) != lines; !l.ends {
+		l.stood += len(lines)
 	}
 	return l.stood
 }

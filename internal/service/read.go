@@ -25,7 +25,7 @@ import (
 type Conversation struct {
 	journal.Session
 	Outcomes []json.RawMessage `json:"exchanges" doc:"The outcomes of the runs of a branch, in the form of the assistant."`
-	Versions []Versions        `json:"versions" doc:"Of each exchange."`
+	Versions []Versions        `json:"versions,omitempty" doc:"Of each exchange that has others in its place."`
 	Others   int               `json:"others,omitempty" doc:"How many runs are only in other branches. The audit has them."`
 	Setup    *assistant.Setup  `json:"setup,omitempty" doc:"What it was set up with; left out in files, and where its assistant keeps nothing."`
 
@@ -38,7 +38,7 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id, of string) 
 	if err != nil {
 		return Conversation{}, err
 	}
-	c := Conversation{Session: session, Outcomes: []json.RawMessage{}, Versions: []Versions{}, Others: branch.others}
+	c := Conversation{Session: session, Outcomes: []json.RawMessage{}, Others: branch.others}
 	a, err := s.assistantNamed(session.Assistant)
 	if err != nil {
 		return c, err
@@ -56,7 +56,9 @@ func (s *Service) Show(ctx context.Context, owner journal.Owner, id, of string) 
 			return c, err
 		}
 		c.Outcomes, c.shown = append(c.Outcomes, end.Outcome), append(c.shown, res.Shown)
-		c.Versions = append(c.Versions, Versions{Run: r.ID, Versions: branch.versions[n]})
+		if all := branch.versions[n]; len(all) > 1 {
+			c.Versions = append(c.Versions, Versions{Run: r.ID, Versions: all})
+		}
 	}
 	return c, nil
 }

@@ -143,7 +143,7 @@ func TestEarlierQuestionIsChangedAndBothWaysStay(t *testing.T) {
 				}
 			}
 			same(h, "questions of the branch of "+of, strings.Join(asked, " "), want)
-			same(h, "versions of the second", len(c.Versions[1].Versions), 2)
+			same(h, "versions of the second", len(c.Versions[0].Versions), 2)
 			same(h, "runs elsewhere", c.Others, 3)
 		}
 		var all []string

@@ -67,19 +67,14 @@ func gapLines(gaps []RemainingGap) (lines []string) {
 	return lines
 }
 
-// unansweredQuestions lists the template questions without a citation, each without the hypothesis: that is the longer
-// part beside its colon.
-func unansweredQuestions(pairs []Pair) string {
+// unansweredQuestions lists the template questions about a hypothesis without a citation, each without it.
+func unansweredQuestions(hypothesis string, pairs []Pair) string {
 	var all []string
 	for _, pair := range pairs {
-		if len(pair.Citations) > 0 {
-			continue
+		if len(pair.Citations) == 0 {
+			asked := strings.Trim(strings.Replace(pair.Question, strings.TrimRight(hypothesis, ".!? "), "", 1), " .:?¿")
+			all = append(all, "“"+asked+"”")
 		}
-		asked, _, _ := strings.Cut(pair.Question, ":")
-		if after := pair.Question[strings.LastIndex(pair.Question, ":")+1:]; len(after) < len(asked) {
-			asked = strings.Trim(after, " ?¿")
-		}
-		all = append(all, "“"+strings.TrimSpace(asked)+"”")
 	}
 	return strings.Join(all, ", ")
 }

@@ -178,7 +178,7 @@ func (j *job) transcribeAll(ctx context.Context, pieces []piece, seconds float64
 			if err != nil {
 				return Transcript{}, partError(err, i+1, len(pieces))
 			}
-			if whole.language == "" {
+			if whole.text.Len() == 0 {
 				transcript, whole.other = j.inExpectedLanguage(ctx, p, transcript)
 			}
 			whole.addPart(p, transcript)

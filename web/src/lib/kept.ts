@@ -37,6 +37,9 @@ export const keepLetters = (all: string) => keep("outbox", all);
 export const draft = (of: string) => read(tab, "draft." + of);
 export const keepDraft = (of: string, words: string) => write(tab, "draft." + of, words);
 
+/** Where the changed words of a question are kept, by its run. */
+export const editOf = (run: string) => `edit.${run}`;
+
 /** The script of the page that this tab has left for that of a newer program. */
 export const renewed = () => read(tab, "renewed");
 export const renewedFrom = (script: string) => write(tab, "renewed", script);

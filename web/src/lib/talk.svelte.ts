@@ -28,7 +28,7 @@ export class Talk {
     const load = ++this.#loads;
     const { runs, next } = await this.#fetch(of, "", signal);
     if (load !== this.#loads) return; // another branch was asked for since
-    const meanwhile = of ? [] : this.rows;
+    const meanwhile = of ? this.rows.filter((known) => runs.some((r) => r.id === known.id)) : this.rows;
     const rows = runs.filter((r) => !r.companion).reverse();
     if (soon) askAhead(rows.filter((r) => !goesOn(r)).slice(-soon).map((r) => r.id));
     this.rows = rows;
