@@ -72,7 +72,10 @@ func unansweredQuestions(hypothesis string, pairs []Pair) string {
 	var all []string
 	for _, pair := range pairs {
 		if len(pair.Citations) == 0 {
-			asked := strings.Trim(strings.Replace(pair.Question, strings.TrimRight(hypothesis, ".!? "), "", 1), " .:?¿")
+			asked, hasIt := strings.CutPrefix(pair.Question, strings.TrimRight(hypothesis, ".!? "))
+			if asked = strings.Trim(strings.Replace(asked, hypothesis, "", 1), " .:"); hasIt {
+				asked = strings.Trim(asked, "?¿")
+			}
 			all = append(all, "“"+asked+"”")
 		}
 	}
