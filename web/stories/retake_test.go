@@ -239,7 +239,8 @@ func TestSentMessageShowsItsFilesAndKeepsThemWhenItIsAskedAgain(t *testing.T) {
 	p.until("the files of the one that was asked again", shown)
 	p.sees("bridge is to be green")
 	p.press("Edit")
-	p.press("Remove talk.txt")
+	p.until("the files of the question to be taken away", // those of the conversation have a button of that name, too
+		`(() => { const b = document.querySelector('main ol form button[aria-label="Remove talk.txt"]'); b?.click(); return !!b; })()`)
 	p.do("the keyboard", chromedp.Focus("main ol textarea"))
 	p.rewrites("What colour is the door?")
 	p.turnsInto("3/3", "2/3")
