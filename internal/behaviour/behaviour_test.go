@@ -2,10 +2,13 @@ package behaviour_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"text/tabwriter"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -19,8 +22,8 @@ type behaviour struct {
 	ask   string // the question
 	plays part
 
-	plain int // requests of a plain loop
-	ours  int // requests of ours
+	plain int  // requests of a plain loop
+	ours  span // requests of ours
 
 	stop string // why the run ends; it settles the exit
 
@@ -32,6 +35,7 @@ type behaviour struct {
 	told   string   // a pattern of what the model is told; "": that is not looked at
 	ran    []string // the tools that are run, in order; one that fails has a mark behind it
 	looked bool     // the tree looks up what the model does not, after its first reply
+	last   bool     // after all of these
 	signal string   // the type of the signal that counts; "": that is not looked at
 	notice string   // a type of notice; "": that is not looked at
 
@@ -39,13 +43,20 @@ type behaviour struct {
 	wires    bool // it is played over Anthropic's and Ollama's wires, too
 }
 
+// span is a number of requests, where what the model does leaves more than one right.
+type span struct{ least, most int }
+
+func exactly(n int) span           { return span{n, n} }
+func between(least, most int) span { return span{least, most} }
+
 // The questions: of code, of the world, of notes, of nothing, for a note, and for a change of no place.
 const (
-	auth   = "How does the auth middleware check a token?"
-	mutex  = "What is a mutex?"
-	thanks = "Thanks, that helps!"
-	save   = "Create a note about the caching decision"
-	record = "Write the caching decision down"
+	auth    = "How does the auth middleware check a token?"
+	mutex   = "What is a mutex?"
+	caching = "What did we decide about caching?"
+	thanks  = "Thanks, that helps!"
+	save    = "Create a note about the caching decision"
+	record  = "Write the caching decision down"
 )
 
 // unwritten is what a warning has to say of an answer without the note that was asked for.
@@ -72,12 +83,17 @@ func exits() map[string]string {
 		"needs_user": "needs_user", "refused": "refused", "error": "error"}
 }
 
-// lookUps are the calls by which the tree looks up a question of the code.
-func lookUps() []string { return []string{"code_search", "code_read", "code_read"} }
+// lookUps are the calls by which the tree looks up a question.
+func lookUps() map[string][]string {
+	return map[string][]string{auth: {"code_search", "code_read", "code_read"},
+		caching: {"thread_seek", "vault_search", "vault_read"}}
+}
 
 func TestBehaviours(t *testing.T) {
 	s := newStage(t)
 	all := slices.Concat(answers(), reports(), spellings(), writtenCalls(), tools(), notes(), failures())
+	rows := &table{lines: map[string]string{}}
+	t.Cleanup(func() { t.Log("\n" + rows.String()) })
 	for i, b := range all {
 		providers := []string{"openai"}
 		if b.wires {
@@ -95,6 +111,7 @@ func TestBehaviours(t *testing.T) {
 					s.cast(provider, fmt.Sprintf("ours-%d-%s", i, provider), b.plays)
 				s.plainly(t, plain, b.ask, vault())
 				e := s.ask(t, ours, "", b.ask, vault())
+				rows.add(i, provider, name, len(s.scenes(plain)), len(s.scenes(ours)), e)
 				b.check(t, s.scenes(plain), s.scenes(ours), e)
 			})
 		}
@@ -103,8 +120,9 @@ func TestBehaviours(t *testing.T) {
 
 func (b behaviour) check(t *testing.T, plain, ours []scene, e ending) {
 	assert.That(t, len(plain) == b.plain, "a plain loop makes %d requests, not %d", len(plain), b.plain)
-	assert.That(t, len(ours) == b.ours, "%d requests, not %d; the model was told: %q", len(ours), b.ours,
-		ours[len(ours)-1].told)
+	if n := len(ours); n < b.ours.least || n > b.ours.most {
+		t.Errorf("%d requests, not %d to %d; the model was told: %q", n, b.ours.least, b.ours.most, ours[n-1].told)
+	}
 	assert.That(t, e.StopReason == b.stop && e.exit() == exits()[b.stop],
 		"it ends %s and exits %s; want %s, %s", e.StopReason, e.exit(), b.stop, exits()[b.stop])
 	warnings := strings.Join(e.Warnings, "\n")
@@ -128,7 +146,9 @@ func (b behaviour) check(t *testing.T, plain, ours []scene, e ending) {
 	assert.That(t, b.looked == e.LookedUp, "the tree has looked something up: %t", e.LookedUp)
 	ran := b.ran
 	if b.looked {
-		ran = slices.Concat(lookUps(), ran)
+		if ran = slices.Concat(lookUps()[b.ask], ran); b.last {
+			ran = slices.Concat(b.ran, lookUps()[b.ask])
+		}
 	}
 	assert.NoDiff(t, cmp.Diff(ran, e.ran(), cmpopts.EquateEmpty()), "the tools that were run (-want +got)")
 	assert.That(t, b.signal == "" || (e.Signal != nil && string(e.Signal.Type) == b.signal),
@@ -176,4 +196,31 @@ func (e ending) noticed() (types []string) {
 		types = append(types, n.Type)
 	}
 	return types
+}
+
+// table is what was measured.
+type table struct {
+	mu    sync.Mutex
+	lines map[string]string
+}
+
+func (a *table) add(place int, provider, name string, plain, ours int, e ending) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lines[fmt.Sprintf("%03d %s", place, strings.Replace(provider, "openai", "", 1))] = fmt.Sprintf(
+		"%s\t%d -> %d\t%s\t%s", name, plain, ours, e.StopReason, e.exit())
+}
+
+func (a *table) String() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := &strings.Builder{}
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "behaviour\trequests: a plain loop's -> ours\tends\texits")
+	keys := slices.Sorted(maps.Keys(a.lines))
+	for _, k := range keys {
+		fmt.Fprintln(w, a.lines[k])
+	}
+	_ = w.Flush() // into memory
+	return b.String()
 }

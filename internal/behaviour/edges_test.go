@@ -54,6 +54,64 @@ func (c *cluster) waitForEnd(r journal.Run) (now journal.Run) {
 	return now
 }
 
+// post asks for something to be done with a run.
+func (c *cluster) post(p *process, u *person, r journal.Run, what string) answered {
+	return u.call(c.Context(), p, p.currentAddress(), http.MethodPost, "/api/runs/"+r.ID+"/"+what, "")
+}
+
+// A node that is gone can be seen to be gone by others on its machine, and one that is only still can't.
+func TestRunWhoseNodeIsLostCanBeCancelledAtAnother(t *testing.T) {
+	t.Parallel()
+	for name, lose := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "stopped": syscall.SIGSTOP} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 1, most: room})
+			one, two, u := c.nodes[0], c.nodes[1], c.people[0]
+			c.slowly(time.Second)
+			r := c.beginAt(one, u)
+			at := one.signal(lose)
+			a := c.post(two, u, r, "cancel")
+			assert.That(t, a.status == http.StatusAccepted, "cancelling is answered %d: %s", a.status, a.body)
+			r = c.waitForEnd(r)
+			assert.That(t, r.Status == journal.Cancelled, "the run is %s (%s)", r.Status, r.Reason)
+			t.Logf("ended %v after its node was %s", r.EndedAt.Sub(at).Round(time.Millisecond), name)
+			if lose == syscall.SIGSTOP {
+				one.signal(syscall.SIGCONT)
+			} else {
+				one.over()
+				one.start()
+			}
+			c.endAll()
+			notes := c.notes()
+			assert.That(t, len(notes) == 0, "notes were written: %v", notes)
+			if again, err := c.db.Run(t.Context(), r.Owner, r.ID); err != nil || again.Records != r.Records {
+				t.Errorf("a run that had ended has grown from %d records to %d, %v", r.Records, again.Records, err)
+			}
+		})
+	}
+}
+
+func TestRunsThatWaitForRoomOutliveTheRestartOfEveryNode(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 2, people: 6, most: 1})
+	done := c.load(18, 3)
+	for range 2 {
+		for _, p := range c.nodes {
+			c.wait("runs to wait", func() bool { return len(c.drivenBy("")) > 3 })
+			p.terminate(patience)
+			p.start()
+		}
+		one := c.nodes[0]
+		one.kill()
+		one.start()
+		if len(c.drivenBy("")) <= 3 {
+			break
+		}
+	}
+	done()
+	c.sound()
+}
+
 // leaveTime is how long a node may take to end that can't reach its database: it waits for the answer to what it has
 // sent.
 const leaveTime = 110 * time.Second

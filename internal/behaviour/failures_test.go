@@ -31,11 +31,17 @@ func failures() []behaviour {
 	}
 	return []behaviour{
 		{name: "is cut by the limit of output in its answer", ask: auth, plays: plays(reads(middleware),
-			turn(says(jwt+" The key is"), isCut())), plain: 2, ours: 2,
+			turn(says(jwt+" The key is"), isCut())), plain: 2, ours: exactly(2),
 			stop: "partial", holds: []string{jwt}, warns: []string{"(?i)cut|limit"}, ran: []string{"code_read"}},
 		{name: "has no room for the conversation, and goes on from notes of it", ask: auth, plays: narrow, plain: 4,
-			ours: 6, stop: "satisfied",
+			ours: exactly(6), stop: "satisfied",
 			holds: []string{jwt}, ran: []string{"code_read", "code_read", "code_read"}},
+		{name: "refuses", ask: auth, plays: plays(reply{fail: model.Refused}), plain: 1, ours: exactly(1),
+			stop: "refused"},
+		{name: "is stopped by the provider's filter", ask: auth,
+			plays: plays(turn(says("The to"), reply{finish: model.FinishFilter})), plain: 1, ours: exactly(1),
+			stop: "refused"},
+		{name: "says nothing at all", looked: true, ask: auth, plays: plays(says("")), plain: 1, ours: between(2, 4), stop: "stuck"},
 	}
 }
 

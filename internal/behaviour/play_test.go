@@ -67,7 +67,10 @@ func calls(name, arguments string) reply {
 	return reply{calls: []model.ToolCall{{Name: name, Arguments: arguments}}}
 }
 
-func reads(path string) reply { return calls("code_read", object("path", path)) }
+func reads(path string) reply          { return calls("code_read", object("path", path)) }
+func readsNote(path string) reply      { return calls("vault_read", object("path", path)) }
+func searches(words string) reply      { return calls("code_search", object("query", words)) }
+func searchesNotes(words string) reply { return calls("vault_search", object("query", words)) }
 func writes(path string) reply {
 	return calls("vault_write", object("path", path, "mode", "create", "content", "No cache."))
 }
@@ -113,8 +116,19 @@ func done() reply { return says(sufficient("0.9")) }
 func goesOn(reason string) reply {
 	return says(signal("need_turn", "reason", reason, "confidence", "0.8"))
 }
+func isStuck(blocker, suggestion string) reply {
+	return says(signal("stuck", "attempted", `["search"]`, "blocker", blocker, "suggestions", `["`+suggestion+`"]`,
+		"confidence", "0.8"))
+}
+func wants(capability string) reply {
+	return says(signal("need_capability", "capability", capability, "reason", "the decision is written down there",
+		"confidence", "0.8"))
+}
 func lacksPart(missing, caveat string) reply {
 	return says(signal("partial_answer", "missing", missing, "caveat", caveat, "confidence", "0.7"))
+}
+func delegates(scope string) reply {
+	return says(signal("delegation_recommended", "reason", "it is too large", "scope", scope, "confidence", "0.8"))
 }
 
 // thinks is reasoning that stands in the text.

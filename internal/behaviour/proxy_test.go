@@ -11,15 +11,17 @@ import (
 )
 
 // proxy stands between a node and PostgreSQL. While it is cut, nothing passes, in neither direction, and nobody is
-// told: as where a cable is pulled. What was sent meanwhile arrives when it is healed.
+// told: as where a cable is pulled. What was sent meanwhile arrives when it is healed. While it refuses, connections
+// are closed, old and new ones: as by a firewall.
 type proxy struct {
 	listener net.Listener
 	server   string // its socket
 
-	mu    sync.Mutex
-	whole chan struct{}     // closed while it is not cut
-	open  map[net.Conn]bool // nil at the end
-	all   sync.WaitGroup
+	mu      sync.Mutex
+	whole   chan struct{} // closed while it is not cut
+	refuses bool
+	open    map[net.Conn]bool // nil at the end
+	all     sync.WaitGroup
 }
 
 // cableTo puts a proxy before a database, and gives the address by which that is reached through it.
@@ -68,7 +70,7 @@ func (p *proxy) serve(near net.Conn) {
 func (p *proxy) keep(all ...net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	closes := p.open == nil
+	closes := p.open == nil || p.refuses
 	for _, c := range all {
 		if closes {
 			_ = c.Close()
@@ -116,9 +118,19 @@ func (p *proxy) cut() {
 	p.whole = make(chan struct{})
 }
 
+func (p *proxy) refuse() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.refuses = true
+	for c := range p.open {
+		_ = c.Close()
+	}
+}
+
 func (p *proxy) heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.refuses = false
 	select {
 	case <-p.whole:
 	default:

@@ -1,6 +1,8 @@
 package behaviour_test
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -93,9 +95,55 @@ func TestNodeIsStoppedPastItsLeaseAndGoesOn(t *testing.T) {
 	c.sound()
 }
 
+func TestNodeIsCutOffFromTheDatabaseAndComesBack(t *testing.T) {
+	t.Parallel()
+	var proxies []*proxy
+	c := newCluster(t, arrangement{database: pgtest.New(t), nodes: 3, people: shortPeople, most: room,
+		by: func(_ int, database string) string {
+			p, address := cableTo(t, database)
+			proxies = append(proxies, p)
+			return address
+		}})
+	n := 0
+	c.each(func(p *process) {
+		holder, at := p.known(), time.Now()
+		if n == 1 {
+			proxies[n].refuse()
+		} else {
+			proxies[n].cut()
+		}
+		c.note("%s is cut off", p.name)
+		c.handedOver(c.drivenBy(holder), holder, at)
+		proxies[n].heal()
+		c.note("%s is no longer cut off", p.name)
+		n++
+	})
+	c.sound()
+}
+
 func TestNodesAreRestartedInTurnUnderLoad(t *testing.T) {
 	c := postgresCluster(t)
 	c.each(c.restartedInTurn)
+	c.sound()
+}
+
+// A restart that takes less than a lease is waited for by those who drive: nothing is performed again.
+func TestPostgresIsRestartedInTheMiddle(t *testing.T) {
+	t.Parallel()
+	server := pgtest.Start(t, pgtest.Options{Durable: true})
+	c := newCluster(t, arrangement{database: server.New(t), nodes: 3, people: shortPeople, most: room})
+	ends := []func(testing.TB){server.Stop}
+	if needs.Every() {
+		ends = append(ends, server.Crash)
+	}
+	n := 0
+	c.each(func(*process) {
+		c.note("PostgreSQL is stopped")
+		ends[n%len(ends)](t)
+		server.Restart(t)
+		c.note("PostgreSQL runs again")
+		n++
+	})
 	c.sound()
 }
 
@@ -122,5 +170,55 @@ func TestNodeOnSQLiteIsKilledAndItsRunsGoOnElsewhere(t *testing.T) {
 	c.sound()
 }
 
+// SQLite's lock is the operating system's: a process that is stopped in the middle of a write keeps it, and nobody else
+// writes until it goes on. Outside of a write it keeps nobody from anything.
+func TestNodeOnSQLiteIsStoppedPastItsLeaseAndGoesOn(t *testing.T) {
+	c := sqliteCluster(t)
+	c.each(func(p *process) {
+		at := c.stopped(p, false)
+		c.handedOver(c.drivenBy(p.known()), p.known(), at)
+		p.signal(syscall.SIGCONT)
+	})
+	c.sound()
+}
+
+func TestNodeOnSQLiteIsStoppedInAWriteAndAllGoOnWhenItDoes(t *testing.T) {
+	c := sqliteCluster(t)
+	c.each(func(p *process) {
+		at := c.stopped(p, true)
+		lost := c.drivenBy(p.known())
+		c.wait("the leases of "+p.name+" to run out", func() bool {
+			return time.Since(at) > lease && len(c.drivenBy(p.known())) == len(lost)
+		})
+		p.signal(syscall.SIGCONT)
+	})
+	c.sound()
+}
+
 // lease is how long a node has a run without a sign of it.
 const lease = 8 * time.Second
+
+// stopped stops a node while it writes, or while it does not, and gives when.
+func (c *cluster) stopped(p *process, writing bool) (at time.Time) {
+	c.Helper()
+	c.wait(fmt.Sprintf("node %s to be stopped in a write: %v", p.name, writing), func() bool {
+		at = p.signal(syscall.SIGSTOP)
+		if c.locked() == writing {
+			return true
+		}
+		p.signal(syscall.SIGCONT)
+		return false
+	})
+	return at
+}
+
+// lockTime is how long a lock is waited for that nobody has for long.
+const lockTime = time.Second
+
+// locked says that somebody keeps the database from being written to.
+func (c *cluster) locked() bool {
+	ctx, cut := context.WithTimeout(c.Context(), lockTime)
+	defer cut()
+	_, err := c.db.TakeDuty(ctx, "look for a lock", time.Now(), 0)
+	return err != nil
+}

@@ -89,6 +89,17 @@ func wrote(t *testing.T, r *Leaves, text string, opt Options) []string {
 	return all
 }
 
+func TestEverySubtreeInstanceHasItsOwnKeys(t *testing.T) {
+	text := file(`<Sequence><SubTree ID="A" out="{a}" step="2"/><SubTree ID="A" out="{b}" step="3"/><SubTree ID="A" out="{a}" step="5"/></Sequence>`,
+		tree("A", `<Sequence><Script code="n := 10; out := n + step"/></Sequence>`))
+	tr := load(t, someLeaves(t), text, Options{})
+	s := tr.NewState()
+	step(t, tr, s, Input{})
+	a, _ := tr.Get(s, "a")
+	b, _ := tr.Get(s, "b")
+	assert.That(t, a == 15.0 && b == 13.0, "a = %v, b = %v", a, b)
+}
+
 func TestSubtreeLiteralTakesTheTypeOfItsReaders(t *testing.T) {
 	var got values
 	r := registry(t, useLeaf(func(v values) { got = v }))
@@ -137,6 +148,24 @@ func TestOutputsAreWrittenOnSuccessAndFailure(t *testing.T) {
 		Options{})
 	want := []string{"Main/Inverter/Bad x=+", "Main/Good x=++", "Main/Good y=0"}
 	assert.NoDiff(t, cmp.Diff(want, got), "a zero field is not written on FAILURE to a key that is unset (-want +got)")
+}
+
+func TestAnOutputStartsAsWhatItsKeyHolds(t *testing.T) {
+	type out struct {
+		List []string `port:"list"`
+	}
+	add := Func("Add", "", func(in struct {
+		Word string `port:"word"`
+	}, o *out) error {
+		o.List = append(o.List[:len(o.List):len(o.List)], in.Word)
+		return nil
+	})
+	tr := load(t, registry(t, add), file(`<Sequence><Add word="a" list="{l}"/><Add word="b" list="{l}"/></Sequence>`),
+		Options{})
+	s := tr.NewState()
+	step(t, tr, s, Input{})
+	got, _ := tr.Get(s, "l")
+	assert.That(t, reflect.DeepEqual(got, []string{"a", "b"}), "l = %v", got)
 }
 
 func TestTimeoutHaltsWhatIsNotDoneInTime(t *testing.T) {
@@ -234,22 +263,4 @@ func TestLeafReadsTheRunTimeOfItsInput(t *testing.T) {
 	}
 	at, _ := tree.Get(s, "at")
 	assert.That(t, at == int64(30), "the leaf wrote %v: run time never goes back", at)
-}
-
-func TestAnOutputStartsAsWhatItsKeyHolds(t *testing.T) {
-	type out struct {
-		List []string `port:"list"`
-	}
-	add := Func("Add", "", func(in struct {
-		Word string `port:"word"`
-	}, o *out) error {
-		o.List = append(o.List[:len(o.List):len(o.List)], in.Word)
-		return nil
-	})
-	tr := load(t, registry(t, add), file(`<Sequence><Add word="a" list="{l}"/><Add word="b" list="{l}"/></Sequence>`),
-		Options{})
-	s := tr.NewState()
-	step(t, tr, s, Input{})
-	got, _ := tr.Get(s, "l")
-	assert.That(t, reflect.DeepEqual(got, []string{"a", "b"}), "l = %v", got)
 }

@@ -72,7 +72,8 @@ type command struct {
 	typed     *bufio.Reader // buffers In for all dialogues; nil before the first
 	file      *os.File      // the original stdout, if it is a file, for programs that take over the terminal
 	out       *errorKeeper
-	wantsJSON bool // --json is among the arguments, even if they can't be parsed
+	log       io.Writer // Err without repeatFlags, for logs
+	wantsJSON bool      // --json is among the arguments, even if they can't be parsed
 	prices    config.Prices
 	code      int
 	overLimit bool // begin runs although today's limit of costs is reached
@@ -148,7 +149,7 @@ func Main(ctx context.Context, p Program, args, environ []string, s Streams) int
 	p.Documents = cmp.Or(p.Documents, app.NewDocuments())
 	c := &command{Streams: s, Program: p, terminal: terminal, environ: environ, file: file, out: out,
 		wantsJSON: wantsJSON}
-	c.Err = &repeatingWriter{c.Err, c}
+	c.log, c.Err = c.Err, &repeatingWriter{c.Err, c}
 	root := c.root()
 	root.SetOut(s.Out)
 	withCompletion(root)

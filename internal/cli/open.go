@@ -80,7 +80,7 @@ func (c *command) openPage(ctx context.Context, f openFlags, load func() (config
 		return err
 	}
 	cfg.Server.Listen = onThisMachine(ctx, cfg.Server.Listen)
-	c.Serving = c.Err
+	c.Serving = c.log
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err

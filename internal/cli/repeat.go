@@ -2,28 +2,31 @@ package cli
 
 import (
 	"io"
-	"net/url"
 	"regexp"
 	"runtime"
 	"strings"
 
 	"sibyl/internal/app"
-	"sibyl/internal/redact"
+	"sibyl/internal/config"
 )
 
 // namedCommand matches the beginning of a command that a message names, in the quotation marks of any language.
 var namedCommand = regexp.MustCompile(`([‘„])sibyl([ ’“])`)
 
 // repeatFlags gives the commands that a text names the flags with which this one was told where its settings and data
-// are, so that they work as they are printed.
+// are, so that they work as they are printed. A database with a password is left out.
 func (c *command) repeatFlags(text string) string {
-	if c.wantsJSON || !strings.Contains(text, "sibyl") { // what a program reads is quoted in another way
+	if !strings.Contains(text, "sibyl") {
 		return text
+	}
+	database := c.database
+	if d, err := config.ParseDatabase(database); err != nil || d.HasPassword() {
+		database = ""
 	}
 	var flags string
 	for _, f := range [...]struct{ name, value, usual string }{{"config", c.configPath, ""}, {"data", c.dataDir, ""},
-		{"database", c.database, ""}, {"user", c.user, string(app.Owner)}} {
-		if f.value != f.usual && redact.Text(f.value) == f.value && !hasPassword(f.value) {
+		{"database", database, ""}, {"user", c.user, string(app.Owner)}} {
+		if f.value != f.usual {
 			flags += " --" + f.name + " " + shellWord(f.value)
 		}
 	}
@@ -31,16 +34,6 @@ func (c *command) repeatFlags(text string) string {
 		return text
 	}
 	return namedCommand.ReplaceAllString(text, "${1}sibyl"+strings.ReplaceAll(flags, "$", "$$")+"$2")
-}
-
-// hasPassword says whether an address holds one.
-func hasPassword(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.User == nil {
-		return false
-	}
-	_, has := u.User.Password()
-	return has || u.Query().Has("password")
 }
 
 // ownWords is the annotation of a command whose standard output holds messages alone, and nothing of models or files.

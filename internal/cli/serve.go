@@ -52,10 +52,7 @@ func (c *command) serve(ctx context.Context, load func() (config.Config, error))
 	if err != nil {
 		return err
 	}
-	c.Serving = c.Err
-	if w, is := c.Err.(*repeatingWriter); is { // the log is JSON
-		c.Serving = w.Writer
-	}
+	c.Serving = c.log
 	a, err := c.open(ctx, cfg)
 	if err != nil {
 		return err

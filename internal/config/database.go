@@ -51,6 +51,9 @@ func (d Database) Where() string {
 	return ""
 }
 
+// HasPassword says whether its address has a password.
+func (d Database) HasPassword() bool { return d.password() != "" }
+
 // password returns the password in the address.
 func (d Database) password() string {
 	u, err := url.Parse(d.Postgres.Reveal())

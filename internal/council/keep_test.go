@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 
@@ -70,6 +71,48 @@ func TestAnswerThatCanNotBeWrittenIsShownToldAndWrittenOnceItCanBe(t *testing.T)
 		at := slices.IndexFunc(h.session().Answers, func(e session.LlmEntry) bool { return e.OracleName == "Ada" })
 		same(h, "run and time of the entry", []any{h.session().Answers[at].Run, h.session().Answers[at].CreatedAt},
 			[]any{r.ID, o.Answer.At})
+	})
+}
+
+func TestTwoWhoOpenASessionAtOnceWriteAnAnswerOnce(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		unlock := h.locked("llm_responses")
+		h.process("one", h.journal).run(h.ask("ada"))
+		unlock()
+		var both sync.WaitGroup
+		for _, holder := range []string{"two", "three"} {
+			p := h.process(holder, h.journal)
+			both.Go(func() {
+				_, err := p.desk().Open(h.Context(), h.id)
+				assert.Nil(h, err)
+			})
+		}
+		both.Wait()
+		h.whole(1)
+	})
+}
+
+func TestAnswersOfASittingThatCanNotBeWrittenAreWrittenOnceTheyCanBe(t *testing.T) {
+	inHouse(t, func(h *house) {
+		h.says("Hm.")
+		unlock := h.locked("llm_responses")
+		p := h.process("one", h.journal)
+		o := h.ask("ada", "bob")
+		o.Chair = "cleo"
+		res, out := p.run(o)
+		same(h, "status", res.Status, journal.Done)
+		contains(h, strings.Join(res.Warnings, "\n"), "the answer of Ada is not", "the answer of Bob is not",
+			"the answer of Cleo is not")
+		same(h, "answers", []any{names(out.Answers), out.Chair != nil}, []any{[]string{"Ada", "Bob"}, true})
+		unlock()
+		same(h, "lines", len(p.open()), 3)
+		h.whole(3)
+		var kinds []string
+		for _, e := range h.session().Answers {
+			kinds = append(kinds, e.Kind)
+		}
+		same(h, "kinds", sorted(kinds), []string{"", "", "chair"})
 	})
 }
 

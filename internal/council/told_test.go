@@ -34,6 +34,21 @@ func TestWhatModelsWereSentIsToldPartByPart(t *testing.T) {
 	servicetest.ToldAsSent(t, p.service, ada, h.runs(), h.asked)
 }
 
+func TestContextThatWasCutIsToldAsItWasSent(t *testing.T) {
+	h := newHouse(t)
+	h.window = 900
+	for range 12 {
+		h.says("The first office has twelve desks, four windows and a kitchen that is " +
+			"shared with the neighbours on the floor above.")
+	}
+	p := h.process("p", h.journal)
+	o := h.ask("Ada", "Bob")
+	o.Chair = "Cleo"
+	p.run(o)
+	h.window = 0 // by now it is not known any more
+	servicetest.ToldAsSent(t, p.service, ada, h.runs(), h.asked)
+}
+
 func TestExportOfASessionHoldsNoPictureAndNoHTML(t *testing.T) {
 	for _, hostile := range markdowntest.Texts() {
 		x := council.Export{Session: session.Session{ID: "s", Name: hostile}, Problems: []string{hostile},
@@ -221,6 +236,25 @@ func TestNamingIsRefusedWithTheReason(t *testing.T) {
 	h.says("Hm.")
 	h.offline = true
 	p.refused(council.Name, h.naming(), "suggesting a name needs a language model", "first words")
+}
+
+func TestWhatIsNoSessionKeepsNoOtherFromBeingRepaired(t *testing.T) {
+	h := houseOf(t, "Hm.")
+	p := h.process("one", h.journal)
+	made := func(err error) {
+		t.Helper()
+		assert.NoError(t, err)
+	}
+	damaged := "2020-01-02_00-00-00"
+	made(os.Mkdir(filepath.Join(h.folder, damaged), 0o700))
+	made(os.Mkdir(filepath.Join(h.folder, "notes"), 0o700))
+	made(os.Symlink(t.TempDir(), filepath.Join(h.folder, "2020-01-03_00-00-00")))
+	all := assert.Must(p.desk().Repair(t.Context(), nil))(t)
+	var repaired []string
+	for _, one := range all {
+		repaired = append(repaired, one.Session)
+	}
+	same(t, "sessions", sorted(repaired), []string{damaged, h.id})
 }
 
 func TestSessionThatCantBeRepairedKeepsNoOtherFromIt(t *testing.T) {

@@ -151,6 +151,22 @@ func TestWitnessThatIsGoneWhenTheInquiryBeginsIsNamed(t *testing.T) {
 	contains(t, res.Failure.Message, "bridge.pdf: it is gone")
 }
 
+func TestAnswerThatDoesNotFitItsFormIsAskedForOnceMore(t *testing.T) {
+	h := newHouse(t)
+	usual := h.asks
+	tries := 0
+	h.asks = func(n int, req model.Request) modeltest.Turn {
+		if tries++; tries == 1 {
+			return modeltest.Say("Who?")
+		}
+		return usual(n, req)
+	}
+	p, _, s := h.inquires()
+	p.ended(s, record.Completed, record.Satisfied, 3)
+	same(t, "trail", trail(s), nil)
+	same(t, "requests for questions", len(h.requests(asking)), 4)
+}
+
 func TestQuestionThatRepeatsTheInstructionsIsAskedForAgain(t *testing.T) {
 	h := newHouse(t)
 	usual := h.asks

@@ -61,7 +61,7 @@ func (l *backedListener) Write(text string) string {
 	return ""
 }
 
-// Standing is 0: so is half an answer.
+// Standing is 0: nothing is shown before the end.
 func (l *backedListener) Standing(string) int { return 0 }
 
 func (l *backedListener) Close(string, []model.ToolCall) agent.CompleteReply[Heard] {
@@ -114,8 +114,8 @@ const (
 )
 
 // backing are the lines that back an answer: of a place that is about the question, and has the answer's words, one at
-// least that the question does not have. What an answer repeats of the question has to stand in a place that lacks much
-// of that: “serviced” in one that says where a bicycle is charged. Of several, it is the one with most words.
+// least that the question does not have. A place that may be about something else needs each word that the answer
+// repeats of the question, too. Of several places, it is the one with most words.
 func (o offline) backing(answer string, places []passage) (lines passage, ok bool) {
 	words := o.wordsToBack(answer)
 	best := 0.0
@@ -137,7 +137,8 @@ places:
 				fresh.add(1, has || isNumber(w.text) && !w.figure)
 			}
 			all.add(weight, has)
-			if !has && !w.fresh && !mayRepeat && tellsMuch(w.text) {
+			joins := strings.ContainsFunc(w.text, search.IsUnspaced) // a pair of letters may join two words
+			if !has && !w.fresh && !mayRepeat && !joins && tellsMuch(w.text) {
 				continue places
 			}
 		}
@@ -156,11 +157,8 @@ places:
 	return lines.excerpt(backedRows, soughtBy(terms...)), true
 }
 
-// tellsMuch says whether a word says by itself what a place is about. Of a script without spaces, pairs of letters are
-// looked for, and many of these join two words.
-func tellsMuch(word string) bool {
-	return !search.IsWeak(word) && !search.IsGeneric(word) && !strings.ContainsFunc(word, search.IsUnspaced)
-}
+// tellsMuch says whether a word says by itself what a place is about.
+func tellsMuch(word string) bool { return !search.IsWeak(word) && !search.IsGeneric(word) }
 
 // weighed counts words by their weights.
 type weighed struct{ all, held int }
@@ -264,7 +262,7 @@ func (o offline) fits(p passage) fit {
 		low := text.Fold(t)
 		translated := slices.Concat(search.InEnglish(low)...)
 		has := p.has(t) || foreign && slices.ContainsFunc(append(translated, search.Cognates(low)...), p.has)
-		tells := !search.IsWeak(low) && !search.IsGeneric(low) && (!foreign || translated != nil)
+		tells := tellsMuch(low) && (!foreign || translated != nil)
 		if has || tells {
 			asked.add(1, has)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
@@ -28,6 +29,17 @@ func TestTokensAreEstimatedWhereNoUsageIsReported(t *testing.T) {
 		h.ask(auth)
 		same(t, fmt.Sprintf("tools of the second request, limit %d of %d", limit, spent), offered(h.request(2)), want)
 	}
+}
+
+func TestHoursInWhichNobodyDrivesARunAreNotItsSeconds(t *testing.T) {
+	h := setUp(t, reading(1), reading(2), reading(2), modeltest.Say("All is read. "+enough()))
+	h.maxTime = 10 * time.Second
+	dying := mortal(h.store, 6, false)
+	a := h.crashAndResume(auth, dying)
+	same(t, "the process died", dying.Dead(), true)
+	same(t, "what ran out", a.Budget, (*agent.Spent)(nil))
+	same(t, "stop reason", a.StopReason, oracle.StopSatisfied)
+	same(t, "budget notices", notices(a, agent.NoticeBudgetWarning), []agent.Notice(nil))
 }
 
 // inASecond asks with a budget of a second, by a clock of its own, and gives the answer and who asked.

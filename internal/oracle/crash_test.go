@@ -87,6 +87,19 @@ func timeless(a oracle.Answer) oracle.Answer {
 	return a
 }
 
+func TestCrashRightAfterTheRunBeganLosesNoQuestion(t *testing.T) {
+	h := setUp(t, modeltest.Say("You're welcome! "+enough()))
+	spec := assert.Must(h.begin(t.Context(), h.store, h.question(thanks)))(t)
+	dying := &journaltest.Mortal{Store: h.store, At: 1, After: true}
+	_, err := h.newEngine(dying, "process 0", later(0)).Start(t.Context(), spec)
+	assert.Require(t, errors.Is(err, journaltest.ErrDead), "starting gives %v", err)
+	open, err := h.store.Runs(t.Context(), owner, journal.Filter{Status: journal.Running})
+	assert.Require(t, err == nil && len(open) == 1, "%d runs are open, %v", len(open), err)
+	live := assert.Must(h.newEngine(h.store, "process 1", later(1)).Resume(t.Context(), owner, open[0].ID))(t)
+	same(t, "answer", h.finish(live).Answer, "You're welcome!")
+	same(t, "times the model was asked", len(h.script.Requests()), 1)
+}
+
 const (
 	release   = `{"url":"https://go.example/release"}`
 	goNote    = `{"path":"go.md"}`

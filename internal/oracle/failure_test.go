@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"sibyl/internal/agent"
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
@@ -85,6 +86,57 @@ func TestModelThatCannotBeOpenedEndsTheRunWithTheReason(t *testing.T) {
 	same(t, "stop reason", all[0].StopReason, oracle.StopError)
 	same(t, "reason", all[0].Error.Reason, "no such model here")
 	same(t, "the model that was asked for", all[0].Model, "scripted:test")
+}
+
+// endless is a tool that waits until its call is withdrawn.
+type endless struct {
+	fake
+	begun chan struct{}
+}
+
+func (e *endless) Call(ctx context.Context, _ tool.Call) (tool.Result, error) {
+	close(e.begun)
+	<-ctx.Done()
+	return tool.Result{}, ctx.Err()
+}
+
+func TestCancelWithdrawsAReadThatIsUnderWay(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall("I look. "+needTurn("read it"), "code_read",
+		lines("auth/middleware.go", 10, 30)))
+	slow := &endless{fake: fake{world: h.world, spec: h.world.tools["code_read"].Spec()}, begun: make(chan struct{})}
+	h.world.addTool(slow)
+	live := h.start(auth)
+	<-slow.begun
+	live.Cancel("enough of it")
+	a := h.finish(live)
+	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
+	same(t, "calls", len(a.ToolCalls), 1)
+	same(t, "error of the call", a.ToolCalls[0].Error, "withdrawn")
+	same(t, "sources", a.Sources, []agent.Source{})
+	same(t, "notices", shownNotices(a), []string(nil))
+}
+
+func TestCancelShowsTheWriteThatWasUnderWay(t *testing.T) {
+	h := setUp(t, modeltest.SayAndCall(needTurn("write it"), "vault_write", `{"path":"a.md"}`))
+	begun, goOn := make(chan struct{}), make(chan struct{})
+	h.world.replaceTool("vault_write", func(tool.Call) (tool.Result, error) {
+		close(begun)
+		<-goOn
+		return wrote, nil
+	})
+	live := h.start(save)
+	<-begun
+	live.Cancel("enough of it")
+	for u := range live.Watch(t.Context(), 0) { // until the request is recorded: the write ends after it
+		if u.Record != nil && u.Record.Kind == run.KindCancel {
+			close(goOn)
+		}
+	}
+	a := h.finish(live)
+	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
+	assert.That(t, len(a.ToolCalls) == 1 && a.ToolCalls[0].Name == "vault_write" && a.ToolCalls[0].Error == "",
+		"the write that was done is not in the answer: %+v", a.ToolCalls)
+	same(t, "notices", shownNotices(a), []string(nil))
 }
 
 func TestCancelTellsOfAWriteThatDidNotEndInTime(t *testing.T) {

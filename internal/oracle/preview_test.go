@@ -216,6 +216,16 @@ func raw(s oracle.AuditedSignal) string {
 	return s.Signal.RawXML
 }
 
+func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
+	t.Run("of the last record there is", func(t *testing.T) {
+		h := setUp(t, theEnd)
+		h.ask(auth)
+		same(t, "the reply's record", h.records()[1].Kind, run.KindCompletion)
+		s := oracle.AuditSignals(h.bodies()[:2], nil)[0]
+		same(t, "fate", s.Fate, oracle.Pending)
+	})
+}
+
 func TestSignalsOfAnotherBuildAreReadAsFarAsTheyGo(t *testing.T) {
 	body, err := run.Read(journal.Record{Seq: 1, Kind: run.KindCompletion,
 		Data: []byte(`{"op":1,"kind":"model.turn","colour":"blue","result":{"text":"x","report":{` +
@@ -229,6 +239,10 @@ func TestSignalsOfAnotherBuildAreReadAsFarAsTheyGo(t *testing.T) {
 	same(t, "signals", signals, []string{"<signal one> | pending | the journal does not say what the tree did with it",
 		"<signal two> | ignored | extra: only the first signal in a reply counts",
 		"<signal three> | ignored | malformed: odd"})
+}
+
+func TestSignalsOfARunWithoutRepliesAreAnEmptyList(t *testing.T) {
+	same(t, "signals", oracle.AuditSignals(nil, nil), []oracle.AuditedSignal{})
 }
 
 // bytewise streams a text one byte at a time.
@@ -280,6 +294,20 @@ func TestTimestampOfASignalIsTheDateAndTimeAtWhichItWasParsed(t *testing.T) {
 	same(t, "timestamp of the last signal", a.Signal.At, a.Signals[1].At)
 	raw := assert.Must(json.Marshal(h.signals()[0].Signal))(t)
 	wantParts(t, "the audited signal", string(raw), `"timestamp":"`+a.Signals[0].At.Format(time.RFC3339Nano)+`"`)
+}
+
+func TestProvisionalTextIsMarkedWithItsTurn(t *testing.T) {
+	h := setUp(t, modeltest.Say("one "+needTurn("more")), modeltest.Say("two "+partial("more")))
+	live := h.start(auth)
+	ops := map[string]uint64{}
+	for u := range live.Watch(t.Context(), 0) {
+		if u.Piece != nil {
+			ops[strings.TrimSpace(u.Piece.Text)] = u.Piece.Op
+		}
+	}
+	assert.Must(live.Wait(t.Context()))(t)
+	assert.That(t, ops["one"] != 0 && ops["two"] != 0 && ops["one"] != ops["two"],
+		"the operations of the two turns' text are %v", ops)
 }
 
 // fill gives every field a value that is not its zero value.
@@ -358,18 +386,4 @@ func TestNamesOfNodesChangeNothingThatIsTold(t *testing.T) {
 	same(t, "steps", renamed.steps(), h.steps())
 	same(t, "signals", cmp.Diff(h.signals(), renamed.signals(), cmpopts.IgnoreFields(signal.Signal{}, "At")), "")
 	wantNoParts(t, "the trace", renamed.trace(), "renamed")
-}
-
-func TestSignalThatTheTreeNeverSawIsInTheAudit(t *testing.T) {
-	t.Run("of the last record there is", func(t *testing.T) {
-		h := setUp(t, theEnd)
-		h.ask(auth)
-		same(t, "the reply's record", h.records()[1].Kind, run.KindCompletion)
-		s := oracle.AuditSignals(h.bodies()[:2], nil)[0]
-		same(t, "fate", s.Fate, oracle.Pending)
-	})
-}
-
-func TestSignalsOfARunWithoutRepliesAreAnEmptyList(t *testing.T) {
-	same(t, "signals", oracle.AuditSignals(nil, nil), []oracle.AuditedSignal{})
 }

@@ -236,3 +236,16 @@ func TestQuestionThatReplacesAnotherMayHaveItsMaterial(t *testing.T) {
 	wantNoParts(t, "its request", whole(h.request(3)), "Paint the bridge green.")
 	same(t, "its pictures", len(shown(h.request(3))), 0)
 }
+
+func TestCallerThatGoesAwayStopsTheRun(t *testing.T) {
+	h := setUp(t, modeltest.Turn{Text: "It checks a ", Hang: true})
+	h.engine = h.newEngine(h.store, "test", nil)
+	ctx, leave := context.WithCancelCause(t.Context())
+	spec := assert.Must(h.begin(ctx, h.store, h.question(auth)))(t)
+	live := assert.Must(h.engine.Start(ctx, spec))(t)
+	<-h.script.Hanging()
+	leave(errors.New("the terminal was closed"))
+	a := h.finish(live)
+	same(t, "stop reason", a.StopReason, oracle.StopCancelled)
+	same(t, "answer", a.Answer, "It checks a")
+}

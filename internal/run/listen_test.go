@@ -220,6 +220,23 @@ func TestWatcherOutlastsAStoreThatFailsForSecondsAndIsToldOfOneThatGoesOnFailing
 	})
 }
 
+func TestManyWatchersListenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		store := announces(newStore(t))
+		live := start(t, w.engine(newShared(store), "one"), w.everySecond(5))
+		two := w.engine(store, "two")
+		var group sync.WaitGroup
+		want := []string{"start", "completion", "completion", "completion", "completion", "completion", "trace", "end"}
+		for range 50 {
+			group.Go(func() { same(t, "what was seen", follow(t, two, live.ID, 0), want) })
+		}
+		group.Wait()
+		wait(t, live)
+		same(t, "times that somebody listened", len(store.beginnings()), 1)
+	})
+}
+
 // newShared is the store as another process has it: what that reads is not counted.
 func newShared(a *announcing) journal.Store { return &uncounted{Store: a.Store, a: a} }
 

@@ -239,6 +239,40 @@ func TestRunThatIsBeingOpenedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
 	}
 }
 
+// slow is a database that takes a while to record a child, and does so even if nobody waits for it any more.
+type slow struct{ journal.Store }
+
+func (s slow) Begin(ctx context.Context, b journal.Beginning) error {
+	if b.Run.Session == session {
+		return s.Store.Begin(ctx, b)
+	}
+	recorded := make(chan error, 1)
+	go func() {
+		pass(time.Second)
+		recorded <- s.Store.Begin(context.WithoutCancel(ctx), b)
+	}()
+	select {
+	case err := <-recorded:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func TestRunThatIsBeingRecordedWhenItsEffectIsWithdrawnIsStopped(t *testing.T) {
+	inWorld(t, func(t *testing.T, w *world, store journal.Store) {
+		defer w.holds("a", false)()
+		live := start(t, w.parents(slow{store}, "one", nil), oneChild)
+		synctest.Wait()
+		live.Cancel("enough")
+		end, _ := waitSoon(t, "the parent", live)
+		same(t, "status", end.Status, journal.Cancelled)
+		pass(2 * time.Second)
+		end, _ = ends(t, store, childOf(live.ID, 1))
+		same(t, "status of the child", end.Status, journal.Cancelled)
+	})
+}
+
 func TestRunThatIsStoppedWhenNobodyDrivesItEndsTheRunsOfItsEffects(t *testing.T) {
 	for name, leave := range map[string]func(t *testing.T, w *world, e *run.Engine, dying *journaltest.Mortal){
 		"its process died": func(_ *testing.T, _ *world, _ *run.Engine, dying *journaltest.Mortal) {

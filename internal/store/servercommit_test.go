@@ -246,6 +246,20 @@ func TestCommitOfWhichNothingIsKnownSaysSo(t *testing.T) {
 	assert.That(t, err == nil && run.Records <= 2, "the run is %+v, error %v", run, err)
 }
 
+// The first try may have been committed, whatever the second says.
+func TestWriteThatIsRepeatedInVainIsUnsure(t *testing.T) {
+	dsn := pgtest.New(t)
+	begin(t, serverAt(t, dsn).DB, 1)
+	_, through := before(t, dsn, func(message []byte) cut {
+		if isCommit(message) {
+			return afterItForGood
+		}
+		return nothing
+	})
+	err := serverAt(t, through).RenameSession(t.Context(), "ada", "session", "renamed")
+	assert.That(t, errors.Is(err, journal.ErrUnsure), "error is %v, want ErrUnsure", err)
+}
+
 func TestReadOfWhichTheConnectionIsLostIsRepeatedOnce(t *testing.T) {
 	dsn := pgtest.New(t)
 	begin(t, serverAt(t, dsn).DB, 1)

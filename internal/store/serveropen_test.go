@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/goleak"
 
 	"sibyl/internal/behaviour/assert"
 	"sibyl/internal/journal"
@@ -165,6 +166,18 @@ func TestWriteThatFindsNoConnectionSaysThatNothingWasSent(t *testing.T) {
 	for _, one := range append(all, held) {
 		one.Release()
 	}
+}
+
+func TestCloseLeavesNoGoroutine(t *testing.T) {
+	dsn := pgtest.New(t)
+	before := goleak.IgnoreCurrent()
+	db := serverAt(t, dsn)
+	begin(t, db.DB, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	assert.Must(db.Records(ctx, "ada", "run", 0))(t)
+	closeDB(t, db.DB)
+	goleak.VerifyNone(t, before)
 }
 
 // deaf is an address of this machine where nobody listens.

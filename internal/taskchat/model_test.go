@@ -16,6 +16,7 @@ import (
 	"sibyl/internal/journal"
 	"sibyl/internal/model"
 	"sibyl/internal/model/modeltest"
+	"sibyl/internal/run"
 	"sibyl/internal/service"
 	"sibyl/internal/service/servicetest"
 	"sibyl/internal/taskchat"
@@ -431,4 +432,23 @@ func TestConversationThatDoesNotFitIsCutOnceAndToldAsItWasSent(t *testing.T) {
 	servicetest.ToldAsSent(t, p.service, ada, runs, slices.Delete(slices.Clone(m.asked), before, before+1))
 	told := assert.Must(p.service.Explain(t.Context(), ada, runs[0].ID))(t)
 	contains(t, fmt.Sprintf("%+v", told), "the model’s window has no room for them")
+}
+
+func TestConversationIsLoadedWithEachMessage(t *testing.T) {
+	h := newHouse(t)
+	h.has(ada, "Buy groceries", "Call John")
+	c := h.process("one").talk(ada)
+	c.say("show my tasks", taskchat.StatusSuccess)
+	second := &talk{process: h.process("two"), owner: ada, id: c.id}
+	second.say("complete the second one", taskchat.StatusSuccess)
+	third := &talk{process: h.process("three"), owner: ada, id: c.id}
+	third.say("rename it to Call Jane", taskchat.StatusSuccess)
+	h.wants(ada, "Buy groceries", "Call Jane ✓")
+	m := third.metadata()
+	assert.That(t, len(m.AgentContext.ConfidenceHistory) == 3 && m.LastToolUsed == "update_task", "metadata %+v", m)
+	runs := assert.Must(h.journal.Runs(t.Context(), ada, journal.Filter{Session: c.id}))(h)
+	for _, r := range runs {
+		_, err := run.ReadEnd(t.Context(), h.journal, ada, r.ID)
+		assert.Nil(t, err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +78,21 @@ func TestCreateReplacesNothing(t *testing.T) {
 	}
 	entries, err := os.ReadDir(dir)
 	assert.That(t, err == nil && len(entries) == 3, "the folder holds %v, %v", entries, err)
+}
+
+func TestOfSeveralShelvesOneCreatesAFile(t *testing.T) {
+	dir := folder(t)
+	var all sync.WaitGroup
+	made := make(chan string, 8)
+	for range cap(made) {
+		all.Go(func() {
+			if file, err := create(New(Config{Dir: dir}), "Same", "en"); err == nil {
+				made <- file
+			}
+		})
+	}
+	all.Wait()
+	assert.That(t, len(made) == 1, "%d of them made the file", len(made))
 }
 
 func TestCreateWithoutAFolderNamesTheSetting(t *testing.T) {

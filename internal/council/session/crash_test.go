@@ -164,3 +164,30 @@ func TestADeletionThatFailsLeavesTheSession(t *testing.T) {
 	assert.That(t, errors.Is(err, syscall.EROFS), "%v", err)
 	same(t, "files", tree(t, s.path(id)), before)
 }
+
+func TestANewMetadataIsNotLostInTheShadowOfAnOldOne(t *testing.T) {
+	// What reads while somebody writes sees the old session or the new one.
+	s, id := begun(t)
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for i := range 30 {
+			_, one := s.AddText(background(), id, fmt.Sprint("words ", i))
+			err = errors.Join(err, one)
+		}
+		done <- err
+	}()
+	last := 0
+	for {
+		select {
+		case err := <-done:
+			assert.Nil(t, err)
+			same(t, "entries", len(wantWhole(t, s, id).Audio), 30)
+			return
+		default:
+		}
+		m := assert.Must(s.Get(t.Context(), id))(t)
+		assert.Require(t, len(m.Audio) >= last, "%d entries after %d", len(m.Audio), last)
+		last = len(m.Audio)
+	}
+}
