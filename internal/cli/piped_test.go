@@ -86,11 +86,16 @@ func askPiped(t *testing.T, address string, out io.Writer, args ...string) (code
 }
 
 func TestPipedAnswerComesLineByLine(t *testing.T) {
-	address, goOn := pipedTurns(t, []string{"Good morning\nis bonjour.\nGood", " night\nis bonne nuit."})
-	out := &onWords{words: "Good morning\nis bonjour.\n", do: goOn}
-	code, errs := askPiped(t, address, out, "Translate good morning and good night into French.")
-	assert.That(t, code == cli.ExitAnswered, "exit %d: %s", code, errs)
-	assert.Equal(t, out.String(), "Good morning\nis bonjour.\nGood night\nis bonne nuit.\n")
+	for begins, lines := range map[string]string{
+		"Good morning\nis bonjour.\nGood":          "Good morning\nis bonjour.\n",
+		"\n\n  Good morning\r\n is bonjour.\nGood": "Good morning\n is bonjour.\n",
+	} {
+		address, goOn := pipedTurns(t, []string{begins, " night\nis bonne nuit."})
+		out := &onWords{words: lines, do: goOn}
+		code, errs := askPiped(t, address, out, "Translate good morning and good night into French.")
+		assert.That(t, code == cli.ExitAnswered, "exit %d: %s", code, errs)
+		assert.Equal(t, out.String(), lines+"Good night\nis bonne nuit.\n")
+	}
 }
 
 func TestPipedAnswerThatIsReplacedIsToldAndFollows(t *testing.T) {

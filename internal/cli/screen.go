@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 
@@ -169,7 +170,7 @@ func (s *screen) printBeside(print func()) {
 func (s *screen) writeStanding(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text = printable(strings.TrimLeft(text, "\n"))
+	text = printable(strings.TrimLeftFunc(text, unicode.IsSpace)) // as an answer begins
 	if more, goesOn := strings.CutPrefix(text, s.standing); goesOn && more != "" {
 		fmt.Fprint(s.Out, more)
 		s.standing = text

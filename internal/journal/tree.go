@@ -34,20 +34,39 @@ func NewTree(latestFirst []Run) (Tree, error) {
 	return t, nil
 }
 
-// goesOnFrom finds what a run follows: for one that replaces others, what the first of these follows. Of earlier builds
-// there are runs of the same millisecond, of which one may come before that which it replaces.
+// goesOnFrom finds what a run follows: for one that replaces others, what the first of these follows. It is before them,
+// so that each way ends.
 func (t Tree) goesOnFrom(i int) (int, error) {
+	first, err := t.firstVersion(i)
+	if err != nil {
+		return -1, err
+	}
+	at := min(i, first)
+	if follows := t.runs[first].Follows; follows != "" {
+		named, ok := t.at[follows]
+		if !ok || named >= at {
+			return -1, fmt.Errorf("run %q follows %q, which is not before it: %w", t.runs[first].ID, follows, ErrCorrupt)
+		}
+		return named, nil
+	}
+	for at--; at >= 0; at-- { // an earlier build kept runs of one millisecond: a version may come before the first
+		if of, err := t.firstVersion(at); err != nil || of != first {
+			return at, err
+		}
+	}
+	return -1, nil
+}
+
+// firstVersion finds the run in whose place a run is, perhaps by others in between.
+func (t Tree) firstVersion(i int) (int, error) {
 	for range t.runs {
-		r := t.runs[i]
-		named := cmp.Or(r.Replaces, r.Follows)
-		at, ok := t.at[named]
+		replaced := t.runs[i].Replaces
+		at, ok := t.at[replaced]
 		switch {
-		case named == "":
-			return i - 1, nil
-		case !ok || r.Replaces == "" && at >= i:
-			return -1, fmt.Errorf("run %q goes on from %q, which is not before it: %w", r.ID, named, ErrCorrupt)
-		case r.Replaces == "":
-			return at, nil
+		case replaced == "":
+			return i, nil
+		case !ok:
+			return -1, fmt.Errorf("run %q replaces %q, which is not in its session: %w", t.runs[i].ID, replaced, ErrCorrupt)
 		}
 		i = at
 	}

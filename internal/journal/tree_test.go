@@ -39,6 +39,8 @@ func TestBranchIsReadFromWhatEachRunFollowsOrReplaces(t *testing.T) {
 		"a b>a a2=a c>b":            {"": "a b c", "a2": "a2", "b": "a b c"},
 		"a b>a c>a d>b":             {"": "a b d", "c": "a c"},
 		"a b>a c>b a2=a x d":        {"": "a2 x d", "c": "a b c"}, // x and d are of an earlier build
+		"a b=c c d":                 {"": "a c d", "b": "a b"},    // b and c are of one millisecond, in an earlier build
+		"b=c x c":                   {"": "b x c"},                // likewise
 		"":                          {"": ""},
 	} {
 		tree := treeOf(t, runs)
@@ -64,6 +66,9 @@ func TestTreeTellsVersionsAndWhatComesBeforeANewRun(t *testing.T) {
 	}
 	_, err := tree.Branch("z")
 	assert.That(t, errors.Is(err, journal.ErrNotFound), "a run of another session gives %v", err)
-	_, err = journal.NewTree([]journal.Run{{ID: "b", Follows: "gone"}, {ID: "a"}})
-	assert.That(t, errors.Is(err, journal.ErrCorrupt), "a run that follows a missing one gives %v", err)
+	for _, damaged := range [][]journal.Run{{{ID: "b", Follows: "gone"}, {ID: "a"}}, {{ID: "b", Replaces: "gone"}},
+		{{ID: "b", Replaces: "a"}, {ID: "a", Replaces: "b"}}, {{ID: "b"}, {ID: "a", Follows: "b"}}} {
+		_, err = journal.NewTree(damaged)
+		assert.That(t, errors.Is(err, journal.ErrCorrupt), "%+v gives %v", damaged, err)
+	}
 }
