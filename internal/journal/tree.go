@@ -34,8 +34,8 @@ func NewTree(latestFirst []Run) (Tree, error) {
 	return t, nil
 }
 
-// goesOnFrom finds what a run follows: for one that replaces others, what the first of these follows. It is before them,
-// so that each way ends.
+// goesOnFrom finds what a run follows: for one that replaces others, what the first of these follows. It is before
+// them, so that each way ends.
 func (t Tree) goesOnFrom(i int) (int, error) {
 	first, err := t.firstVersion(i)
 	if err != nil {
